@@ -6,7 +6,7 @@ import { nameOf } from './name.ts';
 const NAMES = ['alice/1/write/1/request', 'bob/2/acquire/1/reply', 'alice/1/backoff'];
 
 describe('chance', () => {
-  test('draws what it has always drawn', () => {
+  test('draws the same numbers in every version', () => {
     const drawn = [0, 1, 2 ** 53 - 1].map((seed) => {
       const chance = new Chance(seed);
       return NAMES.map((name) => chance.bits(nameOf(name), draws.latency));
@@ -72,7 +72,7 @@ describe('chance', () => {
     expect(numbers.size).toBe(20 * NAMES.length * Object.values(draws).length);
   });
 
-  test('a range is drawn from end to end, in steps from its least', () => {
+  test('a draw covers its range, in steps from the minimum', () => {
     const chance = new Chance(3);
     const drawn = new Set<number>();
     for (let at = 0; at < 200; at += 1) {
@@ -95,7 +95,7 @@ describe('chance', () => {
     );
   });
 
-  test('odds of nothing never happen, of all always, and of a quarter in a quarter of the cases', () => {
+  test('odds of 0 never happen, of 1 always, and of 1/4 in a quarter of the cases', () => {
     const chance = new Chance(11);
     const count = (numerator: number): number =>
       Array.from({ length: 4000 }, (_, at) => nameOf(`message-${at}`)).filter((name) =>
@@ -114,18 +114,18 @@ describe('the random number of a name', () => {
   );
   const numbers = names.map((name) => randomOf(name, 'value'));
 
-  test('is that of no other name of a long run, and a safe integer from 1', () => {
+  test('is unique among the names of a long run, and a positive safe integer', () => {
     expect(new Set(numbers).size).toBe(names.length);
     expect(numbers.every((number) => Number.isSafeInteger(number) && number > 0)).toBe(true);
   });
 
-  test('is always the same, and another for another label', () => {
+  test('is always the same, and differs per label', () => {
     const name = nameOf('alice/1/acquire');
     expect(randomOf(name, 'value')).toBe(randomOf(name, 'value'));
     expect(randomOf(name, 'id')).not.toBe(randomOf(name, 'value'));
   });
 
-  test('is in no order: about every second is lower than the one before', () => {
+  test('is in no order: about half are lower than the previous one', () => {
     const falls = numbers.filter((number, at) => number < (numbers[at - 1] ?? 0)).length;
     expect(falls / names.length).toBeGreaterThan(0.4);
     expect(falls / names.length).toBeLessThan(0.6);

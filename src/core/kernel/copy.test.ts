@@ -13,12 +13,12 @@ describe('a copy', () => {
     expect(twin.list[1]).not.toBe(original.list[1]);
   });
 
-  test('keeps a key that is called as the prototype is', () => {
+  test('keeps a key named __proto__', () => {
     const value: Json = JSON.parse('{"__proto__":{"a":1},"b":[{"__proto__":0}]}');
     expect(JSON.stringify(copy(value))).toBe(JSON.stringify(value));
   });
 
-  test('has no field that is undefined, as its JSON has none', () => {
+  test('omits undefined fields, as JSON does', () => {
     const optional: { a?: Json } = JSON.parse('{}');
     const value: Json = Object.defineProperty(optional, 'a', {
       value: undefined,
@@ -27,7 +27,7 @@ describe('a copy', () => {
     expect(Object.keys(copy(value))).toEqual([]);
   });
 
-  test('survives JSON as its original does', () => {
+  test('has the same JSON as its original', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const plain = JSON.parse(JSON.stringify(value));

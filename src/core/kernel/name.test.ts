@@ -4,7 +4,7 @@ import { nameOf, under } from './name.ts';
 
 describe('a name', () => {
   test('has the FNV-1a hash of its text', () => {
-    // From the vectors published with the hash (Fowler, Noll, Vo).
+    // Test vectors published with the hash (Fowler, Noll, Vo).
     expect(nameOf('').hash >>> 0).toBe(0x811c9dc5);
     expect(nameOf('a').hash >>> 0).toBe(0xe40c292c);
     expect(nameOf('foobar').hash >>> 0).toBe(0xbf9cf968);
@@ -18,7 +18,7 @@ describe('a name', () => {
     );
   });
 
-  test('tells characters beyond one byte apart', () => {
+  test('distinguishes characters beyond one byte', () => {
     expect(nameOf('ā').hash).not.toBe(nameOf('Ā').hash);
     expect(nameOf('ш').hash).not.toBe(nameOf('H').hash);
   });

@@ -31,7 +31,7 @@ describe('the queue', () => {
     );
   });
 
-  test('pops the first of what is in it, however pushes and pops are mixed', () => {
+  test('pops its first event in any mix of pushes and pops', () => {
     const step = fc.option(fc.nat(20), { nil: null, freq: 2 });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

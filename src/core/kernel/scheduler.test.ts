@@ -12,7 +12,7 @@ function eventOf(text: string, timeUs: number, fire: () => void, more: Partial<D
 }
 
 describe('the scheduler', () => {
-  test('shows each event its own time, and runs what it schedules', () => {
+  test('runs each event at its own time, with the events that it schedules', () => {
     const scheduler = new Scheduler();
     const seen: number[] = [];
     const again = (): void => {
@@ -24,14 +24,14 @@ describe('the scheduler', () => {
     expect(seen).toEqual([10, 20, 30]);
   });
 
-  test('refuses the past', () => {
+  test('refuses an event in the past', () => {
     const scheduler = new Scheduler();
     const late = (): void => scheduler.schedule(eventOf('late', 9, () => {}));
     scheduler.schedule(eventOf('now', 10, late));
     expect(() => scheduler.run(FREE)).toThrow(Defect);
   });
 
-  test('runs what is due at its end, and nothing after it', () => {
+  test('runs events that are due at its end, and none after it', () => {
     const scheduler = new Scheduler();
     const seen: number[] = [];
     for (const at of [10, 11]) scheduler.schedule(eventOf('e', at, () => seen.push(at)));
@@ -39,7 +39,7 @@ describe('the scheduler', () => {
     expect(seen).toEqual([10]);
   });
 
-  test('is cut by one event too many, not by as many as it may run', () => {
+  test('stops at the first event beyond the maximum', () => {
     const runs = [2, 3].map((maxEvents) => {
       const scheduler = new Scheduler();
       for (const at of [1, 2, 3]) scheduler.schedule(eventOf('e', at, () => {}));
@@ -48,7 +48,7 @@ describe('the scheduler', () => {
     expect(runs).toEqual(['maxEvents', 'complete']);
   });
 
-  test('passes over what was cancelled, which neither counts nor cuts the run', () => {
+  test('skips cancelled events, which count toward no limit', () => {
     const scheduler = new Scheduler();
     const fire = (): void => expect.unreachable();
     const seen: string[] = [];
@@ -61,7 +61,7 @@ describe('the scheduler', () => {
     expect(seen).toEqual(['real']);
   });
 
-  test('halts after an event that asks for it, and then goes on', () => {
+  test('halts after an event that requests it, and can then continue', () => {
     const scheduler = new Scheduler();
     scheduler.halt();
     scheduler.schedule(eventOf('one', 1, () => scheduler.halt()));
@@ -73,7 +73,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  test('two events at one instant happen in both orders over the seeds', () => {
+  test('simultaneous events happen in both orders across seeds', () => {
     const firsts = new Set<string>();
     for (let seed = 0; seed < 20; seed += 1) {
       const chance = new Chance(seed);

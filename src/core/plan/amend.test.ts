@@ -34,7 +34,7 @@ function planIn(text: string): Plan {
 const plan = planIn(TEXT);
 const renames = [{ from: 'release', to: 'unlock' }];
 
-describe('a rename is of the label, whatever its client, section and number', () => {
+describe('a rename applies to the label, for any client, section and number', () => {
   test.each([
     ['alice/1/release', 'alice/1/unlock'],
     ['bob/12/release-3/2/reply', 'bob/12/unlock-3/2/reply'],
@@ -46,21 +46,21 @@ describe('a rename is of the label, whatever its client, section and number', ()
     expect(renamed(name, renames)).toBe(after);
   });
 
-  test('and a name of another form has none', () => {
+  test('a name of another form has no label', () => {
     expect(['alice/2/set-2/1/reply', 'alice/random', ''].map(labelIn)).toEqual(['set', '', '']);
     expect(numbered('alice/2/set-2/1/reply', 1)).toBe('alice/2/set/1/reply');
     expect(numbered('alice/2/set/1/reply', 3)).toBe('alice/2/set-3/1/reply');
   });
 });
 
-test('a renamed plan has the name nowhere, and its text keeps all else as it was written', () => {
+test('a renamed plan drops the old name everywhere, and its text is otherwise unchanged', () => {
   const after = renamedPlan(plan, renames);
   const text = amendedText(TEXT, plan, after);
   expect(planIn(text)).toEqual(after);
   expect(text).toBe(TEXT.replaceAll('/release/', '/unlock/').replace('/release-2', '/unlock-2'));
 });
 
-test('the places where faults may be are renamed with the faults, by name and by label', () => {
+test('the allowed places of faults are renamed with the faults, by name and by label', () => {
   const places = 'places: { delay: [ before release, after alice/1/release-2, 0ms..9ms ] } }';
   const placed = planIn(TEXT.replace(/durations: (.*) \}\n/, `durations: $1, ${places}\n`));
   expect(renamedPlan(placed, renames).bounds.places?.delay).toEqual([
@@ -70,7 +70,7 @@ test('the places where faults may be are renamed with the faults, by name and by
   ]);
 });
 
-test('a plan that gains or loses a field keeps the comments of all others', () => {
+test('a plan that gains or loses a field keeps the comments of all other fields', () => {
   const without = TEXT.replace(/decisions:\n( .*\n)+/, '');
   const bare = planIn(without);
   const gained = amendedText(without, bare, plan);
@@ -83,7 +83,7 @@ test('a plan that gains or loses a field keeps the comments of all others', () =
   expect(lost).toContain('# the message that matters');
 });
 
-test('a fault lasts longer only within its bounds, and not at all without a length', () => {
+test('a fault is lengthened only within its bounds, and never without a length', () => {
   const amounts = (times: number): unknown =>
     lengthened(plan, times).faults.map((fault) =>
       'byUs' in fault ? fault.byUs : 'forUs' in fault && fault.forUs,
@@ -94,7 +94,7 @@ test('a fault lasts longer only within its bounds, and not at all without a leng
   expect(text).toBe(TEXT.replace('by: 4ms', 'by: 6ms').replace('for: 2ms', 'for: 40ms'));
 });
 
-test('a field that cannot be changed in place is written anew, with its first comment', () => {
+test('a plan that cannot be edited in place is written again, with its first comment', () => {
   const aliased = TEXT.replace('by: 4ms', 'by: &by 4ms').replace('for: 2ms', 'for: *by');
   const before = planIn(aliased);
   const after = lengthened(before, 1.25);
@@ -103,7 +103,7 @@ test('a field that cannot be changed in place is written anew, with its first co
   expect(text.startsWith('# A late release.\n')).toBe(true);
 });
 
-test('a plan whose map has another key keeps all others as they stand', () => {
+test('a changed value in a map leaves all other keys as written', () => {
   const renamedOne = {
     ...plan,
     decisions: { ...plan.decisions, 'alice/1/write/1/request': 3 * MS },

@@ -14,7 +14,7 @@ const layers = Array.from({ length: 12 }, (_, at) => {
   return `a${at}: &a${at} [${Array.from({ length: 10 }, () => inner).join(', ')}]`;
 });
 
-describe('a file that cannot be read is refused with its place', () => {
+describe('an unreadable file is refused with the place of the error', () => {
   test.each([
     ['a NUL', 'a: 1\nb: \u0000', 'a.yaml:2:4: this is not UTF-8 text'],
     ['a broken byte', 'a: \uFFFD', 'a.yaml:1:4: this is not UTF-8 text'],
@@ -34,7 +34,7 @@ describe('a file that cannot be read is refused with its place', () => {
     expect(problemsOf(text).join('\n')).toContain(what);
   });
 
-  test('however deeply it is nested', () => {
+  test('even if it is nested very deeply', () => {
     const what = 'the file is nested more than 100 deep';
     expect(problemsOf('['.repeat(200_000)).join('\n')).toContain(what);
     expect(problemsOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`).join('\n')).toContain(what);
@@ -59,7 +59,7 @@ describe('a finding', () => {
     expect(place(path, isKey)).toBe(text);
   });
 
-  test('stands in the order of the file, and only the first of very many stay', () => {
+  test('is listed in file order, and only the first 50 are kept', () => {
     if (parsed.kind === 'problems') return expect.unreachable();
     const finding = (...path: (string | number)[]) => ({ path, isKey: true, what: 'wrong' });
     const found = [finding('d'), finding('a', 0, 'c'), finding('a'), finding('a', 0)];
@@ -84,7 +84,7 @@ describe('a finding', () => {
 });
 
 describe('data that a schema refuses', () => {
-  /** Each finding as `path: what`, with a `*` where the key is meant. */
+  /** Returns each finding as `path: what`, with a `*` after the path of a key. */
   const findingsOf = (schema: z.ZodType, value: unknown): readonly string[] => {
     const checked = check(schema, value);
     if (checked.kind === 'value') return [];
@@ -144,7 +144,7 @@ describe('data that a schema refuses', () => {
       { ab: 1 },
       ['ab*: Too big: expected string to have <=1 characters'],
     ],
-  ])('is told: %s', (_, schema, value, findings) => {
+  ])('is reported: %s', (_, schema, value, findings) => {
     expect(findingsOf(schema, value)).toEqual(findings);
   });
 
@@ -180,14 +180,14 @@ describe('data that a schema refuses', () => {
       [': expected a map, not 7'],
     ],
     ['words of its own', z.union([word, map], { error: 'a spice' }), 7, [': a spice']],
-  ])('that may take several forms is told %s', (_, schema, value, findings) => {
+  ])('with several allowed forms is reported by %s', (_, schema, value, findings) => {
     expect(findingsOf(schema, value)).toEqual(findings);
     const inside = findings.map((line) => `in${/^[:*[]/.test(line) ? '' : '.'}${line}`);
     expect(findingsOf(z.object({ in: schema }), { in: value })).toEqual(inside);
   });
 });
 
-test('a file with very many problems lists only the first', () => {
+test('only the first 50 problems of a file are listed', () => {
   const problems = problemsOf(Array.from({ length: 90 }, () => 'a: 1').join('\n'));
   expect(problems).toHaveLength(50);
   expect(problems[0]).toMatch(/^a\.yaml:2:1: /);

@@ -50,7 +50,7 @@ describe('a duration', () => {
     '9999999999999999h',
     '10MS',
     'never',
-  ])('%j is none', (text) => {
+  ])('%j is not one', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
@@ -76,7 +76,7 @@ describe('a duration', () => {
     );
   });
 
-  test('may be negative where a clock is moved', () => {
+  test('may be negative if it steps a clock', () => {
     expect(parseStep('-5ms')).toBe(-5_000);
     expect(parseStep('-0ms')).toBe(0);
     expect(parseStep('--5ms')).toBeUndefined();

@@ -4,7 +4,7 @@ import { ASYNC_EPOCH_US, formatInstant, parseInstant } from './duration.ts';
 
 const LAST_MS = Date.parse('2200-01-01') - 1;
 
-test('an instant is that of the calendar, and its text reads back', () => {
+test('an instant matches the calendar, and its text reads back', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: LAST_MS }), (ms) => {
       const text = formatInstant(ms * 1000);
@@ -15,7 +15,7 @@ test('an instant is that of the calendar, and its text reads back', () => {
   );
 });
 
-test('an instant is written as short as it can be', () => {
+test('an instant is written as short as possible', () => {
   expect(formatInstant(0)).toBe('1970-01-01');
   expect(formatInstant(ASYNC_EPOCH_US)).toBe('2024-01-01');
   expect(formatInstant(ASYNC_EPOCH_US + 45_296_500_001)).toBe('2024-01-01T12:34:56.500001Z');
@@ -36,6 +36,6 @@ test.each([
   '1',
   '2200-01-01',
   '9999-12-31T23:59:59.999999Z',
-])('%j is no instant', (text) => {
+])('%j is not an instant', (text) => {
   expect(parseInstant(text)).toBeUndefined();
 });

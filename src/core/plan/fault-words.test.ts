@@ -14,7 +14,7 @@ const said = {
   clock: 'her clock is late',
 };
 
-/** Of a kind: what an explanation says, a picture, and a plain sentence. */
+/** A kind with its words in an explanation, in a picture, and in a plain sentence. */
 type Row = readonly [kind: FaultKind, prose: string, short: string, plain: string | undefined];
 
 const ROWS: readonly Row[] = [
@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
   ['late-timer', 'db/x fired 20 ms late', 'timer db/x is 20 ms late', undefined],
 ];
 
-test.each(ROWS)('a %s is told with whom and what it hit, and how much', (kind, ...words) => {
+test.each(ROWS)('a %s is described with its target and its amount', (kind, ...words) => {
   const { prose, short, plain } = FAULT_WORDS[kind];
   expect([prose(said), short(said), plain?.(said)]).toEqual(words);
 });

@@ -47,7 +47,7 @@ const late: FaultOf<'late-timer'> = {
 const ofAlice = { kind: 'process', process: 'alice', atUs: 3 } as const;
 const later: FaultOf<'late-timer'> = { ...late, which: ofAlice };
 
-/** Each fault with its amount, its instant, the name that places it, and whom or what it hits. */
+/** Each fault with its amount, instant, named place and target. */
 const SEEN: readonly (readonly [string, Fault, number | null, number | null, string, string])[] = [
   ['a pause', pause, 20, null, 'alice/1/write', 'alice'],
   ['a step back', step, 9, 3, '', 'bob'],
@@ -62,13 +62,13 @@ const SEEN: readonly (readonly [string, Fault, number | null, number | null, str
   ['a late timer of a process', later, 6, 3, '', 'alice'],
 ];
 
-describe('of a fault is known', () => {
-  test.each(SEEN)('%s', (_, fault, amount, instant, place, target) => {
+describe('the parts of a fault', () => {
+  test.each(SEEN)('are known: %s', (_, fault, amount, instant, place, target) => {
     const seen = [amountOf(fault), instantOf(fault), placeNamed(fault), targetOf(fault)];
     expect(seen).toEqual([amount, instant, place, target]);
   });
 
-  test('whom it names, a group as one', () => {
+  test('include the processes that it names, those of a group together', () => {
     expect(processesNamed(pause)).toEqual([['alice']]);
     expect(processesNamed(partition)).toEqual([['alice', 'bob'], ['lock']]);
     expect(processesNamed(drop)).toEqual([['alice'], ['lock']]);
@@ -106,7 +106,7 @@ describe('a fault at another instant', () => {
 });
 
 describe('a kind of fault', () => {
-  test('has its fields in files without their units', () => {
+  test('names its fields in files without their units', () => {
     const names = (kind: (typeof FAULT_KINDS)[number]): readonly string[] =>
       fieldsOfKind(kind).map(({ name, inFiles, type }) => `${name} ${inFiles} ${type}`);
     expect(names('clock')).toEqual([
@@ -118,12 +118,12 @@ describe('a kind of fault', () => {
     expect(names('crash')[2]).toBe('restartAfterUs restart durationOrNever');
   });
 
-  test('hits a message, or between processes, or neither', () => {
+  test('affects a message, the link between processes, or neither', () => {
     expect(FAULT_KINDS.filter(hitsMessage)).toEqual(['delay', 'drop', 'duplicate']);
     expect(FAULT_KINDS.filter(hitsBetween)).toEqual(['partition', 'reset']);
   });
 
-  test('says what a scenario may leave out', () => {
+  test('lists the fields that a scenario may omit, with their defaults', () => {
     expect(omittable('pause')).toEqual({ process: 'clients' });
     expect(omittable('clock')).toEqual({ when: 'at the start' });
     expect(omittable('drop')).toEqual({});
@@ -136,7 +136,7 @@ describe('a kind of fault', () => {
     expect(amountField(kind)?.type).toBe(amounts[0]);
   });
 
-  test('is made of a value for each of its fields', () => {
+  test('is built from a value per field', () => {
     const evict = faultWith('evict', ({ name }) => (name === 'when' ? at : name));
     expect(evict).toEqual({ kind: 'evict', process: 'process', key: 'key', when: at });
   });

@@ -22,7 +22,7 @@ import {
   whole,
 } from './fields.ts';
 
-/** The value that is read, or the messages of what is wrong with it. */
+/** Returns the value that is read, or the error messages. */
 function read(schema: z.ZodType, input: unknown): unknown {
   const result = schema.safeParse(input, { reportInput: true });
   return result.success ? result.data : result.error.issues.map(({ message }) => message).join();
@@ -86,7 +86,7 @@ describe('a field', () => {
     expect(read(schema, input)).toBe(message);
   });
 
-  test('takes as a name what only ends or begins with digits', () => {
+  test('accepts a name that begins or ends with digits', () => {
     expect([read(name, 'a1'), read(name, '1a'), read(point, 'a/1/b')]).toEqual([
       'a1',
       '1a',
@@ -94,7 +94,7 @@ describe('a field', () => {
     ]);
   });
 
-  test('shows whoever reads the schema what it is about', () => {
+  test('has a description in the schema', () => {
     const field = optional(name, 'Who it is.');
     expect([field.description, read(field, undefined)]).toEqual(['Who it is.', undefined]);
   });
@@ -136,14 +136,14 @@ test.each([
 describe('a map', () => {
   const shape = { a: z.number().optional(), b: z.number().optional() };
 
-  test('names its own fields where one is unknown, and is quiet about other mistakes', () => {
+  test('lists its fields if one is unknown, and adds nothing to other errors', () => {
     const map = closed('spice', shape);
     expect(read(map, { c: 1 })).toBe('spice: a b');
     expect(read(map, { a: 'x' })).toBe('Invalid input: expected number, received string');
     expect(read(map, 7)).toBe('Invalid input: expected object, received number');
   });
 
-  test('of one key is what stands under it, and no other number of keys is one', () => {
+  test('of one key is read as its value, and any other number of keys is refused', () => {
     const kinds = {
       a: z.object({ x: z.number() }).optional(),
       b: z.object({ y: z.number() }).optional(),

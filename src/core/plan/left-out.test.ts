@@ -3,13 +3,13 @@ import { ALWAYS, completed, fieldText, statedFields } from './left-out.ts';
 
 const defaults = { ttlUs: 10_000, driftPpm: 5, lock: 'db', endsUs: 3 };
 
-test('what a file says takes the place of a default, by its name without the unit', () => {
+test('a field in a file overrides a default, by its name without the unit', () => {
   const read = { ttl: 7, drift: 0, other: 1, endsUs: 9, lock: undefined };
   expect(completed(defaults, read)).toEqual({ ...defaults, ttlUs: 7, driftPpm: 0 });
   expect(completed(defaults, {})).toBe(defaults);
 });
 
-test('what equals its default is not written, in the order of the defaults', () => {
+test('fields are written in the order of the defaults, except those that equal theirs', () => {
   const values = { lock: 'b', driftPpm: 5, ttlUs: 7_000, other: 1 };
   const fields = statedFields(values, { ...defaults, id: ALWAYS });
   expect(Object.entries(fields)).toEqual([
@@ -18,7 +18,7 @@ test('what equals its default is not written, in the order of the defaults', () 
   ]);
 });
 
-test('what has no default is written whatever it is, if it is there', () => {
+test('a field without a default is written if it is present', () => {
   const fields = statedFields({ id: 1, other: undefined }, { id: ALWAYS, other: 7 });
   expect(fields).toStrictEqual({ id: 1 });
 });

@@ -32,7 +32,7 @@ function placed(
   return { client, section, store, ...(operations === undefined ? {} : { operations }) };
 }
 
-/** `verb point`, of a point that differs from its verb, without the section's name. */
+/** Renders points as `verb:point`, or `point` if both are equal, without the section's name. */
 function points(...parts: Parameters<typeof placed>): string {
   return sectionPointsOf(placed(...parts))
     .map(({ verb, point }) => {
@@ -109,7 +109,7 @@ describe('a section passes the points', () => {
   });
 });
 
-test('the timers of a section are those of the steps that take a time', () => {
+test('the timers of a section are those of its steps that take time', () => {
   const timed: readonly Work[] = [
     write,
     { kind: 'compute', id: 2, forUs: 5 },
@@ -123,7 +123,7 @@ test('the timers of a section are those of the steps that take a time', () => {
   );
 });
 
-test('a step accesses its store, a transfer both of its own, and a time of work none', () => {
+test('a step accesses its store, a transfer both of its stores, and a compute step none', () => {
   const transfer = { kind: 'transfer', id: 2, from: 'a', to: 'b', key: 'x', amount: 1 } as const;
   const compute = { kind: 'compute', id: 1, forUs: 5 } as const;
   expect([write, transfer, compute].map(storesAccessed)).toEqual([['a'], ['a', 'b'], []]);
@@ -150,6 +150,6 @@ test.each([
   ['alice', false],
   ['alices', false],
   ['/alice', false],
-])('the name %s is that of a timer of a client: %s', (name, isDue) => {
+])('the name %s names a timer of a client: %s', (name, isDue) => {
   expect(isTimer(name, new Set(['alice']))).toBe(isDue);
 });

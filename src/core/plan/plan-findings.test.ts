@@ -90,11 +90,11 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
     { clients: [doing(transition)], queue },
     ['queue.messages[0] false: there is no step 1: the machines of this queue have 1, from 0'],
   ],
-])('a plan is searched for what is wrong, and has %s', (_, change, lines) => {
+])('errors in a plan are found: %s', (_, change, lines) => {
   expect(found(change)).toEqual(lines);
 });
 
-test('each use of an id but the first is found, by its place', () => {
+test('each repeated use of an id is reported with its place', () => {
   const ids = usedTwice(['a', 1, 'a', 'a', 1], (at) => [at], 'thing');
   expect(ids.map(({ path, what }) => [...path, what])).toEqual([
     [2, 'there is another thing "a"'],
@@ -103,7 +103,7 @@ test('each use of an id but the first is found, by its place', () => {
   ]);
 });
 
-test('every memoize of a section with company is found', () => {
+test('every memoize that is not alone in its section is found', () => {
   const places = memoizeFindings([memoize, write, memoize], (at) => [at]);
   expect(places.map(({ path }) => path)).toEqual([[0], [2]]);
 });

@@ -30,14 +30,14 @@ describe('a plan as text', () => {
     );
   });
 
-  test('is written out where two of its parts are one object', () => {
+  test('is written without aliases if two of its parts are one object', () => {
     const hosts = ['one', 'two'];
     const system = { ...zombie.system, options: { reads: hosts, writes: hosts } };
     const text = renderPlan({ ...zombie, system });
     expect(text).toContain('reads: [ one, two ], writes: [ one, two ]');
   });
 
-  test('leaves out what has its default, so that a shrunk plan is short', () => {
+  test('omits defaults, so that a shrunk plan is short', () => {
     expect(renderPlan(zombie, 'Stale write accepted by unfenced.')).toMatchInlineSnapshot(`
       "# Stale write accepted by unfenced.
 
@@ -134,13 +134,13 @@ const zombie: Plan = {
   expect: { claim: 'grant-order', outcome: 'reproduced' },
 };
 
-describe('what was declared of the clocks', () => {
+describe('the declared bounds of clocks', () => {
   const beyond: Plan = {
     ...zombie,
     bounds: { ...zombie.bounds, driftPpm: 50_000, declared: { skewUs: null, driftPpm: 200 } },
   };
 
-  test('is written where faults go beyond it, and read back', () => {
+  test('are written if faults exceed them, and read back', () => {
     const text = renderPlan(beyond);
     expect(text).toContain('drift: 50000ppm');
     expect(text).toContain('declared: { drift: 200ppm }');
@@ -188,13 +188,13 @@ describe('a plan with mistakes', () => {
     expect(problemsOf((text) => text.replace(from, to)).join('\n')).toContain(what);
   });
 
-  test('is told once that a number is too large', () => {
+  test('is reported once for a number that is too large', () => {
     const job = '- job: { tick: 9007199254740993, for: 1ms }\n            write:';
     const found = problemsOf((text) => text.replace('- write:', job));
     expect(found.filter((line) => line.includes('.tick: must be at most'))).toHaveLength(1);
   });
 
-  test('shows all of them at once, each with its line and column', () => {
+  test('is reported with all mistakes at once, each with its line and column', () => {
     const found = problemsOf((text) =>
       text.replace('pause:', 'pausee:').replace('by: 9', 'by: x9'),
     );

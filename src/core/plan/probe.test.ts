@@ -10,7 +10,7 @@ const readsThenWrites: readonly Work[] = [
   { kind: 'write', id: 1, ...place, value: 1_000_000_000, awaits: true },
 ];
 
-/** A client whose sections do `work` under these locks. */
+/** Returns a client whose sections do `work` under `locks`. */
 function under(locks: readonly string[], ...work: readonly Work[]): ClientPlan {
   const alice = client('alice', 7);
   const [section] = alice.sections;
@@ -46,7 +46,7 @@ test.each<[string, readonly Work[], readonly Work[]]>([
   expect(sections).toStrictEqual([{ id: 1, thinkUs: 0, lock: 'db', work: probed }]);
 });
 
-test('the probe takes each lock once, for the work that it guards first', () => {
+test('the probe takes each lock once, for the first work that it guards', () => {
   const read: Work = { kind: 'read', id: 1, ...place };
   const clients = [under(['a', 'b', 'a'], compute), under(['b', 'c'], read)];
   const sections = probeSections({ clients });

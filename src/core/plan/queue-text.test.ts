@@ -12,8 +12,8 @@ const bare: QueuePlan = {
   copies: [],
 };
 
-describe('a queue that is left empty', () => {
-  test('brings each machine its first step', () => {
+describe('an empty queue', () => {
+  test('in a file has a message for the first step of each machine', () => {
     expect(completeQueue({}, ['a', 'b'])).toEqual({
       ...bare,
       messages: [
@@ -23,7 +23,7 @@ describe('a queue that is left empty', () => {
     });
   });
 
-  test('says so of its messages, and nothing of its copies', () => {
+  test('is written with its empty list of messages, and without copies', () => {
     expect(fieldsOfQueue(bare)).toEqual({ messages: [] });
   });
 });
@@ -50,7 +50,7 @@ describe('a queue that is written out', () => {
     expect(completeQueue(read, ['c'])).toEqual(full);
   });
 
-  test('always says which step a message asks for, and else what is not the default', () => {
+  test('states the step of each message, and otherwise only non-default fields', () => {
     expect(fieldsOfQueue(full)).toEqual({
       steps: 3,
       retries: 1,
@@ -61,7 +61,7 @@ describe('a queue that is written out', () => {
   });
 });
 
-describe('a message is wrong', () => {
+describe('a message is refused', () => {
   const machines = new Set(['a']);
   const wrongWith = (message: object): readonly string[] => {
     const one = { machine: 'a', steps: 0, retries: 0, ...message };
@@ -100,7 +100,7 @@ describe('a message is wrong', () => {
     ]);
   });
 
-  test('but not for the last step and the last retry', () => {
+  test('but not for the last step or the last retry', () => {
     expect(wrongWith({ steps: 1, retries: 3 })).toEqual([]);
   });
 });
@@ -132,7 +132,7 @@ test.each([
   );
 });
 
-test('each lock that a section takes is a machine, once', () => {
+test('each lock that a section takes is one machine', () => {
   const clients = [client('alice', 0), client('bob', 0)].map((one) => ({
     ...one,
     sections: one.sections.map((section) => ({ ...section, lock: `${one.name}-${section.id}` })),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { renderProblem } from '../../text/problem.ts';
 import { readUse, whyNoModulePath } from './used-modules.ts';
 
-/** The places of the modules that are named, as a finding there would be shown. */
+/** Returns the named modules as findings at their places. */
 function read(text: string): readonly string[] {
   const found = readUse({ text, file: 'a.yaml' });
   if (found.kind === 'problems') return found.problems.map(renderProblem);
@@ -10,7 +10,7 @@ function read(text: string): readonly string[] {
   return found.locate(places).map(renderProblem);
 }
 
-describe('what a text names under use', () => {
+describe('the value of use', () => {
   test.each([
     ['is nothing without the word', '{ is: not read', []],
     ['is nothing where it is only a value', 'name: use\n', []],

@@ -6,7 +6,7 @@ import { completeStep, otherwiseInPlan, stepFields, stepSchema } from './work-te
 const TTL_US = CLIENT_DEFAULTS.ttlUs;
 const place = { store: 'store', key: 'x' } as const;
 
-/** The third step of a plan's section, or what is wrong with it. */
+/** Returns a step, read as the third of its section, or its errors as text. */
 function read(step: unknown): Work | string | undefined {
   const checked = check(stepSchema, step);
   if (checked.kind === 'findings') return checked.findings.map(({ what }) => what).join();
@@ -84,7 +84,7 @@ describe('a step of a plan', () => {
     ['jobb', 'unknown step "jobb"; did you mean "job"?'],
     [7, 'expected a map, not 7'],
     [{ read: {}, renew: {} }, 'a step is a map of one key'],
-  ])('%j is none: %s', (written, what) => {
+  ])('%j is not a step: %s', (written, what) => {
     expect(read(written)).toBe(what);
   });
 });

@@ -4,8 +4,8 @@ import type { Plan, Work } from '../plan/plan.ts';
 import { withoutClients, withoutSections, withoutWork } from './change.ts';
 import { pause, planWith } from './sample-plan.fixture.ts';
 
-describe('what is dropped', () => {
-  test('takes along what names it, and nothing that only begins like it', () => {
+describe('dropping a piece', () => {
+  test('removes all that names it, but no name that merely starts like it', () => {
     const pauses = [pause('alice', 5_000), pause('bob', 5_000)];
     const placed = { ...pause('bob', 5_000), when: { kind: 'before', point: 'alice/1/write' } };
     const groups = { from: ['alice', 'bob'], to: ['lock'], direction: 'both', forUs: 9 } as const;
@@ -17,7 +17,7 @@ describe('what is dropped', () => {
     expect(rest.order).toEqual(['bob/1/acquire']);
   });
 
-  test('takes along all operations of a transfer, its openings, its test, and a timer', () => {
+  test('removes every operation of a transfer, with its opens and check, and a timer', () => {
     const from = { kind: 'transfer', from: 'db', to: 'other', key: 'x', amount: 1 } as const;
     const names = ['read-from-2', 'read-to-2', 'write-from-2', 'write-to-2', 'checked', 'open-2'];
     const gone = [...names, 'compute'].map((name) => `alice/1/${name}`);
@@ -42,7 +42,7 @@ describe('what is dropped', () => {
     expect(left).toEqual(kept.map((name) => `${name}/1/request`));
   });
 
-  test('leaves the ids, and so the names, of the rest', () => {
+  test('keeps the ids, and so the names, of all other pieces', () => {
     const start = planWith([]);
     const later = withoutSections(start, [{ client: 'alice', section: 1 }]);
     expect(later.clients[0]?.sections.map(({ id }) => id)).toEqual([2]);

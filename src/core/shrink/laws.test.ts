@@ -1,4 +1,4 @@
-/** What holds of every shrink, whatever the plan and whatever breaks. */
+/** Laws of shrinking, for any plan and any predicate. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
@@ -21,7 +21,7 @@ import { excessOf, type Steps } from './search.ts';
 import { type ShrinkResult, shrink, shrinkWith, shrinkWithAsync } from './shrink.ts';
 import { isSimpler } from './simpler.ts';
 
-/** Every plan that is `from` without one element. */
+/** Returns every plan that is `from` without one element. */
 function withoutOne(from: Plan): Plan[] {
   return [
     ...from.clients.map(({ name }) => withoutClients(from, [name])),
@@ -34,7 +34,7 @@ function withoutOne(from: Plan): Plan[] {
   ].filter((smaller) => isSimpler(smaller, from));
 }
 
-/** Drives a shrinker and remembers which plans the predicate itself was seen to accept. */
+/** Drives a shrinker, and records which plans the predicate accepted. */
 function audit(
   steps: Steps<ShrinkResult>,
   breaks: Predicate,
@@ -52,7 +52,7 @@ function audit(
 }
 
 describe('shrinking any plan', () => {
-  test('never grows it, and returns only what was judged to break', () => {
+  test('never grows it, and returns only a plan that was judged to break', () => {
     fc.assert(
       fc.property(cases, ([original, breaks]) => {
         const { result, wasJudged } = audit(shrink(original), breaks);
@@ -64,7 +64,7 @@ describe('shrinking any plan', () => {
     );
   });
 
-  test('ends where no single element can go', () => {
+  test('ends when no single element can be removed', () => {
     fc.assert(
       fc.property(cases, ([original, breaks]) => {
         const result = shrinkWith(original, breaks, { maxRuns: 20_000 });
@@ -78,11 +78,11 @@ describe('shrinking any plan', () => {
   });
 });
 
-describe('what shrinking returns', () => {
+describe('the shrunk plan', () => {
   const hasField = (text: string) => (one: Plan) => JSON.stringify(one).includes(text);
   const FORMS = ['"queue"', '"by":-', '"epochUs"', '"memoize"'];
 
-  /** A plan that needs what it had of each form, and otherwise breaks as it likes. */
+  /** A plan with `form`, and a predicate that needs the form and otherwise answers at random. */
   const needed = (form: string): fc.Arbitrary<[Plan, Predicate]> =>
     fc.tuple(
       planArbitrary.filter(hasField(form)),
@@ -96,7 +96,7 @@ describe('what shrinking returns', () => {
       }),
     );
 
-  test.each(FORMS)('is a plan that can be written and read again, with %s', (form) => {
+  test.each(FORMS)('reads back as it was written, with %s', (form) => {
     fc.assert(
       fc.property(needed(form), ([original, breaks]) => {
         const { plan: least } = shrinkWith(original, breaks, { maxRuns: 100 });
@@ -109,7 +109,7 @@ describe('what shrinking returns', () => {
 });
 
 describe('a shrinker', () => {
-  test('asks at most maxRuns times, never twice the same, and counts what it asks', () => {
+  test('asks at most maxRuns times, never twice about one plan, and counts its runs', () => {
     fc.assert(
       fc.property(cases, fc.integer({ min: 1, max: 200 }), ([original, breaks], maxRuns) => {
         const asked: string[] = [];
@@ -126,7 +126,7 @@ describe('a shrinker', () => {
     );
   });
 
-  test('proposes nothing outside the bounds, and leaves the limits alone', () => {
+  test('proposes nothing outside the bounds, and keeps the limits', () => {
     fc.assert(
       fc.property(cases, ([original, breaks]) => {
         shrinkWith(original, (candidate) => {
@@ -140,7 +140,7 @@ describe('a shrinker', () => {
     );
   });
 
-  test('terminates on a predicate that changes its mind, with a plan that it once accepted', () => {
+  test('ends with a plan that was accepted, even if the predicate is inconsistent', () => {
     fc.assert(
       fc.property(plan, fc.infiniteStream(fc.boolean()), (original, answers) => {
         let isFirst = true;
@@ -173,8 +173,8 @@ describe('a shrinker', () => {
 });
 
 describe('the audit', () => {
-  test('catches a shrinker that keeps a candidate which nobody judged', () => {
-    /** Answers its own questions from the third on. */
+  test('detects a shrinker that keeps an unjudged candidate', () => {
+    /** Answers all but its first two questions itself. */
     function* careless(original: Plan): Steps<ShrinkResult> {
       const steps = shrink(original);
       let step = steps.next();
@@ -195,7 +195,7 @@ describe('the audit', () => {
 });
 
 describe('the drivers', () => {
-  test('agree, whether the predicate answers at once or later', async () => {
+  test('return the same result for a synchronous and an asynchronous predicate', async () => {
     await fc.assert(
       fc.asyncProperty(cases, async ([original, breaks]) => {
         const later = await shrinkWithAsync(original, async (one) => breaks(one));
@@ -206,7 +206,7 @@ describe('the drivers', () => {
   });
 });
 
-test('any plan lies inside its bounds and meets its predicate', () => {
+test('every generated plan lies inside its bounds and meets its predicate', () => {
   fc.assert(
     fc.property(cases, ([original, breaks]) => {
       expectInBounds(original);

@@ -1,4 +1,4 @@
-/** What breaks the claim by another cause is neither the result nor lost. */
+/** A plan that breaks the claim by another cause is not the result, but it is kept. */
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../plan/plan.ts';
 import { pause, planWith } from './sample-plan.fixture.ts';
@@ -12,7 +12,7 @@ function pausedUs(plan: Plan, name: string): number {
   );
 }
 
-/** Alice's pause breaks it; so does bob's alone, by a cause of its own. */
+/** A pause of alice breaks the claim; so does one of bob alone, by another cause. */
 function judge(plan: Plan): Tried {
   if (pausedUs(plan, 'alice') >= 20_000) return true;
   return pausedUs(plan, 'bob') >= 10_000 && { otherCause: 'pause of bob' };
@@ -23,11 +23,11 @@ const start = planWith([pause('alice', 30_000), pause('bob', 31_234), pause('bob
 describe('a plan with several causes', () => {
   const { plan, others, boundary } = shrinkWith(start, judge);
 
-  test('shrinks by the one that was given', () => {
+  test('is shrunk for its original cause', () => {
     expect(plan.faults).toEqual([expect.objectContaining({ process: 'alice', forUs: 20_000 })]);
   });
 
-  test('keeps the simplest plan of each other one that was met', () => {
+  test('yields the simplest plan that was found for each other cause', () => {
     expect(others.map(({ cause }) => cause)).toEqual(['pause of bob']);
     for (const other of others) {
       expect(judge(other.plan)).toEqual({ otherCause: other.cause });
@@ -35,12 +35,12 @@ describe('a plan with several causes', () => {
     }
   });
 
-  test('has its boundary where nothing breaks it', () => {
+  test('has a boundary beyond which no cause breaks the claim', () => {
     expect(boundary).toMatchObject({ breaksAtUs: 20_000, holdsAtUs: 19_999 });
   });
 });
 
-test('what breaks by another cause does not hold at the boundary', () => {
+test('a plan that breaks by another cause does not count as holding at the boundary', () => {
   const { boundary } = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Tried => {
     const us = pausedUs(plan, 'alice');
     return us >= 20_000 ? true : us >= 15_000 ? { otherCause: 'less' } : false;
@@ -48,7 +48,7 @@ test('what breaks by another cause does not hold at the boundary', () => {
   expect(boundary).toMatchObject({ breaksAtUs: 15_000, holdsAtUs: 14_999 });
 });
 
-test('what breaks out of place is neither a result nor kept, and does not hold either', () => {
+test('a plan that breaks out of place is discarded, and does not count as holding', () => {
   const shrunk = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Tried => {
     const us = pausedUs(plan, 'alice');
     return us >= 20_000 ? true : us >= 15_000 ? 'out of place' : false;
@@ -58,7 +58,7 @@ test('what breaks out of place is neither a result nor kept, and does not hold e
   expect(shrunk.boundary).toMatchObject({ breaksAtUs: 15_000, holdsAtUs: 14_999 });
 });
 
-test('of many causes only so many are kept, and of the first', () => {
+test('only the plans of the first eight other causes are kept', () => {
   let met = 0;
   const { others } = shrinkWith(start, (plan): Tried => {
     if (plan === start) return true;

@@ -22,7 +22,7 @@ const computes: readonly Work[] = [
   { kind: 'job', id: 3, tick: 1, retries: 0, forUs: 900 },
 ];
 
-/** Alice alone with one section of work that takes time. */
+/** Returns a plan in which alice alone has one section, of work that takes time. */
 function planOf(more: Partial<Plan>): Plan {
   const start = planWith([]);
   const clients = start.clients.slice(0, 1).map((one) => ({
@@ -39,7 +39,7 @@ const whole = planOf({
 });
 
 describe('the numbers of a plan', () => {
-  test('stand each in a place, with a name, a value and a range', () => {
+  test('have a place, a name, a value and a range each', () => {
     const lines = parametersOf(whole).map(
       ({ kind, path, what, value, range }) =>
         `${kind} ${path} (${what}): ${value} of ${range.minUs}..${range.maxUs}`,
@@ -68,7 +68,7 @@ describe('the numbers of a plan', () => {
   });
 
   test.each(parametersOf(whole).map(({ path }) => path))(
-    '%s alone is changed by writing',
+    'writing %s changes no other number',
     (path) => {
       const written = parameterAt(whole, path)?.write(whole, 1);
       if (written === undefined) return expect.unreachable();
@@ -79,7 +79,7 @@ describe('the numbers of a plan', () => {
     },
   );
 
-  test('keep the direction of a clock', () => {
+  test('keep the direction of a clock fault when they are written', () => {
     const written = (path: string, value: number): Fault | undefined =>
       parameterAt(whole, path)?.write(whole, value).faults[1];
     expect(written('faults[1].ratePpm', 30)).toStrictEqual({ ...clock, ratePpm: -30 });
@@ -87,7 +87,7 @@ describe('the numbers of a plan', () => {
     expect(written('faults[1].stepUs', 30)).toStrictEqual({ ...clock, stepUs: -30 });
   });
 
-  test('have no rate where a clock has none, and no place where a fault waits for a name', () => {
+  test('include no rate of 0, and no instant of a fault that is placed by name', () => {
     const plan = planOf({ faults: [{ ...clock, ratePpm: 0, stepUs: 0 }, delay] });
     const paths = parametersOf(plan).map(({ path }) => path);
     expect(paths.filter((path) => path.startsWith('faults'))).toEqual([
@@ -97,7 +97,7 @@ describe('the numbers of a plan', () => {
     expect(parameterAt(plan, 'faults[1].atUs')).toBeUndefined();
   });
 
-  test('count steps and retries of an empty queue down to one and none', () => {
+  test('let the steps of an empty queue fall to 1, and its retries to 0', () => {
     const plan = planOf({ queue: { ...queue, messages: [], copies: [] } });
     const ranges = ['queue.steps', 'queue.retries'].map((path) => parameterAt(plan, path)?.range);
     expect(ranges).toEqual([
@@ -106,7 +106,7 @@ describe('the numbers of a plan', () => {
     ]);
   });
 
-  test('leave a wait alone that is shorter than its client would wait, or has no client', () => {
+  test('fix a wait that is shorter than the back-off of its client, or has no client', () => {
     const decisions = { 'alice/1/backoff-2': 1_500, 'zed/1/backoff-2': 1_500 };
     const ranges = parametersOf(planOf({ decisions })).slice(-2);
     expect(ranges.map(({ range }) => range)).toEqual([
@@ -116,7 +116,7 @@ describe('the numbers of a plan', () => {
   });
 });
 
-test('an amount lies in the bounds of its kind; without any it may only get smaller', () => {
+test('an amount stays in the bounds of its kind; without bounds it may only decrease', () => {
   const none: Bounds = { ...planWith([]).bounds, durations: {}, skewUs: null };
   const evict: Fault = { kind: 'evict', process: 'lock', key: 'x', when: at };
   expect([clock, delay, evict].map((fault) => amountRangesOf(fault, none))).toEqual([
@@ -131,7 +131,7 @@ test('an amount lies in the bounds of its kind; without any it may only get smal
   ]);
 });
 
-test('a rate without a bound may only get smaller', () => {
+test('a rate without a bound may only decrease', () => {
   const plan = planOf({ faults: [clock], bounds: { ...whole.bounds, driftPpm: null } });
   expect(parameterAt(plan, 'faults[0].ratePpm')?.range).toEqual({ minUs: 0, maxUs: 40 });
 });

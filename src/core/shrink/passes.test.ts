@@ -1,4 +1,4 @@
-/** Each pass by itself, where the others would hide whether it does its part. */
+/** Each pass alone, since other passes could hide its failure. */
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { ClientPlan, Plan, QueuePlan } from '../plan/plan.ts';
@@ -24,7 +24,7 @@ import {
   weakenClients,
 } from './weaken.ts';
 
-/** What one turn of `pass` makes of `plan`. */
+/** Returns the plan after one turn of `pass`. */
 function turn(pass: Pass, plan: Plan, breaks: (candidate: Plan) => boolean): Plan {
   const search = new Search(plan, 200, () => false);
   const steps = search.turn(pass);
@@ -45,13 +45,13 @@ const thinkOf = (plan: Plan, name: string): number =>
 const pauseUs = (plan: Plan): number =>
   plan.faults.reduce((sum, one) => sum + (one.kind === 'pause' ? one.forUs : 0), 0);
 
-test('one fault takes the place of two by becoming as long as it may', () => {
+test('one fault of the longest allowed length replaces two', () => {
   const start = planWith([pause('alice', 9_000), pause('bob', 8_000)]);
   const merged = turn(mergeFaults, start, (plan) => pauseUs(plan) >= 17_000);
   expect(merged.faults).toEqual([{ ...pause('alice', 9_000), forUs: 50_000 }]);
 });
 
-test('a partition loses the members that do not matter and keeps one on each side', () => {
+test('a partition loses irrelevant members, and keeps at least one on each side', () => {
   const partition: Fault = {
     kind: 'partition',
     from: ['alice', 'bob', 'carol'],
@@ -67,12 +67,12 @@ test('a partition loses the members that do not matter and keeps one on each sid
   expect(narrow?.kind === 'partition' && narrow.to.length).toBe(1);
 });
 
-test('a count of attempts falls to the least that still breaks', () => {
+test('attempts fall to the least number that still breaks the claim', () => {
   const plan = turn(weakenClients, planWith([]), (one) => clientOf(one, 'bob').attempts >= 3);
   expect(plan.clients.map(({ attempts }) => attempts)).toEqual([1, 3, 1]);
 });
 
-test('sections run one at a time again, or as few at once as still break', () => {
+test('concurrency falls to the least that still breaks the claim', () => {
   const several = planWith([]);
   const clients = several.clients.map((one) => ({ ...one, concurrency: 5 }));
   const breaks = (plan: Plan): boolean => (clientOf(plan, 'bob').concurrency ?? 1) >= 2;
@@ -88,7 +88,7 @@ test('a client that waits longer needs no second attempt', () => {
   expect(thinkOf(plan, 'bob')).toBe(2_345 + 10_000);
 });
 
-test('a section that only passed the time gives its time to the next', () => {
+test('the think time of a dropped section is added to the next one', () => {
   const startOf = (plan: Plan, id: number): number => {
     const sections = clientOf(plan, 'carol').sections.filter((section) => section.id <= id);
     return sections.reduce((sum, { thinkUs }) => sum + thinkUs, 0);
@@ -100,7 +100,7 @@ test('a section that only passed the time gives its time to the next', () => {
   expect(sections.map(({ id, thinkUs }) => [id, thinkUs])).toEqual([[2, 6_912]]);
 });
 
-test('two numbers of which each needs the other go down together', () => {
+test('two numbers that depend on each other are lowered together', () => {
   const start = planWith([pause('alice', 10_456)]);
   const slackUs = 10_456 - 3_456;
   const keepsSlack = (plan: Plan): boolean => pauseUs(plan) - thinkOf(plan, 'carol') === slackUs;
@@ -115,7 +115,7 @@ test('two numbers of which each needs the other go down together', () => {
   expect([pauseUs(plan), thinkOf(plan, 'carol')]).toEqual([7_000, 0]);
 });
 
-test('two numbers go down together to their least, even by a single step', () => {
+test('two numbers are lowered together to their minimum, even by a single step', () => {
   const start = planWith([pause('alice', 2_001)]);
   const [alice] = start.clients;
   if (alice === undefined) return expect.unreachable();
@@ -129,7 +129,7 @@ test('two numbers go down together to their least, even by a single step', () =>
 test.each([
   ['six', 500, [5_456, 0]],
   ['seven', 734, [8_912, 3_456]],
-])('pairs are lowered together only up to six numbers: %s', (_, latencyUs, found) => {
+])('pairs are lowered together if a plan has at most six numbers: %s', (_, latencyUs, found) => {
   const start = planWith([{ ...pause('alice', 8_912), when: { kind: 'at', atUs: 0 } }]);
   const clients = start.clients.map((one) => ({
     ...one,
@@ -143,7 +143,7 @@ test.each([
   expect([pauseUs(plan), thinkOf(plan, 'carol')]).toEqual(found);
 });
 
-test('a client that works without the lock when it waited in vain keeps its attempts', () => {
+test('a client that works without the lock after its last attempt keeps its attempts', () => {
   const memoizing = (withoutLock?: 'gives-up'): Plan =>
     changeWork(planWith([]), ({ id }) => ({
       kind: 'memoize',
@@ -163,19 +163,19 @@ test('a client that works without the lock when it waited in vain keeps its atte
   }
 });
 
-test('all times are set anew around the client that goes first', () => {
+test('all times are reset around the client that goes first', () => {
   const isBobFirst = (plan: Plan): boolean =>
     thinkOf(plan, 'carol') - thinkOf(plan, 'bob') >= 1_000;
   const plan = turn(retime, planWith([]), isBobFirst);
   expect(['alice', 'bob', 'carol'].map((name) => thinkOf(plan, name))).toEqual([10_000, 0, 10_000]);
 });
 
-test('latencies give way to one round constant inside the bounds', () => {
+test('latencies are replaced by one round constant inside the bounds', () => {
   const plan = turn(calmLatencies, planWith([]), ({ network }) => network.latencyUs >= 1_000);
   expect([plan.network.latencyUs, plan.decisions]).toEqual([1_500, {}]);
 });
 
-describe('of a queue', () => {
+describe('shrinking a queue', () => {
   const queue: QueuePlan = {
     steps: 9,
     retries: 5,
@@ -187,7 +187,7 @@ describe('of a queue', () => {
   const messages = (plan: Plan): QueuePlan['messages'] => plan.queue?.messages ?? [];
   const copies = (plan: Plan): QueuePlan['copies'] => plan.queue?.copies ?? [];
 
-  test('messages and copies that do not matter are dropped', () => {
+  test('irrelevant messages and copies are dropped', () => {
     const matters = (plan: Plan): boolean =>
       messages(plan).some(({ steps }) => steps === 2) &&
       copies(plan).some(({ retries }) => retries === 1);
@@ -196,7 +196,7 @@ describe('of a queue', () => {
     expect(copies(least)).toEqual([queue.copies[1]]);
   });
 
-  test('the last section of a machine takes its messages with it, and no others', () => {
+  test('dropping the last section of a machine drops the messages of that machine only', () => {
     const [bob] = start.clients.filter(({ name }) => name === 'bob');
     if (bob === undefined) return expect.unreachable();
     const sections = bob.sections.map((section) => ({ ...section, lock: 'other' }));
@@ -214,7 +214,7 @@ describe('of a queue', () => {
     expect(withoutClients(plan, ['alice']).queue).toEqual(plan.queue);
   });
 
-  test('messages and copies come as early as they may', () => {
+  test('messages and copies move to the earliest time that still breaks the claim', () => {
     const least = turn(startEarlier, start, (plan) =>
       messages(plan).every(({ atUs }, at) => at !== 1 || atUs >= 3_000),
     );
@@ -222,13 +222,13 @@ describe('of a queue', () => {
     expect(copies(least).map(({ afterUs }) => afterUs)).toEqual([0, 0, 0]);
   });
 
-  test('steps and retries fall to as many as the messages name', () => {
+  test('steps and retries fall to the number that the messages need', () => {
     expect(turn(lowerCounts, start, () => true).queue).toEqual({ ...queue, steps: 4, retries: 2 });
     const needs = (plan: Plan): boolean => (plan.queue?.steps ?? 0) >= 6;
     expect(turn(lowerCounts, start, needs).queue).toEqual({ ...queue, steps: 6, retries: 2 });
   });
 
-  test('a transition is as short as it may be', () => {
+  test('a transition falls to the shortest time that still breaks the claim', () => {
     const clients = start.clients.map((one) => ({
       ...one,
       sections: one.sections.map((section) => ({
@@ -244,7 +244,7 @@ describe('of a queue', () => {
   });
 });
 
-test('an increment becomes one by 1 or -1', () => {
+test('the amount of an increment is reduced to 1 or -1, and 0 stays 0', () => {
   const by = (amount: number): Plan =>
     changeWork(planWith([]), (work) => {
       return { kind: 'increment', id: work.id, store: 'store', key: 'x', by: amount };

@@ -1,4 +1,4 @@
-/** What each pass proposes, in its order, when nothing that it proposes breaks the claim. */
+/** The proposals of each pass, in order, if none of them breaks the claim. */
 import { expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -23,7 +23,7 @@ import {
   weakenClients,
 } from './weaken.ts';
 
-/** A line for each plan, of what `views` see of it. */
+/** Returns a line per proposed plan, with the parts that `views` render. */
 function proposed(pass: Pass, plan: Plan, ...views: readonly ((seen: Plan) => string)[]): string {
   const steps = new Search(plan, 2_000, () => false).turn(pass);
   const lines: string[] = [];
@@ -61,7 +61,7 @@ function places({ faults }: Plan): string {
   return faults.map((one) => ('when' in one ? Object.values(one.when).join(' ') : '')).join(', ');
 }
 
-/** Connections, tries and attempts of each client, and whether it releases. */
+/** Connections, tries and attempts of each client, and `r` if it releases. */
 function counts({ clients }: Plan): string {
   const texts = clients.map(({ pool, tries, attempts, releases }) =>
     [pool, tries, attempts, releases ? 'r' : ''].join(''),
@@ -90,7 +90,7 @@ function small(
   return { ...start, clients, faults, decisions: {}, order: [], ...more };
 }
 
-test('clients go one by one, and then with all latencies calm', () => {
+test('clients are dropped one by one, and then with one latency for all messages', () => {
   expect(proposed(dropClients, start, parts, latencies)).toMatchInlineSnapshot(`
     "bob 1:12 2:12, carol 1:12 2:12 | 734 815 2500
     alice 1:12 2:12, carol 1:12 2:12 | 734 812 813 814 815
@@ -101,7 +101,7 @@ test('clients go one by one, and then with all latencies calm', () => {
   `);
 });
 
-test('sections go in halves, then one by one with the next one later or all latencies calm', () => {
+test('sections are dropped in halves, then singly with a later successor or one latency', () => {
   const plan = small([2, 1], [], { decisions: { 'bob/1/write/1/request': 812 } });
   expect(proposed(dropSections, plan, parts, thinks, latencies)).toMatchInlineSnapshot(`
     "alice 1:1, bob 1:1 | alice 1234, bob 2345 | 734 812
@@ -115,7 +115,7 @@ test('sections go in halves, then one by one with the next one later or all late
   `);
 });
 
-test('steps go in halves, then one by one', () => {
+test('steps are dropped in halves, then one by one', () => {
   const two = { ...start, clients: start.clients.slice(0, 1) };
   expect(proposed(dropWork, two, parts)).toMatchInlineSnapshot(`
     "alice 1: 2:
@@ -128,7 +128,7 @@ test('steps go in halves, then one by one', () => {
   `);
 });
 
-test('each fault takes the place of all others, then of each', () => {
+test('each fault replaces all others, then each other one', () => {
   const plan = planWith([pause('alice', 9_000), pause('bob', 8_000), pause('carol', 7_000)]);
   expect(proposed(mergeFaults, plan, pauses)).toMatchInlineSnapshot(`
     "alice 50000
@@ -143,7 +143,7 @@ test('each fault takes the place of all others, then of each', () => {
   `);
 });
 
-test('a partition is proposed without any one member of a side with several', () => {
+test('each member of a side with several is removed from a partition', () => {
   const groups = { from: ['alice', 'bob'], to: ['lock'], direction: 'both' } as const;
   const partition: Fault = {
     kind: 'partition',
@@ -160,7 +160,7 @@ test('a partition is proposed without any one member of a side with several', ()
   `);
 });
 
-test('one latency for all is round, then the present one, the middle one and the ends', () => {
+test('the proposed latencies are a round one, the current one, the median and both bounds', () => {
   expect(proposed(calmLatencies, start, latencies)).toMatchInlineSnapshot(`
     "700
     734
@@ -170,7 +170,7 @@ test('one latency for all is round, then the present one, the middle one and the
   `);
 });
 
-test('the middle latency is the median of those decided by name, in any order', () => {
+test('the median is that of the latencies decided by name, in any order', () => {
   const decided = [1_450, 950, 1_400, 612, 813].map((us, at) => [`bob/${at}/write/1/request`, us]);
   const plan = { ...start, decisions: Object.fromEntries(decided) };
   expect(proposed(calmLatencies, plan, latencies).split('\n')).toEqual([
@@ -182,7 +182,7 @@ test('the middle latency is the median of those decided by name, in any order', 
   ]);
 });
 
-test('a fault is placed at the points of its client, before the start', () => {
+test('a fault is placed at the points of its client, then at the start', () => {
   const plan = small([1, 1], [pause('alice', 9_000)]);
   expect(proposed(placeFaults(undefined), plan, places)).toMatchInlineSnapshot(`
     "before alice/1/write
@@ -197,7 +197,7 @@ test('a fault is placed at the points of its client, before the start', () => {
   `);
 });
 
-test('a clock is placed at the start, before the points that are given', () => {
+test('a clock fault is placed at the start, then at the given points', () => {
   const step = { kind: 'clock', process: 'bob', stepUs: 4, ratePpm: 0 } as const;
   const plan = planWith([{ ...step, when: { kind: 'at', atUs: 5 } }]);
   expect(
@@ -215,7 +215,7 @@ test('a clock is placed at the start, before the points that are given', () => {
   `);
 });
 
-test('a fault moves off the piece that is dropped, to each other point', () => {
+test('a fault at a dropped piece moves to each other point', () => {
   const at = {
     ...pause('alice', 9_000),
     when: { kind: 'before', point: 'alice/1/write' },
@@ -232,7 +232,7 @@ test('a fault moves off the piece that is dropped, to each other point', () => {
   `);
 });
 
-test('each client leads, and the others come a ttl later', () => {
+test('each client goes first in turn, and the others start a ttl later', () => {
   expect(proposed(retime, start, thinks)).toMatchInlineSnapshot(`
     "alice 0 1234, bob 10000 2345, carol 10000 3456
     alice 10000 1234, bob 0 2345, carol 10000 3456
@@ -299,13 +299,13 @@ test('dropping a piece adds no order', () => {
   expect(orders).toEqual(Array.from({ length: 15 }, () => '[]'));
 });
 
-test('a plan of more than 32 pieces is not dropped and retimed', () => {
+test('no piece is dropped and retimed in a plan of more than 32 pieces', () => {
   const faults = Array.from({ length: 29 }, (_, at) => pause('alice', 9_000 + at));
   expect(proposed(dropAndRetime, small([1, 1], faults), parts)).toBe('');
   expect(proposed(dropAndRetime, small([1, 1], faults.slice(1)), parts)).not.toBe('');
 });
 
-test('two sections duel at several distances, with faults of several lengths', () => {
+test('two sections are kept at several distances, with faults of several lengths', () => {
   const plan = small([1, 1, 1], [pause('alice', 9_000), pause('bob', 9_000)]);
   expect(proposed(keepTwoSections, plan, thinks, pauses, latencies)).toMatchInlineSnapshot(`
     "alice 0, bob 11000 | alice 50000, bob 50000 | 700
@@ -371,7 +371,7 @@ test('two sections duel at several distances, with faults of several lengths', (
   `);
 });
 
-test('a latency goes to its least, then halfway back, as long as it is no less round', () => {
+test('a latency falls to its minimum, then goes halfway back while it is no less round', () => {
   const plan = small([1], [], { decisions: { 'alice/1/write/1/request': 812 } });
   expect(proposed(lowerLatencies, plan, latencies)).toMatchInlineSnapshot(`
     "500 812
@@ -389,7 +389,7 @@ test('a latency goes to its least, then halfway back, as long as it is no less r
   `);
 });
 
-test('a fault goes to its least, then halfway back, as long as it is no less round', () => {
+test('a fault falls to its minimum, then goes halfway back while it is no less round', () => {
   const plan = planWith([pause('alice', 9_000), pause('bob', 8_000)]);
   expect(proposed(shortenFaults, plan, pauses)).toMatchInlineSnapshot(`
     "alice 2000, bob 8000
@@ -401,7 +401,7 @@ test('a fault goes to its least, then halfway back, as long as it is no less rou
   `);
 });
 
-test('starts go down by the same, then pairs of numbers', () => {
+test('all starts are lowered by the same amount, then pairs of numbers', () => {
   const plan = small([1, 1], [pause('alice', 9_000)]);
   const seen = proposed(lowerTogether, plan, thinks, pauses, places, latencies);
   expect(seen).toMatchInlineSnapshot(`
@@ -428,7 +428,7 @@ test('starts go down by the same, then pairs of numbers', () => {
   `);
 });
 
-test('all numbers are rounded to a grid, then each to what is rounder', () => {
+test('all numbers are rounded to a grid, then each to rounder numbers', () => {
   const plan = small([1], [{ ...pause('alice', 9_120), when: { kind: 'at', atUs: 0 } }]);
   expect(proposed(roundNumbers, plan, thinks, pauses, latencies)).toMatchInlineSnapshot(`
     "alice 0 | alice 10000 | 734
@@ -452,7 +452,7 @@ test('all numbers are rounded to a grid, then each to what is rounder', () => {
   `);
 });
 
-test('a client with one attempt comes later by a ttl, by its waits, or by the most allowed', () => {
+test('a client with one attempt starts later by a ttl, by its waits, or by the maximum', () => {
   const seen = proposed(waitInsteadOfRetrying, small([1, 1], []), thinks, counts);
   expect(seen).toMatchInlineSnapshot(`
     "alice 11234, bob 2345 | 231r 238r
@@ -464,7 +464,7 @@ test('a client with one attempt comes later by a ttl, by its waits, or by the mo
   `);
 });
 
-test('clients are all plain, then plain in one way, then each, then with fewer of what they have', () => {
+test('features of clients are dropped together, then each, then their counts are lowered', () => {
   expect(proposed(weakenClients, small([1, 1], []), counts)).toMatchInlineSnapshot(`
     "111 111
     138r 138r

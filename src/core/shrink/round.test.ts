@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digitsOf, rounderThan, roundestBetween, roundFrom, roundTo } from './round.ts';
 
-test('a number has as many digits as a person writes in milliseconds, a round one just one', () => {
+test('digits are counted as written in milliseconds, and a round number has one', () => {
   const digits = [0, 10_000, 500, 12_500, 1_200, 9_999, 7, 100, 502_000].map(digitsOf);
   expect(digits).toEqual([0, 1, 1, 3, 2, 4, 3, 1, 3]);
   const round = [9_000, 11_000, 12_000, 99_000, 510_000, 1_100_000, 3_600_000_000];
   expect(round.map(digitsOf)).toEqual(round.map(() => 1));
 });
 
-test('the smallest round number from another on is the first that is round', () => {
+test('rounding up returns the first round number', () => {
   const found = [0, 1, 500, 501, 901, 1_001, 9_001, 10_001, 18_001, 99_001, 502_001].map(roundFrom);
   expect(found).toEqual([0, 100, 500, 600, 1_000, 2_000, 10_000, 11_000, 19_000, 100_000, 510_000]);
   fc.assert(

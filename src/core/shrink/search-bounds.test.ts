@@ -1,4 +1,4 @@
-/** How far plans lie outside their bounds, and what a search then allows. */
+/** The excess of plans over their bounds, and the excess that a search allows. */
 import { describe, expect, test } from 'vitest';
 import type { Fault, FaultOf, When } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -83,12 +83,12 @@ test.each<[string, Partial<Plan>, object]>([
     },
     {},
   ],
-])('a plan %s', (_, change, excess) => {
+])('the excess is measured for a plan %s', (_, change, excess) => {
   const plan = { ...start, ...change };
   expect(Object.fromEntries(excessOf(plan))).toEqual(excess);
 });
 
-test('no plan may lie further outside than was allowed', () => {
+test('a plan may not exceed its bounds further than allowed', () => {
   const outside = (latencyUs: number): Plan => ({
     ...start,
     network: { ...start.network, latencyUs },
@@ -99,7 +99,7 @@ test('no plan may lie further outside than was allowed', () => {
   expect(isWithin(outside(1_501), new Map())).toBe(false);
 });
 
-/** What `steps` returns, and the plans that it asked about. */
+/** Answers each question of `steps` by `breaks`; returns its result and the plans in question. */
 function answered<T>(steps: Steps<T>, breaks: boolean): { value: T; asked: readonly Plan[] } {
   const asked: Plan[] = [];
   for (let step = steps.next(); ; step = steps.next(breaks)) {
@@ -118,7 +118,7 @@ describe('a search', () => {
     expect([search.runs, search.isSpent]).toEqual([1, false]);
   });
 
-  test('asks no more when its runs are spent, but remembers', () => {
+  test('asks nothing after its budget is spent, but remembers earlier answers', () => {
     const search = new Search(start, 1, () => false);
     answered(search.ask(simpler), true);
     expect(search.isSpent).toBe(true);
@@ -126,7 +126,7 @@ describe('a search', () => {
     expect(answered(search.ask(simpler), false)).toEqual({ value: true, asked: [] });
   });
 
-  test('ends after a hundred questions for each run that it may make', () => {
+  test('ends after 100 questions per allowed run', () => {
     const search = new Search(start, 1, () => false);
     for (let asked = 0; asked < 99; asked += 1) answered(search.ask(simpler), true);
     search.runLimit = 2;
@@ -136,7 +136,7 @@ describe('a search', () => {
     expect(answered(search.ask(simpler), true).value).toBeNull();
   });
 
-  test('takes what is simpler, in bounds and breaks, and counts it', () => {
+  test('accepts a plan that is simpler, in bounds and breaks the claim, and counts it', () => {
     const search = new Search(start, 9, () => false);
     const wide = { ...simpler, network: { ...start.network, latencyUs: 2_000 } };
     expect(answered(search.attempt(start), true)).toEqual({ value: false, asked: [] });
@@ -148,7 +148,7 @@ describe('a search', () => {
     expect([search.current, search.accepted, search.runs]).toEqual([simpler, 1, 2]);
   });
 
-  test('tries candidates until one is taken', () => {
+  test('tries candidates until one is accepted', () => {
     const search = new Search(start, 9, () => false);
     const least = { ...simpler, order: [] };
     const tried = answered(search.attemptFirst([start, simpler, least]), true);
@@ -156,7 +156,7 @@ describe('a search', () => {
     expect(answered(search.attemptFirst([start]), true).value).toBe(false);
   });
 
-  test('adds up what a pass did in all its turns', () => {
+  test('sums the counts of a pass over its turns', () => {
     const search = new Search(start, 9, () => false);
     const candidates = [simpler, { ...simpler, order: [] }];
     const pass = {
@@ -169,7 +169,7 @@ describe('a search', () => {
     expect(search.passCounts).toEqual([{ pass: 'try', runs: 2, accepted: 2 }]);
   });
 
-  test('does nothing once it should stop', () => {
+  test('does nothing after it was asked to stop', () => {
     const search = new Search(start, 9, () => true);
     const pass = { name: 'try', run: (): Steps<void> => expect.unreachable() };
     answered(search.turn(pass), true);

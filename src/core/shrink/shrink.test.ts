@@ -6,7 +6,7 @@ import { excessOf } from './search.ts';
 import { type ShrinkResult, shrinkWith } from './shrink.ts';
 import { isSimpler, workOf } from './simpler.ts';
 
-/** The pauses of alice, if she still writes. */
+/** Returns the pauses of alice, or none if she no longer writes. */
 function pausesOfAlice(plan: Plan): readonly FaultOf<'pause'>[] {
   const writes = plan.clients.some(
     ({ name, sections }) =>
@@ -26,7 +26,7 @@ describe('a plan that needs one write under one pause', () => {
     needsPause,
   );
 
-  test('keeps that and nothing else', () => {
+  test('keeps only these', () => {
     expect(result.plan.clients).toEqual([
       {
         ...client('alice', 0),
@@ -52,7 +52,7 @@ describe('a plan that needs one write under one pause', () => {
     expect(result.isMinimal).toBe(true);
   });
 
-  test('has its boundary at the microsecond, while the plan keeps its round number', () => {
+  test('has an exact boundary, although the plan keeps a round number', () => {
     expect(result.boundary).toMatchObject({
       what: 'pause of alice',
       parameter: 'faults[0].forUs',
@@ -75,7 +75,7 @@ describe('faults', () => {
     expect(plan.faults).toMatchObject([{ forUs: 2_000 }, { byUs: 0 }]);
   });
 
-  test('that add up are replaced by a single one, as far as the bounds allow', () => {
+  test('that add up are replaced by one, as far as the bounds allow', () => {
     const total = (plan: Plan): number =>
       pausesOfAlice(plan).reduce((sum, { forUs }) => sum + forUs, 0);
     const start = planWith([pause('alice', 12_000), pause('alice', 13_000)]);
@@ -87,7 +87,7 @@ describe('faults', () => {
     expect(tooMuch.plan.faults.length).toBe(2);
   });
 
-  test('move from an instant to the first point given at which the claim still breaks', () => {
+  test('move from an instant to the first given point at which the claim still breaks', () => {
     const isAtWrite = (plan: Plan): boolean =>
       pausesOfAlice(plan).some(
         ({ when }) => when.kind === 'at' || when.point === 'alice/1/checked',
@@ -97,7 +97,7 @@ describe('faults', () => {
     expect(plan.faults).toMatchObject([{ when: { kind: 'before', point: 'alice/1/checked' } }]);
   });
 
-  test('of the clock never leave the skew that the scenario promised', () => {
+  test('of a clock never exceed the skew that the bounds allow', () => {
     const step = (stepUs: number, atUs: number): Fault => {
       const when = { kind: 'at', atUs } as const;
       return { kind: 'clock', process: 'alice', when, stepUs, ratePpm: 0 };
@@ -113,7 +113,7 @@ describe('faults', () => {
 describe('the probe', () => {
   const hasProbe = (): boolean => true;
 
-  test('stays when it is asked for, or when the plan expects progress to break', () => {
+  test('stays if requested, or if the plan expects progress to break', () => {
     const start = planWith([]);
     const expected: Plan = { ...start, expect: { claim: 'progress', outcome: 'reproduced' } };
     expect(shrinkWith(start, hasProbe).plan.limits.probe).toBe(false);
@@ -122,7 +122,7 @@ describe('the probe', () => {
   });
 });
 
-describe('where a scenario lists a kind with lengths between that it never allows', () => {
+describe('if a scenario allows several ranges of lengths', () => {
   const start = planWith([pause('alice', 14_000)]);
   const ranges = [
     { minUs: 5_000, maxUs: 6_000 },
@@ -134,19 +134,19 @@ describe('where a scenario lists a kind with lengths between that it never allow
       pausesOfAlice(plan).some(({ forUs }) => forUs >= leastUs),
     );
 
-  test('a plan keeps a length that is allowed, and says at which it would break', () => {
+  test('a plan keeps an allowed length, and the boundary is the least length that breaks', () => {
     const { plan, boundary } = shrunkFrom(10_001);
     expect(pausesOfAlice(plan)).toMatchObject([{ forUs: 14_000 }]);
     expect(boundary).toMatchObject({ breaksAtUs: 10_001, keepsUs: 14_000, isOnlyOne: true });
   });
 
-  test('a plan goes to the shorter lengths where these are enough', () => {
+  test('a plan moves to the shorter range if that is enough', () => {
     expect(pausesOfAlice(shrunkFrom(5_500).plan)).toMatchObject([{ forUs: 6_000 }]);
   });
 });
 
 describe('the boundary', () => {
-  test('is absent, with the reason, when the shortest pause allowed breaks as well', () => {
+  test('is null, with a reason, if the shortest allowed pause breaks the claim, too', () => {
     const { boundary, whyNoBoundary } = shrinkWith(
       planWith([pause('alice', 12_000)]),
       (plan) => pausesOfAlice(plan).length > 0,
@@ -157,7 +157,7 @@ describe('the boundary', () => {
     );
   });
 
-  test('is not the only one where the claim holds again further on', () => {
+  test('is not the only one if the claim holds again for longer pauses', () => {
     const start = planWith([pause('alice', 12_345)]);
     const within = (mostUs: number): typeof start.bounds => ({
       ...start.bounds,
@@ -172,7 +172,7 @@ describe('the boundary', () => {
     expect(shorter.boundary).toMatchObject({ ...sides, isOnlyOne: true });
   });
 
-  test('leaves the plan what is drawn where no round number beyond is within the bounds', () => {
+  test('leaves the plan a less round length if the next round one exceeds the bounds', () => {
     const start = planWith([pause('alice', 10_750)]);
     const durations = { ...start.bounds.durations, pause: { minUs: 2_000, maxUs: 10_750 } };
     const { boundary } = shrinkWith({ ...start, bounds: { ...start.bounds, durations } }, (plan) =>
@@ -182,7 +182,7 @@ describe('the boundary', () => {
     expect(boundary).toMatchObject(expected);
   });
 
-  test('is looked for in the think times where no fault has an amount, on either side', () => {
+  test('is searched in the think times if no fault has an amount, in both directions', () => {
     const thinkOf = (plan: Plan): number => plan.clients[0]?.sections[0]?.thinkUs ?? 0;
     const late = shrinkWith(planWith([]), (plan) => thinkOf(plan) >= 1_200);
     expect(late.boundary).toMatchObject({ breaksAtUs: 1_200, holdsAtUs: 1_199 });
@@ -197,7 +197,7 @@ describe('the boundary', () => {
 });
 
 describe('a shrink', () => {
-  test('that spends its budget keeps enough of it to find the boundary', () => {
+  test('reserves enough of its budget to find the boundary', () => {
     const needsAll = (plan: Plan): boolean =>
       needsPause(plan) && Object.keys(plan.decisions).length >= 4 && plan.clients.length === 3;
     const start = planWith([pause('alice', 12_345), pause('bob', 5_000)]);
@@ -207,14 +207,14 @@ describe('a shrink', () => {
     expect(result.boundary).toMatchObject({ breaksAtUs: 9_876, holdsAtUs: 9_875 });
   });
 
-  test('leaves a plan alone that does not break when it is judged again', () => {
+  test('returns a plan unchanged if it does not break when it is judged again', () => {
     const start = planWith([pause('alice', 12_000)]);
     const result = shrinkWith(start, () => false);
     expect(result).toMatchObject({ reproduced: false, isMinimal: false, runs: 1, boundary: null });
     expect(result.plan).toBe(start);
   });
 
-  test('that may judge nothing does not say that the plan holds', () => {
+  test('that may judge nothing does not report that the plan holds', () => {
     const start = planWith([pause('alice', 12_000)]);
     const unjudged = { plan: start, reproduced: null, isMinimal: false, runs: 0, boundary: null };
     expect(shrinkWith(start, needsPause, { maxRuns: 0 })).toMatchObject(unjudged);
@@ -222,7 +222,7 @@ describe('a shrink', () => {
     expect(shrinkWith(start, needsPause, { maxRuns: 1 }).reproduced).toBe(true);
   });
 
-  test('that is told to stop returns the best plan so far and does not call it minimal', () => {
+  test('that is stopped returns the best plan so far and does not call it minimal', () => {
     let asked = 0;
     const judge = (plan: Plan): boolean => {
       asked += 1;
@@ -235,7 +235,7 @@ describe('a shrink', () => {
     expect(needsPause(result.plan) && isSimpler(result.plan, start)).toBe(true);
   });
 
-  test('shrinks a plan that lies outside its bounds, and takes it no further outside', () => {
+  test('shrinks a plan outside its bounds without exceeding them further', () => {
     const start = planWith([pause('alice', 90_000)]);
     const { plan } = shrinkWith(start, (one) =>
       pausesOfAlice(one).some(({ forUs }) => forUs > 60_000),
@@ -245,7 +245,7 @@ describe('a shrink', () => {
   });
 });
 
-test('what exceeds its bounds is told by how much', () => {
+test('the excess of a plan over its bounds is reported per kind', () => {
   expect(excessOf(planWith([pause('alice', 12_000)])).size).toBe(0);
   expect(excessOf(planWith([pause('alice', 60_000)]))).toEqual(new Map([['pause', 10_000]]));
 });

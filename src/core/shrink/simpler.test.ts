@@ -3,7 +3,7 @@ import { pause, planWith } from './sample-plan.fixture.ts';
 import { isSimpler, scales } from './simpler.ts';
 
 describe('the order of plans', () => {
-  test('has a scale for each thing that makes a plan complicated, and is strict', () => {
+  test('has a scale for each kind of complexity, and is strict', () => {
     const start = planWith([pause('alice', 12_345)]);
     expect(isSimpler(start, start)).toBe(false);
     expect([...scales].map(([name, scale]) => [name, scale(start)])).toEqual([

@@ -1,6 +1,6 @@
 /**
- * The shrinker before a small model of a lock with leases and an unfenced store: the zombie writer
- * of every textbook, buried in a large random plan.
+ * Shrinks zombie writers in large random plans, on a small model of a lock with leases and an
+ * unfenced store.
  */
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
@@ -10,7 +10,7 @@ import { digitsOf } from './round.ts';
 import { type ShrinkResult, shrinkWith } from './shrink.ts';
 import { workOf } from './simpler.ts';
 
-/** A queue of actions in order of time; the smallest world in which a lease can expire. */
+/** An event queue in time order: the smallest world in which a lease can expire. */
 class Model {
   private readonly plan: Plan;
   private readonly queue: { atUs: number; act: () => void }[] = [];
@@ -47,7 +47,7 @@ class Model {
     this.queue.push({ atUs: this.nowUs + us, act });
   }
 
-  /** Runs `act` on a client after `us`, or when its pause is over. */
+  /** Runs `act` on a client after `us`, or when its pause ends. */
   private on(name: string, us: number, act: () => void): void {
     this.after(us, () => {
       const untilUs = this.pausedUntil.get(name) ?? 0;
@@ -113,14 +113,14 @@ class Model {
   }
 }
 
-/** Whether a write of an earlier grant lands after one of a later grant. */
+/** Returns true if a write of an earlier grant arrives after one of a later grant. */
 function hasZombie(plan: Plan): boolean {
   const model = new Model(plan);
   model.run();
   return model.writes.some((ordinal, at) => at > 0 && ordinal < (model.writes[at - 1] ?? 0));
 }
 
-/** A multiplicative generator, so that the plans below are the same everywhere. */
+/** A multiplicative generator, so that the plans below are the same on every platform. */
 function numbers(seed: number): (minUs: number, maxUs: number) => number {
   let state = seed;
   return (minUs, maxUs) => {
@@ -214,7 +214,7 @@ describe('a zombie writer in a plan of 5 clients, 25 sections, 5 faults and 250 
     }
   });
 
-  test('ends in round numbers, at a named point, with plain clients', () => {
+  test('ends with round numbers, a fault at a named point, and plain clients', () => {
     for (const { plan } of results) {
       for (const { value } of parametersOf(plan)) expect(digitsOf(value)).toBeLessThanOrEqual(1);
       expect(plan.faults[0]).toMatchObject({ kind: 'pause', when: { kind: 'before' } });

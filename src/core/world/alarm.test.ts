@@ -12,7 +12,7 @@ describe('a late timer', () => {
     return { kind: 'late-timer', which, byUs: 7 * MS };
   }
 
-  test('fires that much later, by name or as the first that its process sets', () => {
+  test('fires late, selected by name or as the first that its process sets', () => {
     const last = (which: WhichTimer): readonly string[] =>
       linesOf(
         happen(
@@ -41,7 +41,7 @@ describe('a late timer', () => {
     ]);
   });
 
-  test('that was called off before it was due is not made late', () => {
+  test('that is cancelled before it is due is not affected', () => {
     const faults = [lateness({ kind: 'timer', timer: 'alice/a/1/timeout' })];
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 5 });
@@ -51,7 +51,7 @@ describe('a late timer', () => {
     expect(trace.unmatched).toEqual(['alice/a/1/timeout']);
   });
 
-  test('that was called off at the very instant is not made late either', () => {
+  test('that is cancelled at the instant when it is due is not affected', () => {
     const faults = [lateness({ kind: 'timer', timer: 'alice/a/1/timeout' })];
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 2 });
@@ -62,7 +62,7 @@ describe('a late timer', () => {
     expect(trace.unmatched).toEqual(['alice/a/1/timeout']);
   });
 
-  test('that was called off leaves the fault to the next that its process sets', () => {
+  test('that is cancelled leaves the fault to the next timer of its process', () => {
     const faults = [lateness({ kind: 'process', process: 'alice', atUs: 0 })];
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 5 });
@@ -88,7 +88,7 @@ describe('a late timer', () => {
     expect(linesOf(trace, 'end')).toEqual(['10 end alice/a ok 1']);
   });
 
-  test('is late in true time, whatever becomes of its clock meanwhile', () => {
+  test('is late in true time, even if its clock changes meanwhile', () => {
     const rate: Fault = {
       kind: 'clock',
       process: 'alice',

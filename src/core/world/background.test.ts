@@ -12,7 +12,7 @@ function* beat(alice: Actor): Program<void> {
   }
 }
 
-/** Works for 12 ms beside its heartbeat, and stops that. */
+/** Works for 12 ms beside its heartbeat, then stops it. */
 const works: Script = function* (alice) {
   const heartbeat = yield* inBackground(beat(alice));
   yield* alice.wait('nap', 12);
@@ -25,7 +25,7 @@ function pauseFrom(when: Extract<Fault, { kind: 'pause' }>['when']): Fault {
 }
 
 describe('a program in the background', () => {
-  test('goes on while the main one waits, by names of its own', () => {
+  test('runs while the main program waits, and names its calls separately', () => {
     expect(linesOf(happen({ alice: works }), 'call')).toEqual([
       '3 call alice/heartbeat-1',
       '8 call alice/heartbeat-2',
@@ -33,13 +33,13 @@ describe('a program in the background', () => {
     ]);
   });
 
-  test('is held up by a pause of its process, and goes on after it', () => {
+  test('stops during a pause of its process, and continues after it', () => {
     const faults = [pauseFrom({ kind: 'at', atUs: 1 * MS })];
     const trace = happen({ alice: works }, { faults });
     expect(linesOf(trace, 'call')).toEqual(['8 call alice/heartbeat-1', '12 call alice/work']);
   });
 
-  test('is where a fault can be placed, which holds up the main program too', () => {
+  test('has points for faults, and a pause there stops the main program, too', () => {
     const faults = [pauseFrom({ kind: 'before', point: 'alice/heartbeat-2' })];
     const trace = happen({ alice: works }, { faults });
     expect(linesOf(trace, 'inject', 'call')).toEqual([
@@ -50,7 +50,7 @@ describe('a program in the background', () => {
     ]);
   });
 
-  test('goes down with its process, and a restart begins without it', () => {
+  test('ends when its process crashes, and a restart begins without it', () => {
     const restarts: Script = function* (alice) {
       if (alice.from > 0) return;
       alice.self.beginSection(nameOf('alice/1'));
@@ -70,7 +70,7 @@ describe('a program in the background', () => {
     expect(linesOf(trace, 'call')[0]).toBe('6 call alice/heartbeat-1');
   });
 
-  test('may be stopped by itself, or by the other', () => {
+  test('can stop itself', () => {
     let heartbeat: Background | null = null;
     const stopsItself: Script = function* (alice) {
       heartbeat = yield* inBackground(
@@ -86,7 +86,7 @@ describe('a program in the background', () => {
     expect(linesOf(happen({ alice: stopsItself }), 'call')).toEqual(['5 call alice/false']);
   });
 
-  test('outlives the main one until all has healed and every client has ended', () => {
+  test('outlives the main program until the world has healed and every client has ended', () => {
     const leaves: Script = function* (alice) {
       yield* inBackground(beat(alice));
     };

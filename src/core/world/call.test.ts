@@ -34,7 +34,7 @@ describe('a call', () => {
     expect(linesOf(trace, 'end')).toEqual(['10 end alice/a info']);
   });
 
-  test('without a timeout waits for ever', () => {
+  test('without a timeout waits forever', () => {
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a' });
     };
@@ -44,7 +44,7 @@ describe('a call', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
-  test('is tried again under its own name while its outcome is unknown, on the next connection', () => {
+  test('is retried under its own name on the next connection while its outcome is unknown', () => {
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 5, tries: 3 });
     };
@@ -67,7 +67,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('is unknown when its last try failed and an earlier one may have happened', () => {
+  test('is unknown if its last try failed and an earlier one may have been executed', () => {
     const down = (ms: number): Fault => ({
       kind: 'crash',
       process: 'echo',
@@ -85,7 +85,7 @@ describe('a call', () => {
     expect(outcomes).toEqual([['6.5 end alice/a info'], ['7 end alice/a fail']]);
   });
 
-  test('carries copies: a server that changes its request harms nobody', () => {
+  test('carries copies, so that a server may change its request', () => {
     const which = { kind: 'message', message: 'alice/a/1/request' } as const;
     const double: Fault = { kind: 'duplicate', which, byUs: 5 * MS };
     const script: Script = function* (alice) {
@@ -104,7 +104,7 @@ describe('a call', () => {
     expect(bodies.slice(0, 2)).toEqual([{ add: 3 }, { total: 3, count: 1 }]);
   });
 
-  test('carries what was asked when it left, whatever its client does with that later', () => {
+  test('carries the request as it was sent, even if its client changes it later', () => {
     const script: Script = function* (alice) {
       const call = yield* alice.tell({ name: 'a', add: 3 });
       call.setting.request.add = 50;

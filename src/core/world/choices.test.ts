@@ -27,14 +27,14 @@ describe('a decision of the plan', () => {
     expect(trace.unmatched).toEqual([]);
   });
 
-  test('wins over chance', () => {
+  test('overrides chance', () => {
     const latency = { minUs: 9 * MS, maxUs: 9 * MS };
     const decisions = { 'alice/a/1/request': 4 * MS };
     const trace = happen({ alice: asks }, { decisions, chance: { latency } });
     expect(linesOf(trace, 'do', 'end').map((line) => line.split(' ')[0])).toEqual(['4', '13']);
   });
 
-  test('orders events of one instant, before those that it does not name', () => {
+  test('orders simultaneous events, and puts those that it names first', () => {
     const scripts = { alice: asks, bob: asks, carol: asks };
     const order = ['carol/a/1/request', 'bob/a/1/request'];
     for (const seed of [1, 2, 3, 4]) {
@@ -48,7 +48,7 @@ describe('a decision of the plan', () => {
   });
 });
 
-describe('what chance draws', () => {
+describe('chance', () => {
   const often = { numerator: 1, denominator: 2, minUs: MS, maxUs: 2 * MS };
 
   function kindsDrawn(chance: Parameters<typeof happen>[1]): ReadonlySet<string> {
@@ -62,7 +62,7 @@ describe('what chance draws', () => {
     return kinds;
   }
 
-  test('are delays, drops, duplicates of datagrams and late timers, each when it is asked for', () => {
+  test('draws delays, drops, duplicates of datagrams and late timers, each if requested', () => {
     const drop = { numerator: 1, denominator: 4 };
     const chance = { delay: often, drop, duplicate: often, lateTimer: often };
     const link = 'datagram';
@@ -74,13 +74,13 @@ describe('what chance draws', () => {
     expect(kindsDrawn({ chance, link }).size).toBe(4);
   });
 
-  test('doubles requests only: nobody would execute a reply twice', () => {
+  test('duplicates requests only, since no process executes a reply', () => {
     const duplicate = { ...often, numerator: 2 };
     const trace = happen({ alice: asks }, { chance: { duplicate }, link: 'datagram' });
     expect(linesOf(trace, 'inject')).toEqual(['0 inject duplicate alice/a/1/request']);
   });
 
-  test('lies in the ranges of the plan', () => {
+  test('draws within the ranges of the plan', () => {
     for (let seed = 0; seed < 50; seed += 1) {
       const chance = { seed, latency: { minUs: 500, maxUs: 1500 }, delay: often };
       const { events } = happen({ alice: asks }, { chance });
@@ -134,14 +134,14 @@ describe('the stream of random numbers of a process', () => {
     return [drawn, log.decisions.get(stream.text)];
   };
 
-  test('is the first without chance, and another for each seed', () => {
+  test('is 0 without chance, and differs per seed', () => {
     expect(drawnBy({})).toEqual([0, undefined]);
     const streams = [1, 2, 3, 4].map((seed) => drawnBy({ chance: { ...chance, seed } })[0]);
     expect(new Set(streams).size).toBe(4);
     for (const one of streams) expect(one).toBeLessThan(1_000_000);
   });
 
-  test('is the one that was decided, or drawn and written down', () => {
+  test('is the decided one, or else is drawn and recorded', () => {
     expect(drawnBy({ chance, decisions: { 'alice/random': 3 } })).toEqual([3, undefined]);
     const [drawn, logged] = drawnBy({ chance });
     expect(logged).toBe(drawn);

@@ -3,7 +3,10 @@ import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
 import type { Fault } from '../plan/fault.ts';
 
-/** When the observer sees a lease of 50 ms end that alice asked for at 0, by her own clock. */
+/**
+ * Returns the end, as the observer sees it, of a lease of 50 ms that alice requested at 0 and
+ * measures by her own clock.
+ */
 function believedUntilUs(
   countsLeaseFrom: 'sent' | 'issued',
   skew: { readonly stepUs: number; readonly ratePpm: number },
@@ -16,13 +19,13 @@ function believedUntilUs(
   );
 }
 
-describe('the end of a lease that a client counts on is seen in true time', () => {
-  test('where its wall clock is ahead, that much earlier', () => {
+describe('the lease end that a client assumes is seen in true time', () => {
+  test('earlier by the lead of its wall clock', () => {
     const skew = { stepUs: 20 * MS, ratePpm: 0 };
     expect(believedUntilUs('issued', skew)).toEqual([31 * MS, 31 * MS]);
   });
 
-  test('where its clocks are slow, later by their rate', () => {
+  test('later by the rate of its slow clocks', () => {
     const skew = { stepUs: 0, ratePpm: -200_000 };
     expect(believedUntilUs('sent', skew)).toEqual([62_500, 62_500]);
   });

@@ -7,7 +7,7 @@ function clockOf(part: Partial<FaultOf<'clock'>>): FaultOf<'clock'> {
   return { kind: 'clock', process: 'alice', when, stepUs: 0, ratePpm: 0, ...part };
 }
 
-/** Reports its two clocks at 10 ms of its own time, by what it asks `echo` to add. */
+/** Reports its two clocks after 10 ms of its own time, as the numbers that `echo` adds. */
 const tellsTime: Script = function* (alice) {
   yield* alice.wait('nap', 10);
   yield* alice.tell({ name: 'mono', add: alice.self.monotonicUs() });
@@ -19,7 +19,7 @@ function readings(faults: readonly FaultOf<'clock'>[], setup: Setup = {}): reado
 }
 
 describe('a clock fault', () => {
-  test('that steps moves the wall clock only, so no timer notices', () => {
+  test('with a step moves the wall clock only, so that no timer is affected', () => {
     expect(readings([clockOf({ stepUs: 5000 })])).toEqual([
       '11 do alice/mono total 10000 count 1',
       '11 do alice/wall total 25000 count 2',
@@ -27,7 +27,7 @@ describe('a clock fault', () => {
     expect(readings([clockOf({ stepUs: -5000 })])[1]).toBe('11 do alice/wall total 15000 count 2');
   });
 
-  test('that only steps leaves an earlier rate as it is', () => {
+  test('with only a step keeps an earlier rate', () => {
     const step = clockOf({ stepUs: 5000, when: { kind: 'at', atUs: 4 * MS } });
     expect(readings([clockOf({ ratePpm: 1_000_000 }), step])).toEqual([
       '7 do alice/mono total 10000 count 1',
@@ -35,14 +35,14 @@ describe('a clock fault', () => {
     ]);
   });
 
-  test('that neither steps nor drifts brings the true rate back', () => {
+  test('without step and rate restores the true rate', () => {
     const back = clockOf({ when: { kind: 'at', atUs: 4 * MS } });
     expect(readings([clockOf({ ratePpm: 1_000_000 }), back])[0]).toBe(
       '9 do alice/mono total 10000 count 1',
     );
   });
 
-  test('that changes the rate moves both clocks, and the timers with them', () => {
+  test('with a rate affects both clocks and the timers', () => {
     // 2 ms at the true rate, then 8 ms on a clock that runs twice as fast.
     expect(readings([clockOf({ ratePpm: 1_000_000 - 1 + 1 })])).toEqual([
       '7 do alice/mono total 10000 count 1',
@@ -55,7 +55,7 @@ describe('a clock fault', () => {
     ]);
   });
 
-  test('at time 0 is there before anything happens, whatever the seed', () => {
+  test('at time 0 is injected before any other event, on every seed', () => {
     const now: Script = function* (alice) {
       yield* alice.wait('nap', 0);
       yield* alice.tell({ name: 'wall', add: alice.self.wallUs() });
@@ -80,7 +80,7 @@ describe('a clock fault', () => {
     ]);
   });
 
-  test('skews no other process', () => {
+  test('affects no other process', () => {
     const faults = [clockOf({ stepUs: 5000, process: 'bob' })];
     const trace = happen({ alice: tellsTime, bob: tellsTime }, { faults });
     expect(linesOf(trace, 'do').slice(0, 2)).toEqual([
@@ -89,13 +89,13 @@ describe('a clock fault', () => {
     ]);
   });
 
-  test('of both kinds is noted as two', () => {
+  test('with a step and a rate is recorded as two', () => {
     const faults = [clockOf({ stepUs: 5000, ratePpm: 100 })];
     const trace = happen({ alice: tellsTime }, { faults });
     expect(linesOf(trace, 'inject')).toEqual(['2 inject clock step', '2 inject clock rate']);
   });
 
-  test('ends with the healing in its rate and stays in its offset', () => {
+  test('loses its rate but keeps its offset when the world heals', () => {
     const faults = [clockOf({ stepUs: 5000, ratePpm: 1_000_000 })];
     // By true time 4 the clock shows 6; the last 4 ms of the nap run at the true rate.
     expect(readings(faults, { healAtMs: 4 })).toEqual([
@@ -105,7 +105,7 @@ describe('a clock fault', () => {
   });
 });
 
-test('a clock fault is noted as a step, as a rate, or as both', () => {
+test('a clock fault is recorded as a step, as a rate, or as both', () => {
   const noted = (part: Partial<FaultOf<'clock'>>): readonly string[] =>
     happen({ alice: tellsTime }, { faults: [clockOf(part)] }).events.flatMap((event) =>
       event.kind === 'fault' ? [`${event.target} ${event.amount}`] : [],

@@ -16,7 +16,7 @@ function exact(elapsedUs: number, ratePpm: number): number {
 }
 
 describe('a clock', () => {
-  test('shows true time until it is told otherwise', () => {
+  test('shows true time until it is changed', () => {
     fc.assert(
       fc.property(instant, (atUs) => {
         const clock = new Clock();
@@ -25,7 +25,7 @@ describe('a clock', () => {
     );
   });
 
-  test('runs at its rate exactly, over a day and with any number of parts per million', () => {
+  test('runs exactly at its rate, over a day and at any number of parts per million', () => {
     fc.assert(
       fc.property(instant, instant, ppm, (fromUs, forUs, ratePpm) => {
         const clock = new Clock();
@@ -36,7 +36,7 @@ describe('a clock', () => {
     );
   });
 
-  test('its inverse is the first true time at which it shows so much', () => {
+  test('has an inverse: the first true time at which it shows a value', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 1, max: DAY_US }), ppm, (fromUs, spanUs, ratePpm) => {
         const clock = new Clock();
@@ -50,7 +50,7 @@ describe('a clock', () => {
     );
   });
 
-  test('its inverse is exact at every microsecond of a slow and of a fast clock', () => {
+  test('has an exact inverse at every microsecond, slow or fast', () => {
     for (const ratePpm of [-999_000, -500_000, -3, 3, 300_000, 5_000_000]) {
       const clock = new Clock();
       clock.setRate(7, ratePpm);
@@ -79,7 +79,7 @@ describe('a clock', () => {
     expect([clock.monotonicUs(120), clock.wallUs(120)]).toEqual([130, 135]);
   });
 
-  test('a frozen clock stands still, whatever its rate, and then runs on from there', () => {
+  test('a frozen clock stands still at any rate, and then continues from there', () => {
     fc.assert(
       fc.property(ppm, instant, fc.nat(1000), (ratePpm, fromUs, forUs) => {
         const clock = new Clock();
@@ -93,7 +93,7 @@ describe('a clock', () => {
     );
   });
 
-  test('two freezes that overlap lose the time of their union, once', () => {
+  test('overlapping freezes lose the time of their union once', () => {
     const clock = new Clock();
     clock.freeze(10, 110);
     clock.freeze(50, 150);
@@ -101,7 +101,7 @@ describe('a clock', () => {
     expect([clock.monotonicUs(150), clock.monotonicUs(160)]).toEqual([10, 20]);
   });
 
-  test('a clock that is thawed runs again at once', () => {
+  test('a thawed clock runs again at once', () => {
     const clock = new Clock();
     clock.freeze(10, 110);
     clock.thaw(30);
@@ -110,7 +110,7 @@ describe('a clock', () => {
     expect(clock.monotonicUs(60)).toBe(40);
   });
 
-  test('a change of rate in a freeze holds from its end on', () => {
+  test('a rate that changes during a freeze applies from the end of the freeze', () => {
     const clock = new Clock();
     clock.freeze(10, 20);
     clock.setRate(15, 1_000_000);

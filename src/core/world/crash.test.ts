@@ -44,7 +44,7 @@ describe('a server that crashes', () => {
     ]);
   });
 
-  test('leaves the calls unknown that were pending', () => {
+  test('leaves pending calls unknown', () => {
     const faults = [crashOf({ when: at(1.5), restartAfterUs: 1 })];
     const trace = happen({ alice: asks }, { faults });
     expect(linesOf(trace, 'end', 'do').slice(0, 2)).toEqual([
@@ -53,7 +53,7 @@ describe('a server that crashes', () => {
     ]);
   });
 
-  test('takes with it what was sent to its former life, but for datagrams', () => {
+  test('loses what was sent to its previous incarnation, except datagrams', () => {
     const faults = [crashOf({ when: at(0.2), restartAfterUs: 0.2 * MS })];
     const first = (link: 'connection' | 'datagram'): readonly string[] =>
       linesOf(happen({ alice: asks }, { faults, link }), 'lose', 'do', 'end').slice(0, 2);
@@ -61,7 +61,7 @@ describe('a server that crashes', () => {
     expect(first('datagram')).toEqual(['1 do alice/a total 1 count 1', '2 end alice/a ok 1']);
   });
 
-  test('forgets what waited for it in a pause', () => {
+  test('loses the messages that waited for it during a pause', () => {
     const pause: Fault = {
       kind: 'pause',
       process: 'echo',
@@ -79,7 +79,7 @@ describe('a server that crashes', () => {
     ]);
   });
 
-  test('can do so at a point of a client', () => {
+  test('can crash at a point of a client', () => {
     const faults = [
       crashOf({ when: { kind: 'before', point: 'alice/b' }, restartAfterUs: 5 * MS }),
     ];
@@ -90,7 +90,7 @@ describe('a server that crashes', () => {
     ]);
   });
 
-  test('is started again by the healing at the latest', () => {
+  test('restarts when the world heals at the latest', () => {
     for (const restartAfterUs of [null, 500 * MS]) {
       const trace = happen(
         { alice: asks },
@@ -100,7 +100,7 @@ describe('a server that crashes', () => {
     }
   });
 
-  test('answers no datagram and says nothing of it', () => {
+  test('leaves a datagram unanswered, without an error', () => {
     const faults = [crashOf({ when: at(0.5), restartAfterUs: null })];
     const trace = happen({ alice: asks }, { faults, link: 'datagram' });
     expect(linesOf(trace, 'lose', 'end')).toEqual(['1 lose alice/a/1/request crash']);
@@ -128,7 +128,7 @@ describe('a server that crashes', () => {
 });
 
 describe('a client that crashes', () => {
-  /** One section for each name; a restart goes on behind those that began. */
+  /** One section per name; a restart continues after the sections that began. */
   function sections(work: (alice: Actor, name: string) => Program<void>): Script {
     return function* (alice) {
       for (const name of ['a', 'b', 'c'].slice(alice.from)) {
@@ -142,7 +142,7 @@ describe('a client that crashes', () => {
   });
   const crash = { process: 'alice', when: at(3.5) } as const;
 
-  test('goes on with its next section when it starts again', () => {
+  test('continues with its next section after a restart', () => {
     const trace = happen({ alice: askEach }, { faults: [crashOf(crash)] });
     expect(linesOf(trace, 'call', 'end', 'restart', 'inject')).toEqual([
       '0 call alice/a',
@@ -155,7 +155,7 @@ describe('a client that crashes', () => {
     ]);
   });
 
-  test('never learns the end of its pending call, though that is executed', () => {
+  test('never learns the outcome of its pending call, which is executed', () => {
     const faults = [crashOf({ ...crash, restartAfterUs: 0.2 * MS })];
     const decisions = { 'alice/b/1/request': 3 * MS };
     const trace = happen({ alice: askEach }, { faults, decisions });
@@ -170,12 +170,12 @@ describe('a client that crashes', () => {
   });
 
   test.each(['connection', 'datagram'] as const)(
-    'is not told of its former life by %s, timer or notice',
+    'gets nothing of its previous incarnation by %s, timer or notice',
     (link) => {
       const retries = sections(function* (alice, name) {
         yield* alice.ask({ name, timeoutMs: 4, tries: 3 });
       });
-      // The server dies first, so that the news of it reaches the next life of the client.
+      // The server crashes first, so that its notice reaches the next incarnation of the client.
       const server = crashOf({ when: at(3.2), restartAfterUs: 0.1 * MS });
       const faults = [server, crashOf({ ...crash, restartAfterUs: 0.1 * MS })];
       const trace = happen({ alice: retries }, { faults, link });
@@ -188,7 +188,7 @@ describe('a client that crashes', () => {
     },
   );
 
-  test('stays down when the world has healed', () => {
+  test('stays down after the world heals', () => {
     for (const restartAfterUs of [null, 50 * MS]) {
       const faults = [crashOf({ ...crash, restartAfterUs })];
       const trace = happen({ alice: askEach }, { faults, healAtMs: 20 });
@@ -198,7 +198,7 @@ describe('a client that crashes', () => {
     }
   });
 
-  test.each(['before', 'after'] as const)('can do so %s its own operation', (kind) => {
+  test.each(['before', 'after'] as const)('can crash %s its own operation', (kind) => {
     const faults = [crashOf({ process: 'alice', when: { kind, point: 'alice/b' } })];
     const trace = happen({ alice: askEach }, { faults });
     const done = kind === 'before' ? [] : ['3 do alice/b total 2 count 2'];
@@ -213,7 +213,7 @@ describe('a failover', () => {
     return { kind: 'failover', process: 'echo', when: at(ms), lagUs: lagMs * MS };
   }
 
-  test('goes back to what was durable that long ago', () => {
+  test('restores the state that was durable one lag ago', () => {
     // The requests are handled at 1, 4, 7 and 10.
     const totals = [0, 1.4, 1.6, 4.6, 100].map((lag) =>
       linesOf(happen({ alice: asks }, { faults: [failover(8.5, lag)] }), 'recovered').at(0),
@@ -221,7 +221,7 @@ describe('a failover', () => {
     expect(totals).toEqual([3, 3, 2, 1, 0].map((total) => `8.5 recovered total ${total}`));
   });
 
-  test('loses what the old server had after that for good', () => {
+  test('discards all later state for good', () => {
     const faults = [failover(8.5, 5), failover(8.6, 2)];
     const trace = happen({ alice: asks }, { faults });
     expect(linesOf(trace, 'recovered')).toEqual(['8.5 recovered total 1', '8.6 recovered total 1']);
@@ -236,7 +236,7 @@ describe('a failover', () => {
     ]);
   });
 
-  test('puts a running replica in the place of a server that is paused or down', () => {
+  test('replaces a paused or crashed server by a running replica', () => {
     const pause: Fault = {
       kind: 'pause',
       process: 'echo',
@@ -250,11 +250,11 @@ describe('a failover', () => {
       expect(linesOf(trace, 'restart', 'resume')).toEqual([]);
       return linesOf(trace, 'do')[1];
     });
-    // The paused one lets its client wait until the failover, the dead one does not.
+    // A paused server lets its client wait until the failover; a crashed one does not.
     expect(next).toEqual(['8.4 do alice/c total 2 count 1', '6.5 do alice/c total 2 count 1']);
   });
 
-  test('remembers an eviction', () => {
+  test('does not undo an eviction', () => {
     const evict: Fault = { kind: 'evict', process: 'echo', key: 'x', when: at(5) };
     const trace = happen({ alice: asks }, { faults: [evict, failover(5.5, 0)] });
     expect(linesOf(trace, 'recovered')).toEqual(['5.5 recovered total 0']);
@@ -284,7 +284,7 @@ describe('an eviction', () => {
     },
   );
 
-  test('of a key that is not there does not fire', () => {
+  test('of a missing key does not fire', () => {
     const trace = happen({ alice: asks }, { faults: [evictOf('y', at(2.5))] });
     expect(linesOf(trace, 'inject')).toEqual([]);
     expect(trace.unmatched).toEqual(['evict at 2500 µs']);

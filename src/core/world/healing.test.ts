@@ -12,7 +12,7 @@ function pauseAt(ms: number, process = 'alice'): Fault {
   return { kind: 'pause', process, when: at(ms), forUs: 100 * MS, clocks: 'run' };
 }
 
-/** Asks every 3 ms, for ever. */
+/** Asks ten times, every 3 ms. */
 const asks: Script = function* (actor) {
   for (let at = 1; at <= 10; at += 1) {
     yield* actor.ask({ name: `${at}` });
@@ -62,7 +62,7 @@ describe('when the world heals', () => {
     ]);
   });
 
-  test('no fault of the plan fires any more, and each is left over', () => {
+  test('no fault of the plan fires any more, and each is reported as unmatched', () => {
     const which = { kind: 'link', from: 'alice', to: 'echo', atUs: 20 * MS } as const;
     const when = { kind: 'after', point: 'alice/9' } as const;
     const faults: Fault[] = [
@@ -84,7 +84,7 @@ describe('when the world heals', () => {
     ]);
   });
 
-  test('chance injects no more', () => {
+  test('chance injects no more faults', () => {
     const always = { numerator: 1, denominator: 1, minUs: 1, maxUs: 1 };
     const chance = { delay: always, drop: null, duplicate: always, lateTimer: always };
     const trace = happen({ alice: asks }, { chance, healAtMs, link: 'datagram' });
@@ -94,7 +94,7 @@ describe('when the world heals', () => {
     expect(linesOf(trace, 'end').length).toBe(10);
   });
 
-  test('the probe starts, after the healing and not before', () => {
+  test('the probe starts, and not before', () => {
     const once: Script = function* (probe) {
       yield* probe.ask({ name: '1' });
     };

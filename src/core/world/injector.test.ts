@@ -6,7 +6,7 @@ const asks: Script = function* (alice) {
   yield* alice.ask({ name: 'a' });
 };
 
-describe('what a plan names and a run does not have', () => {
+describe('a name in the plan that does not occur in the run', () => {
   const when: When = { kind: 'at', atUs: 1 };
 
   test.each<[Fault, string]>([
@@ -59,7 +59,7 @@ describe('what a plan names and a run does not have', () => {
     expect(linesOf(trace, 'end')).toEqual(['2 end alice/a ok 1']);
   });
 
-  test('is reported of decisions and of the order too', () => {
+  test('is reported for decisions and the order, too', () => {
     const trace = happen(
       { alice: asks },
       { decisions: { 'alice/z': 1 }, order: ['alice/y', 'alice/a/1/request'] },
@@ -67,7 +67,7 @@ describe('what a plan names and a run does not have', () => {
     expect(trace.unmatched).toEqual(['alice/z', 'alice/y']);
   });
 
-  test('is nothing when every fault fired', () => {
+  test('is not reported if every fault fired', () => {
     const faults: Fault[] = [
       { kind: 'delay', which: { kind: 'message', message: 'alice/a/1/request' }, byUs: 1 },
       { kind: 'pause', process: 'alice', when, forUs: 1, clocks: 'run' },

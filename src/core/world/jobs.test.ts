@@ -14,14 +14,14 @@ function processOf(name: string, resume: () => void): Process {
   return process;
 }
 
-/** Runs all jobs; the instant at which those of an owner run is noted as `jobs`. */
+/** Runs all jobs, and records `jobs` each time those of an owner run. */
 function runAll(jobs: Jobs, seen: string[]): readonly string[] {
   for (const _ of jobs.run()) seen.push('jobs');
   return seen;
 }
 
 describe('the jobs of a process', () => {
-  test('run between their begin and their end, once', () => {
+  test('run once, between the begin and the end of their owner', () => {
     const jobs = new Jobs(new Scheduler());
     const seen: string[] = [];
     const owner = { begin: () => seen.push('begin'), end: () => seen.push('end') };
@@ -32,7 +32,7 @@ describe('the jobs of a process', () => {
     expect(runAll(jobs, [])).toEqual([]);
   });
 
-  test('halt the loop, which goes on after them', () => {
+  test('halt the loop, which continues after them', () => {
     const scheduler = new Scheduler();
     const jobs = new Jobs(scheduler);
     const fire = (): void => jobs.take({ begin: () => {}, end: () => {} });
@@ -44,13 +44,13 @@ describe('the jobs of a process', () => {
     expect([scheduler.run(LIMITS), scheduler.nowUs]).toEqual(['complete', 2]);
   });
 
-  test('are those of one process at a time', () => {
+  test('belong to one process at a time', () => {
     const jobs = new Jobs(new Scheduler());
     jobs.take({ begin: () => {}, end: () => {} });
     expect(() => jobs.take({ begin: () => {}, end: () => {} })).toThrow(Defect);
   });
 
-  test('are waited for by others, which go on once and in turn, until one has jobs again', () => {
+  test('block other processes, which then resume once each, until one has jobs again', () => {
     const jobs = new Jobs(new Scheduler());
     const seen: string[] = [];
     const ownerOf = (name: string): Parameters<Jobs['take']>[0] => ({

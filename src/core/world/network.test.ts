@@ -10,7 +10,7 @@ function delay(which: Which, ms: number): Fault {
   return { kind: 'delay', which, byUs: ms * MS };
 }
 
-/** Sends without waiting for what it sent before, so that several are on their way. */
+/** Sends without waiting for earlier calls, so that several are in flight. */
 function tells(...names: readonly string[]): Script {
   return function* (alice) {
     const calls = [];
@@ -29,7 +29,7 @@ const asks: Script = function* (alice) {
 describe('a delay', () => {
   const faults = [delay(message('alice/a/1/request'), 5)];
 
-  test('makes the one message late that it names', () => {
+  test('makes only the named message late', () => {
     const trace = happen({ alice: asks, bob: asks }, { faults });
     expect(linesOf(trace, 'inject', 'do')).toEqual([
       '0 inject delay alice/a/1/request',
@@ -38,7 +38,7 @@ describe('a delay', () => {
     ]);
   });
 
-  test('of a reply leaves the server undisturbed', () => {
+  test('of a reply does not affect the server', () => {
     const trace = happen({ alice: asks }, { faults: [delay(message('alice/a/1/reply'), 5)] });
     expect(linesOf(trace, 'do', 'end')).toEqual([
       '1 do alice/a total 1 count 1',
@@ -46,7 +46,7 @@ describe('a delay', () => {
     ]);
   });
 
-  test('delays the first message of a link from its time on, once', () => {
+  test('affects the first message on a link after its time, once', () => {
     const which = { kind: 'link', from: 'alice', to: 'echo', atUs: 1 * MS } as const;
     const trace = happen({ alice: tells('a', 'b', 'c') }, { faults: [delay(which, 5)], pool: 3 });
     expect(linesOf(trace, 'inject', 'do')).toEqual([
@@ -57,7 +57,7 @@ describe('a delay', () => {
     ]);
   });
 
-  test('holds back what follows on the same connection', () => {
+  test('holds back later messages on the same connection', () => {
     const trace = happen({ alice: tells('a', 'b') }, { faults });
     expect(linesOf(trace, 'get').slice(0, 2)).toEqual([
       '6 get alice/a/1/request',
@@ -73,7 +73,7 @@ describe('a delay', () => {
     ]);
   });
 
-  test('holds back no datagram', () => {
+  test('does not hold back later datagrams', () => {
     const trace = happen({ alice: tells('a', 'b') }, { faults, link: 'datagram' });
     expect(linesOf(trace, 'do').map((line) => line.slice(0, 12))).toEqual([
       '2 do alice/b',
@@ -83,7 +83,7 @@ describe('a delay', () => {
 });
 
 describe('a connection', () => {
-  test('keeps the order of what ties on it, and datagrams do not, over the seeds', () => {
+  test('keeps the order of tied messages on every seed, and datagrams do not', () => {
     const both: Script = function* (alice) {
       yield* alice.tell({ name: 'a' });
       yield* alice.tell({ name: 'b' });
@@ -99,7 +99,7 @@ describe('a connection', () => {
     expect(firsts('datagram').size).toBe(2);
   });
 
-  test('keeps its order against an order that the plan asks for', () => {
+  test('keeps its order even if the plan asks for another', () => {
     const both: Script = function* (alice) {
       yield* alice.tell({ name: 'a' });
       yield* alice.tell({ name: 'b' });
@@ -111,7 +111,7 @@ describe('a connection', () => {
     expect(first('datagram')).toBe('1 get alice/b/1/request');
   });
 
-  test('never doubles: such a fault is left over', () => {
+  test('duplicates no message: such a fault stays unmatched', () => {
     const double: Fault = { kind: 'duplicate', which: message('alice/a/1/request'), byUs: MS };
     const trace = happen({ alice: asks }, { faults: [double] });
     expect(linesOf(trace, 'do', 'inject')).toEqual(['1 do alice/a total 1 count 1']);
@@ -134,7 +134,7 @@ describe('a drop', () => {
     ]);
   });
 
-  test('leaves what the old connection carries to the new one to overtake', () => {
+  test('lets the new connection overtake messages on the old one', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/b/1/request') }];
     const decisions = { 'alice/a/1/request': 9 * MS };
     const trace = happen({ alice: tells('a', 'b', 'c') }, { faults, decisions });
@@ -144,7 +144,7 @@ describe('a drop', () => {
     ]);
   });
 
-  test('of a reply leaves the call done and unknown', () => {
+  test('of a reply leaves the call executed but unknown', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/a/1/reply') }];
     const trace = happen({ alice: asks }, { faults });
     expect(linesOf(trace, 'do', 'end')).toEqual([
@@ -153,7 +153,7 @@ describe('a drop', () => {
     ]);
   });
 
-  test('of a datagram harms no other, and its call waits for its timeout', () => {
+  test('of a datagram affects no other, and its call waits for the timeout', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/a/1/request') }];
     const script: Script = function* (alice) {
       const b = yield* alice.tell({ name: 'b' });
@@ -164,7 +164,7 @@ describe('a drop', () => {
     expect(linesOf(trace, 'end')).toEqual(['2 end alice/b ok 1', '7 end alice/a info']);
   });
 
-  test('leaves nothing for another fault to affect', () => {
+  test('excludes other faults on the same message', () => {
     const which = message('alice/a/1/request');
     const faults: Fault[] = [delay(which, 3), { kind: 'drop', which }];
     const trace = happen({ alice: asks }, { faults });
@@ -194,7 +194,7 @@ describe('a duplicate', () => {
     ]);
   });
 
-  test('of a late datagram follows its first arrival', () => {
+  test('of a late datagram arrives after the original', () => {
     const faults = [double, delay(which, 10)];
     const trace = happen({ alice: asks }, { faults, link: 'datagram' });
     expect(linesOf(trace, 'get')).toEqual([
@@ -210,7 +210,7 @@ describe('a reset', () => {
     { kind: 'reset', from: 'alice', to: 'echo', when: { kind: 'at', atUs: 1.5 * MS } },
   ];
 
-  test('ends pending calls unknown at once, though what is on its way arrives', () => {
+  test('ends pending calls as unknown at once, although a request in flight arrives', () => {
     const decisions = { 'alice/a/1/request': 9 * MS };
     const trace = happen({ alice: asks }, { faults, decisions });
     expect(linesOf(trace, 'inject', 'end', 'do')).toEqual([
@@ -220,7 +220,7 @@ describe('a reset', () => {
     ]);
   });
 
-  test('discards a reply that was on its way', () => {
+  test('discards a reply in flight', () => {
     const trace = happen({ alice: asks }, { faults });
     expect(linesOf(trace, 'do', 'lose', 'end')).toEqual([
       '1 do alice/a total 1 count 1',
@@ -239,7 +239,7 @@ describe('a reset', () => {
     ]);
   });
 
-  test('works from either end, at a point, and after a point', () => {
+  test('works from either end, before and after a point', () => {
     const ends = (['before', 'after'] as const).map((kind) => {
       const when = { kind, point: 'alice/b' };
       const script: Script = function* (alice) {
@@ -257,7 +257,7 @@ describe('a reset', () => {
     ]);
   });
 
-  test('does not fire where no connection is open, or where there are only datagrams', () => {
+  test('does not fire if no connection is open, or if the link carries datagrams', () => {
     const early: Fault = { kind: 'reset', from: 'bob', to: 'echo', when: { kind: 'at', atUs: 1 } };
     const idle: Script = function* (bob) {
       yield* bob.wait('nap', 5);
@@ -270,7 +270,7 @@ describe('a reset', () => {
   });
 });
 
-test('what hits a message is noted with when it ends: a delay as the message leaves it', () => {
+test('the record of a delay ends when its message arrives, and that of a drop has no end', () => {
   const which = message('alice/a/1/request');
   const noted = (fault: Fault): readonly (number | null)[] =>
     happen({ alice: asks }, { faults: [fault] }).events.flatMap((event) =>

@@ -19,11 +19,11 @@ function namesOf(...events: readonly Event[]): readonly string[] {
 }
 
 describe('the order of a run', () => {
-  test('is empty where events happened as they were scheduled, or alone', () => {
+  test('is empty if events fire as scheduled, or alone', () => {
     expect(namesOf(['a', 1, 5, 1], ['b', 1, 6, 2], ['c', 2, 1, 0])).toEqual([]);
   });
 
-  test('names all events of an instant at which one was turned', () => {
+  test('names all events of an instant at which two were swapped', () => {
     const events: Event[] = [
       ['a', 1, 4, 2],
       ['b', 1, 5, 1],
@@ -32,7 +32,7 @@ describe('the order of a run', () => {
     expect(namesOf(...events, ['d', 2, 1, 4])).toEqual(['a', 'b', 'c']);
   });
 
-  test('names all events of an instant at which a name returns that is ordered elsewhere', () => {
+  test('names all events of an instant with a name that is ordered at another instant', () => {
     const before: Event[] = [
       ['w', 1, 1, 1],
       ['z', 1, 3, 2],
@@ -48,7 +48,7 @@ describe('the order of a run', () => {
     expect(namesOf(...before, ...turned, ...after)).toEqual(['w', 'x', 'z', 'y']);
   });
 
-  test('leaves out what comes first of its instant anyway', () => {
+  test('omits an event that always fires first', () => {
     expect(namesOf(['healed', 1, FIRST, 9], ['a', 1, 5, 1], ['b', 1, 6, 2])).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ function partitionOf(part: Partial<FaultOf<'partition'>> = {}): FaultOf<'partiti
   };
 }
 
-/** Asks once before the partition, and once in the midst of it. */
+/** Asks once before the partition and once during it. */
 const asks: Script = function* (alice) {
   yield* alice.ask({ name: 'a' });
   yield* alice.wait('nap', 3);
@@ -22,7 +22,7 @@ const asks: Script = function* (alice) {
 };
 
 describe('a partition', () => {
-  test('holds what is sent on a connection until it heals', () => {
+  test('holds back what is sent on a connection until it heals', () => {
     const trace = happen({ alice: asks }, { faults: [partitionOf()] });
     expect(linesOf(trace, 'inject', 'send', 'get', 'heal').slice(4)).toEqual([
       '3 inject partition alice echo',
@@ -43,12 +43,12 @@ describe('a partition', () => {
     ]);
   });
 
-  test('leaves alone what is on its way when it begins', () => {
+  test('does not affect messages in flight when it begins', () => {
     const faults = [partitionOf({ when: { kind: 'at', atUs: 0.5 * MS }, direction: 'one-way' })];
     expect(linesOf(happen({ alice: asks }, { faults }), 'get')[0]).toBe('1 get alice/a/1/request');
   });
 
-  test('one way stops one direction only', () => {
+  test('that is one-way stops one direction only', () => {
     const ends = (from: string, to: string): readonly string[] => {
       const faults = [partitionOf({ from: [from], to: [to], direction: 'one-way' })];
       return linesOf(happen({ alice: asks }, { faults }), 'get').slice(2);
@@ -58,7 +58,7 @@ describe('a partition', () => {
     expect(ends('echo', 'alice')).toEqual([`6 ${request}`, `14 ${reply}`]);
   });
 
-  test('separates its groups, and nobody else', () => {
+  test('separates its two groups, and no other process', () => {
     const faults = [partitionOf({ from: ['alice', 'bob'] })];
     const trace = happen({ alice: asks, bob: asks, carol: asks }, { faults });
     expect(linesOf(trace, 'get').filter((line) => line.includes('/b/1/request'))).toEqual([
@@ -108,7 +108,7 @@ describe('a partition', () => {
     ]);
   });
 
-  test('keeps the news of a dead server from its clients', () => {
+  test('delays the notice of a server crash until it heals', () => {
     const when = { kind: 'at', atUs: 5.5 * MS } as const;
     const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: null } as const;
     const trace = happen(
@@ -122,10 +122,10 @@ describe('a partition', () => {
     ]);
   });
 
-  /** Begins while the first one lasts, after things were sent, and ends later. */
+  /** Begins during the first partition, after calls were sent, and ends later. */
   const second = partitionOf({ when: { kind: 'at', atUs: 8 * MS }, forUs: 20 * MS });
 
-  test('that begins later holds what an earlier one still holds, in order', () => {
+  test('that begins later also holds back, in order, what an earlier one holds', () => {
     const tells: Script = function* (alice) {
       yield* alice.wait('nap', 5);
       yield* alice.tell({ name: 'a' });
@@ -142,7 +142,7 @@ describe('a partition', () => {
     ]);
   });
 
-  test('that begins later holds the news of a dead server too', () => {
+  test('that begins later also delays the notice of a server crash', () => {
     const when = { kind: 'at', atUs: 5.5 * MS } as const;
     const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: null } as const;
     const patient: Script = function* (alice) {
@@ -156,7 +156,7 @@ describe('a partition', () => {
     expect(linesOf(trace, 'end')[1]).toBe('29 end alice/b info');
   });
 
-  test('holds nothing for the next life of a server', () => {
+  test('holds nothing back for the next incarnation of a server', () => {
     const when = { kind: 'at', atUs: 7 * MS } as const;
     const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: MS } as const;
     const trace = happen({ alice: asks }, { faults: [partitionOf(), crash] });
@@ -167,7 +167,7 @@ describe('a partition', () => {
     [['zed'], ['echo']],
     [['alice', 'zed'], ['echo']],
     [['alice'], ['echo', 'zed']],
-  ])('of a process that does not exist cuts nothing off: %j to %j', (from, to) => {
+  ])('that names an unknown process has no effect: %j to %j', (from, to) => {
     const trace = happen({ alice: asks }, { faults: [partitionOf({ from, to })] });
     expect(linesOf(trace, 'inject', 'heal')).toEqual([]);
     expect(trace.unmatched).toEqual(['partition at 3000 µs']);

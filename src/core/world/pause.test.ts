@@ -20,7 +20,7 @@ const asksTwice: Script = function* (alice) {
 };
 
 describe('a paused process', () => {
-  test('handles no message before it resumes, and its server goes on meanwhile', () => {
+  test('handles no message before it resumes, while its server continues', () => {
     const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when: at(1.5) })] });
     expect(linesOf(trace, 'inject', 'resume', 'do', 'get', 'end')).toEqual([
       '1 get alice/a/1/request',
@@ -45,7 +45,7 @@ describe('a paused process', () => {
     expect(linesOf(trace, 'send')[0]).toBe('11 send alice/a/1/request');
   });
 
-  test('before an operation it has fixed its request and not sent it', () => {
+  test('has fixed but not sent its request if the pause is before an operation', () => {
     const readsClock: Script = function* (alice) {
       yield* alice.wait('nap', 3);
       yield* alice.ask({ name: 'a', add: alice.self.monotonicUs() });
@@ -59,7 +59,7 @@ describe('a paused process', () => {
     ]);
   });
 
-  test('after an operation its answer has reached it, and nothing follows', () => {
+  test('has got its answer and does nothing more if the pause is after an operation', () => {
     const when = { kind: 'after', point: 'alice/a' } as const;
     const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when })] });
     expect(linesOf(trace, 'inject', 'call', 'end').slice(1, 4)).toEqual([
@@ -69,7 +69,7 @@ describe('a paused process', () => {
     ]);
   });
 
-  test.each(['before', 'after'] as const)('%s a mark it goes no further than the mark', (side) => {
+  test.each(['before', 'after'] as const)('stops at a mark if the pause is %s it', (side) => {
     const marks: Script = function* (alice) {
       yield* mark(nameOf('alice'), 'checked');
       yield* alice.ask({ name: 'a' });
@@ -91,7 +91,8 @@ describe('a paused process', () => {
       yield* alice.settle(first);
       yield* alice.settle(second);
     };
-    // The replies of the first two wait; the timeout of the second is due in the pause, too late.
+    // The replies of the first two wait; the timeout of the second is due during the pause, too
+    // late.
     const when = { kind: 'before', point: 'alice/third' } as const;
     const decisions = { 'alice/second/1/request': 5 * MS, 'alice/second/1/reply': 3 * MS };
     const setup = { faults: [pauseOf({ when })], decisions, pool: 2 };
@@ -106,7 +107,7 @@ describe('a paused process', () => {
     ]);
   });
 
-  test('gets what waits in the order in which it arrived, not in which it was sent', () => {
+  test('gets waiting messages in the order of arrival, not of sending', () => {
     const hears: Script = function* (alice) {
       for (const name of ['a', 'b', 'c']) yield* alice.tell({ name });
       yield* alice.wait('nap', 100);
@@ -125,13 +126,13 @@ describe('a paused process', () => {
     ]);
   });
 
-  test('is no obstacle to what it already sent', () => {
+  test('does not hold back what it already sent', () => {
     const faults = [pauseOf({ when: at(0.5) })];
     const trace = happen({ alice: asksTwice }, { faults });
     expect(linesOf(trace, 'do')[0]).toBe('1 do alice/a total 1 count 1');
   });
 
-  test('is paused as long as the longest of the pauses that overlap', () => {
+  test('stays paused until the last of its overlapping pauses ends', () => {
     const until = (...pauses: readonly (readonly [number, number])[]): string | undefined => {
       const faults = pauses.map(([ms, forMs]) => pauseOf({ when: at(ms), forUs: forMs * MS }));
       return linesOf(happen({ alice: asksTwice }, { faults }), 'resume', 'end').join(', ');
@@ -142,7 +143,7 @@ describe('a paused process', () => {
     expect(until([1, 10], [1, 10])).toBe(`11 resume alice, 11 end alice/a ok 1, 13 ${b}`);
   });
 
-  test('can be paused again in the midst of what it makes up for', () => {
+  test('can be paused again while it catches up', () => {
     const hears: Script = function* (alice) {
       yield* alice.tell({ name: 'a' });
       yield* alice.tell({ name: 'b' });
@@ -153,7 +154,7 @@ describe('a paused process', () => {
     expect(linesOf(trace, 'end')).toEqual(['11 end alice/a ok 1', '21 end alice/b ok 2']);
   });
 
-  test('learns only on resume that its connection is gone', () => {
+  test('learns only when it resumes that its connection is lost', () => {
     const when = at(0.2);
     const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: 1 } as const;
     const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when: at(0.5) }), crash] });
@@ -205,14 +206,14 @@ describe('the clocks of a paused process', () => {
     return linesOf(happen({ alice: tellsTime }, { faults }), 'do');
   }
 
-  test('run on in a garbage collection: the timer is due at once, the time has passed', () => {
+  test('run on during a garbage collection: time has passed, and the timer is due at once', () => {
     expect(times('run')).toEqual([
       '12 do alice/mono total 11000 count 1',
       '14 do alice/wall total 24000 count 2',
     ]);
   });
 
-  test('are frozen with a virtual machine: the timer waits on, no time has passed', () => {
+  test('freeze with a virtual machine: no time has passed, and the timer waits on', () => {
     expect(times('freeze')).toEqual([
       '16 do alice/mono total 5000 count 1',
       '18 do alice/wall total 12000 count 2',
@@ -224,7 +225,7 @@ describe('the clocks of a paused process', () => {
     expect(times('freeze', second)[0]).toBe('21 do alice/mono total 5000 count 1');
   });
 
-  test('run again when the machine crashes out of its suspension', () => {
+  test('run again after the machine crashes while suspended', () => {
     const naps: Script = function* (alice) {
       yield* alice.wait(`nap-${alice.from}`, alice.from === 0 ? 50 : 5);
       yield* alice.ask({ name: 'mono', add: alice.self.monotonicUs() });
@@ -233,7 +234,7 @@ describe('the clocks of a paused process', () => {
     const crash = { kind: 'crash', process: 'alice', when, restartAfterUs: 1 * MS } as const;
     const faults = [pauseOf({ when: at(1), clocks: 'freeze', forUs: 90 * MS }), crash];
     const trace = happen({ alice: naps }, { faults });
-    // Started again at 3 with its clock at 2; it never began a section, so it naps 50 again.
+    // Restarted at 3 with its clock at 2. It never began a section, so it naps 50 again.
     expect(linesOf(trace, 'do')).toEqual(['54 do alice/mono total 52000 count 1']);
   });
 });

@@ -5,7 +5,7 @@ import type { Fault } from '../plan/fault.ts';
 import type { Server } from './server.ts';
 import { World } from './world.ts';
 
-test('a copy of a request brings its client no grant', () => {
+test('a duplicated request gives its client no second grant', () => {
   const which = { kind: 'message', message: 'alice/1/acquire/1/request' } as const;
   const twice: Fault = { kind: 'duplicate', which, byUs: MS / 2 };
   const plan = planOf({ clients: [clientOf('alice', [writeOf(1)])], faults: [twice] });
@@ -36,7 +36,7 @@ test('only servers with snapshots fail over; only those with `evict` forget keys
   ]);
 });
 
-test('the answer to a server that crashed meanwhile is lost with its connection', () => {
+test('the reply to a server that crashed meanwhile is lost with its connection', () => {
   const when = { kind: 'at', atUs: 4 * MS } as const;
   const crash: Fault = { kind: 'crash', process: 'store', when, restartAfterUs: MS / 10 };
   const clients = [clientOf('alice', [writeOf(1)])];

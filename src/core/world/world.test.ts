@@ -12,7 +12,7 @@ describe('a run', () => {
     expect(happen({ alice: asks }).ending).toEqual({ kind: 'complete' });
   });
 
-  test('is cut by its limits', () => {
+  test('stops at its limits', () => {
     const forEver: Script = function* (alice) {
       for (let at = 1; ; at += 1) yield* alice.wait(`${at}`, 1);
     };
@@ -22,7 +22,7 @@ describe('a run', () => {
     expect(cut({ endUs: 50 * MS })).toEqual({ kind: 'cut', limit: 'end' });
   });
 
-  test('is not cut by a timeout that nobody waits for any more', () => {
+  test('is not stopped by a timeout that no call waits for any more', () => {
     const patient: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 5000 });
     };
@@ -30,7 +30,7 @@ describe('a run', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
-  test('fails when its system throws, and says where and why', () => {
+  test('fails if its system throws, and reports the process and the error', () => {
     const wrong: Script = function* (alice) {
       yield* alice.ask({ name: 'a', add: -1 });
     };
@@ -50,7 +50,7 @@ describe('a run', () => {
     });
   });
 
-  test('fails when a program never waits', () => {
+  test('fails if a program never waits', () => {
     const spins: Script = function* () {
       for (;;) yield* mark(nameOf('alice'), 'round');
     };
@@ -61,7 +61,7 @@ describe('a run', () => {
     });
   });
 
-  test('may take 100,000 steps at one instant, and again when it has waited', () => {
+  test('may take 100,000 steps at one instant, and as many again after a wait', () => {
     const limits = { maxEvents: 300_000 };
     const marking = (count: number): Script =>
       function* (alice) {
