@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import { CacheLock, type CacheLockSettings } from './cache-lock.ts';
 
-/** A lock for 10 on a cache, looked at every 2; its tokens are numbered. */
+/** A lock with an expiration of 10 and a retry interval of 2, with numbered tokens. */
 function lockOn(cache: Cache, more: Partial<CacheLockSettings> = {}): CacheLock {
   let tokens = 0;
   const newToken = (): string => {
@@ -25,7 +25,7 @@ describe('a CacheLock without the simulator', () => {
     expect([lock.isAcquired, cache.get('db', 24)]).toEqual([false, null]);
   });
 
-  test('is waited for with one token, for ever, or until its timeout has passed', () => {
+  test('keeps its token while it waits, without limit or until its timeout', () => {
     const cache = new Cache();
     lockOn(cache, { expiration: 100 }).acquire(0);
     const patient = lockOn(cache);
@@ -44,7 +44,7 @@ describe('a CacheLock without the simulator', () => {
     expect(once.acquire(100)).toEqual({ kind: 'busy', retryAt: null });
   });
 
-  test('refuses to be acquired twice, and to be extended or released where it is not held', () => {
+  test('refuses a second acquire, and an extend or release while it is not held', () => {
     const lock = lockOn(new Cache());
     const why = (deed: string): string => `this lock on db is not acquired, and cannot be ${deed}`;
     expect(lock.extend(0)).toEqual({ kind: 'refused', why: why('extended') });
@@ -57,14 +57,14 @@ describe('a CacheLock without the simulator', () => {
     expect(lock.acquire(4)).toEqual({ kind: 'acquired', until: 14 });
   });
 
-  test('is not made with wrong settings', () => {
+  test('is not created with invalid settings', () => {
     const make = (): CacheLock => lockOn(new Cache(), { key: '', retry: 0 });
     expect(make).toThrow(
       new RangeError('a lock needs a key; a retry interval is longer than 0, not 0'),
     );
   });
 
-  test('does nothing after its end, and at its very end extends a successor’s key', () => {
+  test('does nothing after its end, but exactly at its end extends a successor’s key', () => {
     const cache = new Cache();
     const [early, late] = [lockOn(cache), lockOn(cache)];
     early.acquire(0);
@@ -78,7 +78,7 @@ describe('a CacheLock without the simulator', () => {
     expect([cache.get('db', 30)?.value, cache.endOf('db', 30)]).toEqual(['successor', 40]);
   });
 
-  test('is lost where the cache forgets it, and counts as acquired all the same', () => {
+  test('is lost if the cache evicts it, yet still counts as acquired', () => {
     const cache = new Cache();
     const lock = lockOn(cache);
     lock.acquire(0);
@@ -93,7 +93,7 @@ describe('a CacheLock without the simulator', () => {
     ['add-again', 'anyone', 'lost', 'other', 11],
     ['compare-and-delete', 'anyone', 'lost', 'other', 11],
     ['delete', 'anyone', 'released', undefined, null],
-  ] as const)('by %s, extends: %s, leaves of another’s key what it should', (...given) => {
+  ] as const)('released by %s, extends: %s: reports %s, leaves %s until %s', (...given) => {
     const [release, whose, kind, value, end] = given;
     const cache = new Cache();
     const lock = lockOn(cache, { release, extends: whose });
@@ -104,7 +104,7 @@ describe('a CacheLock without the simulator', () => {
     expect([cache.get('db', 2)?.value, cache.endOf('db', 2)]).toEqual([value, end]);
   });
 
-  test('that is added again takes a free lock once more, and gives it back', () => {
+  test('released by add-again takes a free lock again, and releases it', () => {
     const cache = new Cache();
     const lock = lockOn(cache, { release: 'add-again' });
     lock.acquire(0);

@@ -21,7 +21,7 @@ describe('the arguments of a lock', () => {
     expect(refusalsOf({ ...GOOD, ...wrong })).toEqual([message]);
   });
 
-  test('are told everything that is wrong with them at once', () => {
+  test('are refused with all their mistakes at once', () => {
     expect(refusalsOf({ key: '', expiration: 0, retry: 0, timeout: 0 })).toHaveLength(4);
   });
 });

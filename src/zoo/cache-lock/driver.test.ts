@@ -1,4 +1,4 @@
-/** Constant latencies of 1 ms, a ttl of 10 ms, and no chance, unless a test says otherwise. */
+/** These tests use constant latencies of 1 ms, a ttl of 10 ms, and no randomness unless noted. */
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -8,7 +8,7 @@ import { clientOf, eventsOf, MS, planOf, writeOf } from '../../systems/plan.fixt
 import { calls, compute, evictAt, logs, pauseAt, renew, runOf } from './cache-lock.fixture.ts';
 
 describe('a CacheLock', () => {
-  test('adds its key, works, and gives it back in three messages', () => {
+  test('adds its key, works, and releases it in three messages', () => {
     const trace = runOf([clientOf('alice', [compute(3)])]);
     expect(calls(trace)).toEqual([
       '0 alice/1/acquire',
@@ -21,7 +21,7 @@ describe('a CacheLock', () => {
     expect(logs(trace)).toEqual(['2 alice: acquired db for 10 ms', '11 alice: released db']);
   });
 
-  test('gives it back in one message where the cache compares', () => {
+  test('releases it in one message if the cache compares', () => {
     const options = { release: 'compare-and-delete' };
     const trace = runOf([clientOf('alice', [compute(3)])], { options });
     expect(calls(trace)).toEqual(['0 alice/1/acquire', '5 alice/1/release']);
@@ -31,21 +31,21 @@ describe('a CacheLock', () => {
   test.each([
     ['reply', 14],
     ['request', 10],
-  ])('counts from the %s until %i, when the cache’s own time is over at 12', (countsFrom, end) => {
+  ])('counts from the %s until %i ms; the cache ends the key at 12 ms', (countsFrom, end) => {
     const decisions = { 'alice/1/acquire/1/request': 2 * MS, 'alice/1/acquire/1/reply': 2 * MS };
     const trace = runOf([clientOf('alice', [])], { decisions, options: { countsFrom } });
     expect(eventsOf(trace, 'grant')).toMatchObject([{ atUs: 2 * MS, untilUs: 12 * MS }]);
     expect(eventsOf(trace, 'enter')).toMatchObject([{ atUs: 4 * MS, believedUntilUs: end * MS }]);
   });
 
-  test('handled at once and answered after 4 it believes 14, where the cache says 10', () => {
+  test('counts until 14 ms after a reply 4 ms late; the cache ends the key at 10 ms', () => {
     const decisions = { 'alice/1/acquire/1/request': 0, 'alice/1/acquire/1/reply': 4 * MS };
     const trace = runOf([clientOf('alice', [])], { decisions });
     expect(eventsOf(trace, 'grant')).toMatchObject([{ untilUs: 10 * MS }]);
     expect(eventsOf(trace, 'enter')).toMatchObject([{ believedUntilUs: 14 * MS }]);
   });
 
-  test('finds its key gone where it believed in it for longer than the cache', () => {
+  test('finds its key gone if it counted for longer than the cache', () => {
     const trace = runOf([clientOf('alice', [compute(9)])]);
     expect(calls(trace).slice(1)).toEqual(['11 alice/1/release-touch']);
     expect(logs(trace).slice(1)).toEqual([
@@ -54,7 +54,7 @@ describe('a CacheLock', () => {
     ]);
   });
 
-  test('cannot be had while another’s key is there, and waits for it', () => {
+  test('waits while another client’s key exists', () => {
     const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
     const trace = runOf([clientOf('alice', [compute(20)]), bob]);
     expect(calls(trace).filter((call) => call.includes('acquire'))).toEqual([
@@ -68,14 +68,14 @@ describe('a CacheLock', () => {
     expect(eventsOf(trace, 'grant')[1]).toMatchObject({ atUs: 14 * MS, client: 'bob' });
   });
 
-  test('is tried once without blocking', () => {
+  test('without blocking, is tried once', () => {
     const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
     const options = { blocking: 'no' };
     const trace = runOf([clientOf('alice', [compute(3)]), bob], { options });
     expect(calls(trace).filter((call) => call.includes('bob'))).toEqual(['1 bob/1/acquire']);
   });
 
-  test('is waited for as long as its timeout says, looked at by every answer', () => {
+  test('is waited for until its timeout, which each answer checks', () => {
     const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
     for (const options of [
       { timeout: 6 },
@@ -92,7 +92,7 @@ describe('a CacheLock', () => {
   });
 
   test.each([{ timeout: -1 }, { timeoutUs: 0 }, {}])(
-    'is waited for for ever with %j',
+    'is waited for without limit with %j',
     (options) => {
       const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS }, attempts: 1000 });
       const clients = [clientOf('alice', [compute(300)], { ttlUs: 400 * MS }), bob];
@@ -110,11 +110,11 @@ describe('a CacheLock', () => {
     [{ timeout: 5, blocking: 'no' }, 'timeout means nothing with blocking: no'],
     [{ timeoutUs: 5, blocking: 'no' }, 'timeoutUs means nothing with blocking: no'],
     [{ timeout: -2 }, 'there is no option timeout: -2'],
-  ])('cannot be meant with %j', (options, message) => {
+  ])('is refused with %j', (options, message) => {
     expect(() => runOf([clientOf('alice', [])], { options })).toThrow(message);
   });
 
-  test('waits between two looks for its interval and up to a quarter more', () => {
+  test('waits between two attempts for its interval plus at most a quarter', () => {
     const retry = 2 * MS;
     const holder = clientOf('alice', [compute(90)], { ttlUs: 100 * MS });
     const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
@@ -126,13 +126,13 @@ describe('a CacheLock', () => {
     expect(new Set(waits).size).toBeGreaterThan(20);
   });
 
-  test('is refused with bad arguments, and its section does nothing', () => {
+  test('is refused with invalid arguments, and its section does nothing', () => {
     const trace = runOf([clientOf('alice', [writeOf(1)], { backoffUs: 0 })]);
     expect(calls(trace)).toEqual([]);
     expect(logs(trace)).toEqual(['0 alice: refused: a retry interval is longer than 0, not 0']);
   });
 
-  test('logs what was dropped without release when its program ends, not in a crash', () => {
+  test('logs a lock that its program drops without release, except in a crash', () => {
     const alice = clientOf('alice', [compute(3)], { releases: false });
     const dropped = '5 alice: db was dropped without release';
     expect(logs(runOf([alice]))).toEqual(['2 alice: acquired db for 10 ms', dropped]);
@@ -141,7 +141,7 @@ describe('a CacheLock', () => {
     expect(logs(runOf([alice], { faults: [crash] }))).not.toContain(dropped);
   });
 
-  test('cannot be acquired again by the instance that holds it, another makes no trouble', () => {
+  test('cannot be acquired again by its instance; another one gets it after its end', () => {
     const two = [1, 2].map((id) => ({ id, thinkUs: 0, lock: 'db', work: [compute(3)] }));
     const alice = clientOf('alice', [], { releases: false });
     const twice = { ...alice, sections: two };
@@ -159,14 +159,14 @@ describe('a CacheLock', () => {
 });
 
 describe('a CacheLock that is extended', () => {
-  test('lives longer from the reply on, and says so', () => {
+  test('counts its new ttl from the reply, and logs that', () => {
     const trace = runOf([clientOf('alice', [compute(3), renew])]);
     expect(eventsOf(trace, 'renew')[0]).toMatchObject({ untilUs: 16 * MS, extended: 1 });
     expect(eventsOf(trace, 'lease-test')[0]).toMatchObject({ believedUntilUs: 17 * MS });
     expect(logs(trace)).toContain('7 alice: extended db to 10 ms');
   });
 
-  test('after its end extends the successor’s key, unless it compares', () => {
+  test('extends the successor’s key after its own end, unless it compares', () => {
     const bob = clientOf('bob', [compute(5)], { section: { thinkUs: 5 * MS } });
     const clients = [clientOf('alice', [compute(13), renew]), bob];
     const [published, cured] = [{}, { extends: 'owner' }].map((options) =>
@@ -176,7 +176,7 @@ describe('a CacheLock that is extended', () => {
     expect(cured).toMatchObject({ atUs: 16 * MS, under: 1, extended: 0 });
   });
 
-  test('finds that its key fell out of the cache: as published it goes on all the same', () => {
+  test('notices that its key was evicted, and as published works on anyway', () => {
     const clients = [clientOf('alice', [compute(3), renew, writeOf(7, { id: 3 })])];
     const faults = [evictAt(3)];
     const published = runOf(clients, { faults });
@@ -190,7 +190,7 @@ describe('a CacheLock that is extended', () => {
 });
 
 describe('a section under a CacheLock', () => {
-  test('releases also when its work stops early', () => {
+  test('also releases when its work stops early', () => {
     const work = [compute(3), renew, writeOf(7, { id: 3 })];
     const setup = { faults: [evictAt(3)], options: { extends: 'owner' } };
     const trace = runOf([clientOf('alice', work)], setup);
@@ -226,7 +226,7 @@ function withJitter(plan: Plan, seed: number): Trace {
   return run({ ...plan, chance: { seed, ...nothing, latencyStepUs: 1, jitter } });
 }
 
-/** The times between bob's answers and its next looks. */
+/** The times between bob's answers and its next attempts. */
 function waitsOf(trace: Trace): readonly number[] {
   const looks = eventsOf(trace, 'invoke').filter(({ process }) => process === 'bob');
   const answers = eventsOf(trace, 'return').filter(({ process }) => process === 'bob');

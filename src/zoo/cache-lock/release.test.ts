@@ -1,4 +1,4 @@
-/** Constant latencies of 1 ms, a ttl of 10 ms, and no chance. */
+/** These tests use constant latencies of 1 ms, a ttl of 10 ms, and no randomness. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -12,7 +12,7 @@ import { cacheLock } from './protocol.ts';
 describe('a release', () => {
   test.each([
     [7, 'after', 4, '15 alice: released db'],
-    // At the very end it still asks; the cache has just ended the key.
+    // Exactly at its end it still asks, but the cache has just ended the key.
     [8, 'after', 2, '12 alice: released db'],
     [9, 'after', 1, '11 alice: released db, which had expired'],
     [7, 'at', 4, '15 alice: released db'],
@@ -24,7 +24,7 @@ describe('a release', () => {
     expect(logs(trace).at(-1)).toBe(last);
   });
 
-  test('at its end extends the successor that was granted at that instant, or finds nothing', () => {
+  test('at its end extends a successor granted at the same instant, or finds no key', () => {
     const bob = clientOf('bob', [compute(5)], { section: { thinkUs: 10 * MS } });
     const plan = planOf({
       clients: [clientOf('alice', [compute(8)]), bob],
@@ -44,10 +44,10 @@ describe('a release', () => {
   });
 });
 
-describe('a CacheLock that is added again as it is released', () => {
+describe('a CacheLock that is released by add-again', () => {
   const options = { release: 'add-again' };
 
-  test('finds its own key there, which nothing prolongs, and deletes it', () => {
+  test('finds its own key, which it does not extend, and deletes it', () => {
     const trace = runOf([clientOf('alice', [compute(3)])], { options });
     expect(calls(trace).slice(1)).toEqual([
       '5 alice/1/release-add',
@@ -59,14 +59,14 @@ describe('a CacheLock that is added again as it is released', () => {
     expect(eventsOf(trace, 'release')).toMatchObject([{ released: 1, under: 1 }]);
   });
 
-  test('takes the lock once more where its key was gone, and gives that one back', () => {
+  test('takes the lock again if its key is gone, and releases that grant', () => {
     const trace = runOf([clientOf('alice', [compute(3)])], { options, faults: [evictAt(4)] });
     expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
     expect(eventsOf(trace, 'release')).toMatchObject([{ released: 2, under: 2 }]);
     expect(logs(trace).at(-1)).toBe('11 alice: released db');
   });
 
-  test('leaves a successor’s key as it is', () => {
+  test('leaves a successor’s key unchanged', () => {
     const bob = clientOf('bob', [compute(5)], { section: { thinkUs: 5 * MS } });
     const alice = clientOf('alice', [compute(3)]);
     const trace = runOf([alice, bob], { options, faults: [evictAt(3)] });
@@ -100,11 +100,11 @@ describe('a release that gets no answer', () => {
   );
 });
 
-describe('what is not held', () => {
+describe('a lock that is not held', () => {
   test.each([
     ['extended', '0 alice: refused: this lock on db is not acquired, and cannot be extended'],
     ['released', '0 alice: refused: this lock on db is not acquired, and cannot be released'],
-  ])('is not %s, and says so', (deed, message) => {
+  ])('cannot be %s, and logs that', (deed, message) => {
     const lock = 'hasty-cache-lock';
     const trace = run(
       planOf({ clients: [clientOf('alice', [])], lock, store: 'unfenced' }),
@@ -115,7 +115,7 @@ describe('what is not held', () => {
   });
 });
 
-/** CacheLock for clients that extend or release it in place of acquiring it. */
+/** A CacheLock for clients that extend or release it instead of acquiring it. */
 function catalogueWith(name: string, deed: string): Catalogue {
   const build: Protocol['build'] = (world, options) => {
     const driverOf = cacheLock.build?.(world, options);

@@ -9,14 +9,14 @@ describe('the cache', () => {
     expect(cache.endOf('a', 14)).toBe(15);
   });
 
-  test('keeps an item without a ttl for ever', () => {
+  test('keeps an item without a ttl forever', () => {
     const cache = new Cache();
     cache.set('a', 'x', null, 5);
     expect(cache.get('a', Number.MAX_SAFE_INTEGER)?.value).toBe('x');
     expect(cache.endOf('a', 5)).toBeNull();
   });
 
-  test('adds only where nothing is, and again from the end on', () => {
+  test('adds an item only if none exists, and again from its end on', () => {
     const cache = new Cache();
     const tries = [0, 9, 10].map((now) => cache.add('a', now, 10, now));
     expect(tries).toEqual([true, false, true]);
@@ -34,7 +34,7 @@ describe('the cache', () => {
     expect(cache.get('a', 10)?.value).toBe('y');
   });
 
-  test('moves the end by a touch and keeps value and cas id', () => {
+  test('changes the end by a touch and keeps value and cas id', () => {
     const cache = new Cache();
     cache.set('a', 'x', 10, 0);
     const before = cache.get('a', 0);
@@ -43,14 +43,14 @@ describe('the cache', () => {
     expect([cache.get('a', 19), cache.touch('a', 10, 19)]).toEqual([null, false]);
   });
 
-  test('deletes what is there, whoever stored it, and nothing that is over', () => {
+  test('deletes an existing item regardless of its writer, but no expired one', () => {
     const cache = new Cache();
     cache.set('a', 'x', 10, 0);
     expect([cache.delete('a', 10), cache.delete('b', 0)]).toEqual([false, false]);
     expect([cache.delete('a', 9), cache.delete('a', 9)]).toEqual([true, false]);
   });
 
-  test('forgets one key, or all, and gives no cas id twice', () => {
+  test('evicts one key or all, and never reuses a cas id', () => {
     const cache = new Cache();
     cache.set('a', 'x', null, 0);
     cache.set('b', 'y', null, 0);
@@ -63,7 +63,7 @@ describe('the cache', () => {
     expect(cache.get('b', 1)?.unique).toBeGreaterThan(before);
   });
 
-  test('comes back as it was saved, sharing nothing', () => {
+  test('is restored from a snapshot that shares no state with it', () => {
     const cache = new Cache();
     cache.set('a', 'x', 10, 0);
     const saved = cache.save();

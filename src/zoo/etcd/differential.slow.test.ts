@@ -1,4 +1,4 @@
-/** What the simulated etcd holds is what a real one holds that is asked for the same. */
+/** Compares the state of the simulated etcd with that of a real one after the same requests. */
 import { setTimeout as wait } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
@@ -27,18 +27,18 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A step's answer from either; revisions count from those at which the two began. */
+/** Either etcd. Revisions count from the start of the run. */
 interface Holder {
   answer(one: Step): Promise<unknown> | unknown;
   revision(): number;
 }
 
-/** A key's own revision, as a client asks: none is the first of all. */
+/** The revision that a client asks about: `back` before the current one, at least 1. */
 function asked(revision: number, { back }: { readonly back: number }): number {
   return Math.max(1, revision - back);
 }
 
-/** Each run has leases and locks of its own, as a real etcd keeps what was there before. */
+/** Uses other leases and locks in each run, since a real etcd keeps those of earlier runs. */
 function realHolder(run: number): Holder {
   const from = real.revision;
   const idOf = (id: number): number => run * 100 + id;
@@ -107,7 +107,7 @@ function simulatedHolder(): Holder {
 law('leases, keys and revisions are those of a real etcd, after whatever steps', async () => {
   const steps = fc.array(step, { minLength: 20, maxLength: 40 });
   for (const [run, all] of fc.sample(steps, { numRuns: 12, seed: 19 }).entries()) {
-    await real.hasOlder('none', 2); // and so is told the revision that this run begins at
+    await real.hasOlder('none', 2); // also reads the revision from which this run counts
     const [theirs, ours] = [realHolder(run + 1), simulatedHolder()];
     for (const one of all) {
       const [expected, found] = [await theirs.answer(one), await ours.answer(one)];

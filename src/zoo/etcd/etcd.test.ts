@@ -41,7 +41,7 @@ function operationsOf(trace: Trace, process: string): readonly string[] {
 }
 
 describe('a lease', () => {
-  test('of which nobody waits for an answer lasts as long as its heartbeat', () => {
+  test('lasts as long as its heartbeat, whose answers are not awaited', () => {
     const trace = happen({});
     expect(trace.ending).toEqual({ kind: 'complete' });
     expect(operationsOf(trace, 'alice').slice(0, 5)).toEqual([
@@ -54,18 +54,18 @@ describe('a lease', () => {
     expect(entriesOf(trace)).toEqual(['alice 5', 'bob 3011']);
   });
 
-  test('ends with the pause of its process, which notices when it wakes', () => {
+  test('ends during a pause of its process, which notices when it resumes', () => {
     const trace = happen({ faults: [pause('alice/1/heartbeat', 5 * S)] });
     const leave = eventsOf(trace, 'leave').find(({ process }) => process === 'alice');
     expect(leave?.atUs).toBe(5_669_666);
     expect(eventsOf(trace, 'log').map(({ text }) => text)).toContain(
       'over: no heartbeat was answered in time',
     );
-    // The waiting client's own heartbeat is what the server next hears.
+    // The next message that the server receives is the waiting client's own heartbeat.
     expect(entriesOf(trace)[1]).toBe('bob 2011.998');
   });
 
-  test('carries all locks that its process holds', () => {
+  test('covers all locks that its process holds', () => {
     const work: readonly Work[] = [{ kind: 'lock', id: 1, lock: 'other' }, holds(3 * S)];
     const settings = { ttlUs: 2 * S, lockTimeoutUs: 1 * S };
     const trace = happen({ clients: [clientOf('alice', work, settings)] });
@@ -78,7 +78,7 @@ describe('a lease', () => {
     ]);
   });
 
-  test('lasts its whole ttl again where the leader changes', () => {
+  test('lasts its full ttl again after a leader change', () => {
     const when = { kind: 'at', atUs: 1 * S } as const;
     const failover: Fault = { kind: 'failover', process: 'lock', when, lagUs: 1 * S };
     const own = eventsOf(happen({ faults: [failover] }), 'renew').find(
@@ -88,10 +88,10 @@ describe('a lease', () => {
   });
 });
 
-describe('a client that waits in line', () => {
+describe('a waiting client', () => {
   const faults = [pause('bob/1/wait', 4 * S)];
 
-  test('finds no key of its own when its lease ended meanwhile, and begins anew', () => {
+  test('starts again if its lease ended meanwhile', () => {
     const trace = happen({ faults });
     const asked = operationsOf(trace, 'bob').filter((name) => !name.startsWith('1/heartbeat'));
     expect(asked.slice(0, 6)).toEqual([
@@ -105,7 +105,7 @@ describe('a client that waits in line', () => {
     expect(eventsOf(trace, 'grant').every(({ untilUs, atUs }) => (untilUs ?? 0) > atUs)).toBe(true);
   });
 
-  test('without a second look takes a lock that is not its own', () => {
+  test('without a recheck takes a lock with a lease that has ended', () => {
     const trace = happen({ faults, options: { recheck: 'no' } });
     const [, dead] = eventsOf(trace, 'grant');
     expect(dead).toMatchObject({ client: 'bob', token: 3, untilUs: 2_003_000 });
@@ -113,11 +113,11 @@ describe('a client that waits in line', () => {
   });
 });
 
-describe('what etcd holds', () => {
+describe('the state of etcd', () => {
   const alice = { lock: 'db', lease: 1 };
   const lent = { ttlS: 2, client: 'alice', sentAtUs: 0 };
 
-  test('is counted by revisions, and a lease takes all its keys in one of them', () => {
+  test('counts revisions, and the end of a lease deletes all its keys in one of them', () => {
     const state = new EtcdState();
     state.grantLease(1, lent, 0);
     expect(state.take(alice)?.revision).toBe(2);

@@ -9,7 +9,7 @@ import { kubernetes } from './protocol.ts';
 
 const S = 1000 * MS;
 
-/** A leader for four seconds, with a lease of three, of which it counts on 80 %. */
+/** A client that leads for four seconds, with a lease of three, 80 % of which it relies on. */
 function client(name: string, thinkUs: number): ClientPlan {
   const work = [writeOf(thinkUs / MS), { kind: 'compute', id: 2, forUs: 4 * S } as const];
   const settings = { ttlUs: 3 * S, lockTimeoutUs: 1 * S, backoffUs: 400 * MS };
@@ -32,7 +32,7 @@ function entered(trace: Trace): readonly string[] {
 }
 
 describe('a leader', () => {
-  test('leads for as long as its heartbeat is answered, and the next one after its release', () => {
+  test('leads while its heartbeat is answered; the next one leads after its release', () => {
     const trace = happen({ release: 'checked' });
     expect(trace.ending).toEqual({ kind: 'complete' });
     const [alice, bob] = eventsOf(trace, 'enter');
@@ -43,15 +43,15 @@ describe('a leader', () => {
     expect(eventsOf(trace, 'renew').every(({ extended, under }) => extended === under)).toBe(true);
   });
 
-  test('whose heartbeat stops is succeeded once its record was seen unchanged for the lease', () => {
+  test('without a heartbeat is replaced once its record stayed unchanged for the lease', () => {
     const trace = happen({ release: 'none' }, [pause('alice/1/heartbeat', 8 * S)]);
-    // bob first saw that record at 10 ms, and reads it every 402 ms, or so.
+    // bob first saw that record at 10 ms, and reads it about every 402 ms.
     expect(entered(trace)).toEqual(['alice 5', 'bob 3229']);
     const leave = eventsOf(trace, 'leave').find(({ process }) => process === 'alice');
     expect(leave?.atUs).toBeGreaterThan(8 * S);
   });
 
-  test('that gives up by its old picture of the record clears that of its successor', () => {
+  test('that releases by an outdated copy of the record clears its successor’s', () => {
     const faults = [pause('alice/1/release-get', 3_900 * MS)];
     const releases = (release: string): readonly (readonly number[])[] => {
       const own = eventsOf(happen({ release }, faults), 'release').filter(
@@ -72,7 +72,7 @@ describe('the options', () => {
     return kubernetes.problem?.(options, [{ ...client1, ttlUs }])?.what;
   };
 
-  test('of a lease that the record cannot hold are refused with a reason', () => {
+  test('are refused with a reason if the record cannot represent the lease', () => {
     expect(why({})).toBeUndefined();
     expect(why({}, 999 * MS)).toMatch(/^a ttl of less than 1s is 0 in the record/);
     expect(why({ duration: 'rounded-up' }, 999 * MS)).toBeUndefined();

@@ -4,7 +4,7 @@ import { OptimisticTable } from './optimistic-table.ts';
 const takeOne = { id: '123', set: { adds: -1 } } as const;
 
 describe('a table of products', () => {
-  test('changes a row only for who names its version, and says 0 rows to anybody else', () => {
+  test('changes a row only if an update names its version, and else reports 0 rows', () => {
     const products = new OptimisticTable({ first: { value: 10, version: 5 } });
     expect(products.read('123')).toEqual({ value: 10, version: 5 });
     const first = products.update({ ...takeOne, version: 5 });
@@ -14,7 +14,7 @@ describe('a table of products', () => {
     expect(products.update({ ...takeOne, version: 6 })).toMatchObject({ value: 8, version: 7 });
   });
 
-  test('never holds fewer than no pieces, and does not call that being outrun', () => {
+  test('never goes below zero, and reports that as forbidden, not as a conflict', () => {
     const products = new OptimisticTable({ first: { value: 1, version: 5 } });
     products.update({ ...takeOne, version: 5 });
     const none = products.update({ ...takeOne, version: 6 });
@@ -32,21 +32,21 @@ describe('a row that was never written', () => {
     expect(table.update({ ...to, version: null }).kind).toBe('refused');
   });
 
-  test('is not taken for one that was changed at time 0', () => {
+  test('differs from a row that was changed at time 0', () => {
     const table = new OptimisticTable({ version: 'timestamp' });
     table.update({ id: 'x', set: { adds: 1 }, version: null, now: 0 });
     expect(table.update({ id: 'x', set: { adds: 1 }, version: null, now: 0 }).kind).toBe('refused');
   });
 });
 
-test('two changes in one tick leave the same timestamp, and a third one is taken for either', () => {
+test('two changes in one tick have the same timestamp, so a third may follow either', () => {
   const table = new OptimisticTable({ version: 'timestamp' });
   table.update({ id: 'x', set: { value: 1 }, version: null, now: 3 });
   table.update({ id: 'x', set: { value: 2 }, version: 3, now: 3 });
   expect(table.update({ id: 'x', set: { value: 2 }, version: 3, now: 4 }).kind).toBe('accepted');
 });
 
-test('an update is applied once under its name', () => {
+test('an update with a name is applied once', () => {
   const table = new OptimisticTable();
   const again = { id: 'x', set: { adds: 1 }, once: 'alice/1' };
   expect(table.update(again).kind).toBe('accepted');

@@ -33,11 +33,11 @@ function operations(trace: Trace, client: string): readonly string[] {
 
 beforeAll(() => prepare([{ store: 'versioned-sql' }]));
 
-describe.each(['versioned', 'versioned-sql'])('an optimistic client before a store %s', (store) => {
+describe.each(['versioned', 'versioned-sql'])('an optimistic client of a %s store', (store) => {
   const alice = clientOf('alice', [increment]);
   const bob = clientOf('bob', [increment]);
 
-  test('that is outrun reads again and writes again', () => {
+  test('reads and writes again after a conflict', () => {
     const trace = runOf([alice, bob], { store });
     expect(lastValue(trace)).toBe(2);
     expect(operations(trace, 'bob')).toEqual([
@@ -55,7 +55,7 @@ describe.each(['versioned', 'versioned-sql'])('an optimistic client before a sto
     expect(operations(trace, 'bob')).toEqual(['bob/1/read', 'bob/1/write']);
   });
 
-  test('changes both sides of a transfer, each for itself', () => {
+  test('changes both sides of a transfer separately', () => {
     const transfer = { kind: 'transfer', from: 'store', to: 'other', key: 'x', amount: 5 } as const;
     const trace = runOf([clientOf('alice', [{ ...transfer, id: 1 }])], { store });
     const written = eventsOf(trace, 'write').map(({ process, value }) => [process, value]);
@@ -81,10 +81,10 @@ describe.each(['versioned', 'versioned-sql'])('an optimistic client before a sto
     ['read-again', 1],
     ['give-up', 1],
     ['retry-blindly', 2],
-  ])('whose write gets no answer and who will %s', (unknownCommit, value) => {
+  ])('after a write without an answer, with %s', (unknownCommit, value) => {
     const hasty = { ...alice, storeTimeoutUs: 10 * MS };
 
-    test(`has added ${value}, if it was applied`, () => {
+    test(`has added ${value} if the write was applied`, () => {
       const drop: Fault = {
         kind: 'drop',
         which: { kind: 'message', message: 'alice/1/write/1/reply' },
@@ -92,7 +92,7 @@ describe.each(['versioned', 'versioned-sql'])('an optimistic client before a sto
       expect(lastValue(runOf([hasty], { store, unknownCommit, faults: [drop] }))).toBe(value);
     });
 
-    test('has added what it knows of, if it was not', () => {
+    test('has added 1 if it was not applied, or nothing if the client gives up', () => {
       const drop: Fault = {
         kind: 'drop',
         which: { kind: 'message', message: 'alice/1/write/1/request' },
@@ -103,7 +103,7 @@ describe.each(['versioned', 'versioned-sql'])('an optimistic client before a sto
   });
 });
 
-test('a store that keeps no versions takes every write of an optimistic client', () => {
+test('a store without versions accepts every write of an optimistic client', () => {
   const trace = runOf([clientOf('alice', [increment]), clientOf('bob', [increment])], {
     store: 'unfenced',
   });

@@ -51,7 +51,7 @@ const crashed: Fault = {
 };
 
 describe('a pessimistic lock', () => {
-  test('is given to those who wait in the order in which they came, as it is given back', () => {
+  test('is granted to waiting clients in order of arrival, as it is released', () => {
     const trace = runOf([
       patient('alice', [compute(10)]),
       patient('bob', [compute(10)], { thinkMs: 2 }),
@@ -73,14 +73,14 @@ describe('a pessimistic lock', () => {
     expect(eventsOf(trace, 'write').map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  test('stays with a holder that crashed, and nobody else is ever granted it', () => {
+  test('stays with a holder that crashed, and is never granted to another client', () => {
     const clients = [patient('alice', []), patient('bob', [], { thinkMs: 5 })];
     const trace = runOf(clients, { faults: [crashed], probe: true });
     expect(trace.ending.kind).toBe('complete');
     expect(grants(trace)).toEqual(['1 alice db 1']);
   });
 
-  test('is granted anew, with a higher token, to the same holder', () => {
+  test('is granted again to the same holder, with a higher token', () => {
     const again: Fault = { ...crashed, restartAfterUs: 5 * MS };
     const one = { id: 1, thinkUs: 0, lock: 'db', work: [] };
     const alice = patient('alice', [], {}, { sections: [one, { ...one, id: 2 }] });
@@ -89,7 +89,7 @@ describe('a pessimistic lock', () => {
     expect(releases(trace)).toEqual(['10 alice db 2→2']);
   });
 
-  test('is not given to who gave up waiting for it', () => {
+  test('is not granted to a client that gave up waiting', () => {
     const bob = patient('bob', [], { thinkMs: 1 }, { lockTimeoutUs: 5 * MS, attempts: 1 });
     const clients = [patient('alice', [compute(20)]), bob, patient('carol', [], { thinkMs: 3 })];
     const trace = runOf(clients);
@@ -97,7 +97,7 @@ describe('a pessimistic lock', () => {
     expect(eventsOf(trace, 'log').map(({ text }) => text)).toEqual(['bob waits for db no more']);
   });
 
-  test('is given back, under its own grant, by who gave up and was granted it all the same', () => {
+  test('is released, under its own grant, by a client that gave up but was granted it', () => {
     const bob = patient('bob', [], { thinkMs: 1 }, { lockTimeoutUs: 5 * MS, attempts: 1 });
     const decisions = { 'bob/1/acquire/1/reply': 20 * MS };
     const trace = runOf([bob, patient('carol', [], { thinkMs: 3 })], { decisions });
@@ -105,7 +105,7 @@ describe('a pessimistic lock', () => {
     expect(releases(trace)[0]).toBe('7 bob db 1→1');
   });
 
-  test('is one grant, however often a request for it is sent', () => {
+  test('is granted once, however often the request is sent', () => {
     const decisions = { 'alice/1/acquire/1/reply': 8 * MS };
     const twice = { lockTimeoutUs: 5 * MS, tries: 2 };
     const trace = runOf([patient('alice', [writeOf(1)], {}, twice)], { decisions });
@@ -113,7 +113,7 @@ describe('a pessimistic lock', () => {
     expect(eventsOf(trace, 'write')[0]).toMatchObject({ under: 1, token: 1 });
   });
 
-  test('is kept in line for by who hears an answer to an earlier request again', () => {
+  test('keeps a client in its queue that gets a repeated answer to an earlier request', () => {
     const which = { kind: 'message', message: 'alice/1/acquire/1/request' } as const;
     const copy: Fault = { kind: 'duplicate', which, byUs: 3 * MS };
     const alice = patient('alice', [also('c')], { lock: 'a', thinkMs: 3 });
@@ -125,13 +125,13 @@ describe('a pessimistic lock', () => {
     expect(releases(trace).slice(1)).toEqual(['25 alice c 3→3', '27 alice a 2→2']);
   });
 
-  test('is not taken by a client that would never give it back', () => {
+  test('is not requested by a client that would never release it', () => {
     const trace = runOf([patient('alice', [], {}, { releases: false, attempts: 1 })]);
     expect(grants(trace)).toEqual([]);
     expect(eventsOf(trace, 'log')).toHaveLength(1);
   });
 
-  test('survives a crash of its server, and who stood in line asks again', () => {
+  test('survives a crash of its server, and waiting clients ask again', () => {
     const when = { kind: 'at', atUs: 5 * MS } as const;
     const crash: Fault = { kind: 'crash', process: 'lock', when, restartAfterUs: 5 * MS };
     const clients = [patient('alice', [compute(30)]), patient('bob', [], { thinkMs: 1 })];
@@ -144,7 +144,7 @@ describe('a pessimistic lock', () => {
 });
 
 describe('a section that takes several pessimistic locks', () => {
-  test('gives them back in the reverse order, each under its own grant', () => {
+  test('releases them in reverse order, each under its own grant', () => {
     const trace = runOf([patient('alice', [also('b'), also('c', 2), writeOf(1, { id: 3 })])]);
     expect(grants(trace)).toEqual(['1 alice db 1', '3 alice b 2', '5 alice c 3']);
     expect(releases(trace)).toEqual(['9 alice c 3→3', '11 alice b 2→2', '13 alice db 1→1']);
@@ -159,7 +159,7 @@ describe('a section that takes several pessimistic locks', () => {
     ]);
   });
 
-  test('does what it does under the grant of its own lock', () => {
+  test('writes under the grant of its first lock', () => {
     const trace = runOf([patient('alice', [also('b'), writeOf(1, { id: 2 })])]);
     expect(eventsOf(trace, 'write')[0]).toMatchObject({ resource: 'db', under: 1, token: 1 });
   });
@@ -171,7 +171,7 @@ describe('two sections that take two locks in opposite order', () => {
     patient('bob', [also('a'), writeOf(2, { id: 2 })], { lock: 'b' }),
   ];
 
-  test('wait for one another for ever, and the server says who waits for whom', () => {
+  test('wait for each other forever, and the server reports the cycle', () => {
     const trace = runOf(opposite);
     const [circle, ...others] = eventsOf(trace, 'deadlock');
     expect(others).toEqual([]);
@@ -180,7 +180,7 @@ describe('two sections that take two locks in opposite order', () => {
     expect(eventsOf(trace, 'write')).toEqual([]);
   });
 
-  test('both do their work when the request that closes the circle is denied', () => {
+  test('both finish if the request that closes the cycle is denied', () => {
     const trace = runOf(opposite, { options: { onDeadlock: 'abort' } });
     expect(eventsOf(trace, 'deadlock')).toHaveLength(1);
     const loser = eventsOf(trace, 'deadlock')[0]?.waits[0]?.client;
@@ -189,7 +189,7 @@ describe('two sections that take two locks in opposite order', () => {
     expect(again.map(({ process }) => process)).toEqual([loser, loser, loser, loser]);
   });
 
-  test('both do their work when those who wait give up after a while', () => {
+  test('both finish if waiting clients give up after a while', () => {
     const impatient = opposite.map((client, at) => ({
       ...client,
       lockTimeoutUs: (10 + 20 * at) * MS,
@@ -198,7 +198,7 @@ describe('two sections that take two locks in opposite order', () => {
   });
 });
 
-test('three sections close a circle of three', () => {
+test('three sections close a cycle of three', () => {
   const locks = ['a', 'b', 'c'];
   const clients = ['alice', 'bob', 'carol'].map((name, at) =>
     patient(name, [also(locks[(at + 1) % 3] ?? '')], { lock: locks[at] ?? '' }),

@@ -1,4 +1,4 @@
-/** The simulated advisory locks answer as those of a real PostgreSQL that is asked the same. */
+/** Compares the simulated advisory locks with those of a real PostgreSQL, for the same requests. */
 import { setTimeout as wait } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
@@ -24,7 +24,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the simulated server answers, session by session. */
+/** The simulated server, with a session per client. */
 class Simulated {
   private readonly locks: AdvisoryLocks<object> = new AdvisoryLocks();
   private readonly sessions: Map<string, object> = new Map();
@@ -36,7 +36,7 @@ class Simulated {
     if (deed === 'lock') return shown(this.locks.tryLock(session, name));
     if (deed === 'unlock') return shown(this.locks.unlock(session, name));
     if (deed === 'transaction') {
-      // What the session holds itself stays when the transaction is over.
+      // The lock ends with its transaction, unless the session itself holds it.
       const isGiven = this.locks.tryLock(session, name);
       if (isGiven) this.locks.unlock(session, name);
       return shown(isGiven);
@@ -51,7 +51,7 @@ function shown(is: boolean): string {
   return is ? 't' : 'f';
 }
 
-/** The same of a real one, whose locks have other numbers in each run. */
+/** A real server, with other lock numbers in each run. */
 class Real {
   private readonly postgres: RealPostgres;
   private readonly run: number;
@@ -86,7 +86,7 @@ class Real {
     }
   }
 
-  /** A backend ends some moments after its client. */
+  /** Waits for the backend, which ends shortly after its client. */
   private async untilGone(key: string): Promise<void> {
     const watcher = this.sessions.get('watcher') ?? this.postgres.connect();
     this.sessions.set('watcher', watcher);

@@ -6,7 +6,7 @@ import { clientOf, eventsOf, MS, planOf, writeOf } from '../../systems/plan.fixt
 
 type Options = Plan['system']['options'];
 
-/** alice works for 10 ms, bob comes after 5 ms. */
+/** Alice works for 10 ms; bob comes after 5 ms. */
 function two(
   options: Options,
   faults: readonly Fault[] = [],
@@ -20,7 +20,9 @@ function two(
   return planOf({ lock: 'postgres', store: 'unfenced', clients, options, faults });
 }
 
-/** `2 grant alice`, `15 release bob`: in milliseconds, what the server says of its lock. */
+/**
+ * Returns the grants and effective releases, such as `2 grant alice` and `15 release bob`, in ms.
+ */
 function served(plan: Plan): readonly string[] {
   return run(plan).events.flatMap((event) => {
     if (event.kind === 'release' && event.released === 0) return [];
@@ -42,13 +44,13 @@ test('a session holds the lock until it unlocks', () => {
   ]);
 });
 
-describe('the lock goes with its session', () => {
-  test('whose connection was replaced, or whose process crashed', () => {
+describe('the lock ends with its session', () => {
+  test('if its connection is reset or its process crashes', () => {
     expect(served(two({}, [reset]))).toContain('6 grant bob');
     expect(served(two({}, [crash]))).toContain('6 grant bob');
   });
 
-  test('but not before keep-alives give up, where nobody closed the connection', () => {
+  test('but on a half-open connection only once keep-alives give up', () => {
     const halfOpen = { peerDeath: 'half-open' };
     expect(served(two(halfOpen, [crash])).join()).not.toContain('bob');
     const found = served(two({ ...halfOpen, keepaliveMs: 20 }, [crash])).find((line) =>
@@ -57,12 +59,12 @@ describe('the lock goes with its session', () => {
     expect(Number.parseFloat(found ?? '')).toBeGreaterThanOrEqual(21);
   });
 
-  test('that the server ended because it was idle, while its client works on', () => {
+  test('also if the server ends it as idle while its client works on', () => {
     expect(served(two({ idleTimeoutMs: 8 }))).toContain('10 grant bob');
   });
 });
 
-test('a server that comes back, and a standby, know of no lock', () => {
+test('no lock survives a restart or a failover of the server', () => {
   const failover: Fault = { kind: 'failover', process: 'lock', when: atAlice, lagUs: 0 };
   const down: Fault = { kind: 'crash', process: 'lock', when: atAlice, restartAfterUs: MS };
   for (const fault of [failover, down]) {
@@ -77,7 +79,7 @@ const HANDED_OVER = ['grant', 'release', 'grant', 'release'];
 describe('behind a pooler in transaction mode', () => {
   const pooler = { pooler: 'transaction' };
 
-  test('a session lock is given to whoever gets its connection, and unlocked by nobody', () => {
+  test('a session lock is granted to any client on its connection, and never unlocked', () => {
     const trace = run(two(pooler));
     const grants = eventsOf(trace, 'grant').map(({ client }) => client);
     expect(grants).toEqual(['alice', 'bob']);
@@ -93,7 +95,7 @@ describe('behind a pooler in transaction mode', () => {
   });
 });
 
-test('over two connections of its own a client locks on one, and unlocks on the other', () => {
+test('a client with two connections may lock on one and unlock on the other', () => {
   const reads = { kind: 'read', id: 1, store: 'store', key: 'x' } as const;
   const alice = (pool: number): ClientPlan => clientOf('alice', [writeOf(1), reads], { pool });
   const lines = (pool: number): readonly string[] =>
@@ -102,24 +104,24 @@ test('over two connections of its own a client locks on one, and unlocks on the 
   expect(lines(2)).toEqual(['1 grant alice']);
 });
 
-describe('who gave up waiting, and was given the lock', () => {
+describe('a client that gave up waiting, but was granted the lock', () => {
   const late: Fault = {
     kind: 'delay',
     byUs: 20 * MS,
     which: { kind: 'message', message: 'alice/1/acquire/1/reply' },
   };
 
-  test('has it twice, and keeps it', () => {
+  test('holds it twice, and keeps it', () => {
     const plan = two({ unanswered: 'kept' }, [late], { lockTimeoutUs: 5 * MS });
     expect(served(plan).join()).not.toContain('grant bob');
   });
 
-  test('unlocks all first', () => {
+  test('unlocks everything first', () => {
     expect(served(two({}, [late], { lockTimeoutUs: 5 * MS })).join()).toContain('grant bob');
   });
 });
 
-test('tokens from a sequence go up, also over a crash of the server', () => {
+test('tokens from a sequence increase, also across a crash of the server', () => {
   const down: Fault = { kind: 'crash', process: 'lock', when: atAlice, restartAfterUs: MS };
   const tokens = eventsOf(run(two({ token: 'sequence' }, [down])), 'grant').map(
     ({ token }) => token,

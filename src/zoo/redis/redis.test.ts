@@ -1,4 +1,7 @@
-/** The lock on one Redis instance in runs: what its node forgets, and whom a command touches. */
+/**
+ * Tests runs of the lock on one Redis instance: which locks its node loses, and whose grants its
+ * commands affect.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -9,7 +12,7 @@ import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
 const works: Work = { kind: 'compute', id: 1, forUs: 6 * MS };
 const alice = clientOf('alice', [works]);
 
-/** Asks once, when alice has been holding the lock for 3 ms. */
+/** Asks once, after alice has held the lock for 3 ms. */
 const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 4 * MS } });
 
 function traceOf(
@@ -39,7 +42,7 @@ describe('a held lock', () => {
     ratePpm: 0,
     when: { kind: 'at', atUs: 3 * MS },
   };
-  test('is given away when the wall clock is set forwards, unless another clock judges', () => {
+  test('is granted again if the wall clock is set forward, unless expiry is monotonic', () => {
     expect(granted(traceOf({}, [step]))).toEqual(['alice', 'bob']);
     expect(granted(traceOf({ expiry: 'monotonic' }, [step]))).toEqual(['alice']);
   });
@@ -50,7 +53,7 @@ describe('a held lock', () => {
     restartAfterUs: MS,
     when: { kind: 'at', atUs: 3 * MS },
   };
-  test('is forgotten in a crash, unless the node writes all of it down', () => {
+  test('is lost in a crash, unless the node persists every write', () => {
     expect(granted(traceOf({}, [crash]))).toEqual(['alice', 'bob']);
     expect(granted(traceOf({ persistence: 'always' }, [crash]))).toEqual(['alice']);
   });
@@ -61,7 +64,7 @@ describe('a held lock', () => {
     lagUs,
     when: { kind: 'at', atUs: 3 * MS },
   });
-  test('is known to a replica that was sent it in time, and to no other', () => {
+  test('survives a failover only if the replica received it in time', () => {
     expect(granted(traceOf({}, [failover(1 * MS)]))).toEqual(['alice']);
     expect(granted(traceOf({}, [failover(3 * MS)]))).toEqual(['alice', 'bob']);
   });
@@ -72,12 +75,12 @@ describe('a held lock', () => {
     key: 'db',
     when: { kind: 'at', atUs: 3 * MS },
   };
-  test('is given away when its key is evicted', () => {
+  test('is granted again if its key is evicted', () => {
     expect(granted(traceOf({}, [evict]))).toEqual(['alice', 'bob']);
   });
 });
 
-/** alice sleeps past her lease before `point`; bob has the lock when she wakes. */
+/** Alice is paused before `point` beyond her lease; bob holds the lock when she resumes. */
 function late(point: string, options: Record<string, string>): Trace {
   const renews: Work = { kind: 'renew', id: 1, ttlUs: 10 * MS };
   const works: Work = { kind: 'compute', id: 2, forUs: 5 * MS };
@@ -93,7 +96,7 @@ function late(point: string, options: Record<string, string>): Trace {
   return traceOf(options, [pause], [first, rival]);
 }
 
-describe('a release after the lease', () => {
+describe('a release after the end of the lease', () => {
   test.each<[string, number]>([
     ['compare-and-delete', 0],
     ['get-then-delete', 2],
@@ -103,13 +106,13 @@ describe('a release after the lease', () => {
     expect(event).toMatchObject({ client: 'alice', under: 1, released });
   });
 
-  test('that reads first, and finds another value, deletes nothing', () => {
+  test('that reads another value first deletes nothing', () => {
     const trace = late('alice/1/release-get', { release: 'get-then-delete' });
     expect(eventsOf(trace, 'release').map(({ client }) => client)).toEqual(['bob']);
   });
 });
 
-describe('a renew after the lease', () => {
+describe('a renew after the end of the lease', () => {
   test.each<[string, number]>([
     ['compare', 0],
     ['any', 2],
@@ -119,7 +122,7 @@ describe('a renew after the lease', () => {
   });
 });
 
-test('the random value is what a client may take for a token', () => {
+test('a client may use the random value as a token', () => {
   const [grant] = eventsOf(traceOf({ token: 'value' }), 'grant');
   expect(grant?.token).toBeGreaterThan(0);
   expect(eventsOf(traceOf({ token: 'value' }), 'enter')[0]?.token).toBe(grant?.token);

@@ -1,4 +1,4 @@
-/** Redlock's arithmetic: majorities that meet, and the time that is left of a lock. */
+/** Tests Redlock's arithmetic: overlapping majorities, and the remaining validity of a lock. */
 import { describe, expect, test } from 'vitest';
 import { majorityOf, marginUs, validityUs } from './protocol.ts';
 
@@ -9,13 +9,16 @@ describe('a majority', () => {
     expect([1, 2, 3, 4, 5].map(majorityOf)).toEqual([1, 2, 2, 3, 3]);
   });
 
-  test.each(SIZES)('of %i nodes shares a node with any other, and is the fewest that does', (n) => {
-    expect(2 * majorityOf(n)).toBeGreaterThan(n);
-    expect(2 * (majorityOf(n) - 1)).toBeLessThanOrEqual(n);
-  });
+  test.each(SIZES)(
+    'of %i nodes shares a node with any other, and is the smallest that does',
+    (n) => {
+      expect(2 * majorityOf(n)).toBeGreaterThan(n);
+      expect(2 * (majorityOf(n) - 1)).toBeLessThanOrEqual(n);
+    },
+  );
 
-  test.each(SIZES)('of %i nodes is found twice once one (odd) or two (even) forget', (n) => {
-    // A second client finds the nodes that the first one has not, and those that forgot it.
+  test.each(SIZES)('of %i nodes exists twice once one (odd) or two (even) lose the key', (n) => {
+    // A second client gets the nodes that the first one lacks, and those that lost the key.
     const mustForget = majorityOf(n) - (n - majorityOf(n));
     expect(mustForget).toBe(n % 2 === 1 ? 1 : 2);
   });
@@ -25,11 +28,11 @@ describe('a majority', () => {
   });
 });
 
-/** As redlock-rb counts it: a hundredth of the ttl, and 2 ms. */
+/** The margin of redlock-rb: a hundredth of the ttl, and 2 ms. */
 const MARGIN = { factorPpm: 10_000, constantUs: 2_000 };
 
-describe('the time of validity', () => {
-  test('of a ttl of 10 s that took 50 ms to ask for is 9.848 s', () => {
+describe('the validity', () => {
+  test('of a ttl of 10 s that took 50 ms to acquire is 9.848 s', () => {
     const margin = marginUs(10_000_000, MARGIN);
     expect(margin).toBe(102_000);
     const lease = { ttlUs: 10_000_000, elapsedUs: 50_000, marginUs: margin };
@@ -44,7 +47,7 @@ describe('the time of validity', () => {
     expect([0, 7_899, 7_900, 12_000].map(after)).toEqual([7_900, 1, 0, -4_100]);
   });
 
-  test('is rounded to the safe side', () => {
+  test('has a margin that is rounded up', () => {
     expect(marginUs(150, { factorPpm: 10_000, constantUs: 0 })).toBe(2);
   });
 });

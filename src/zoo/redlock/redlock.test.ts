@@ -1,4 +1,4 @@
-/** Redlock in runs, step by step as its page has it: asking, counting, undoing, extending. */
+/** Tests runs of Redlock, in the steps of its page: asking, counting, undoing, extending. */
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -16,13 +16,13 @@ function traceOf(
   return run(planOf({ lock: 'redlock', store: 'unfenced', clients: [alice], options, ...more }));
 }
 
-/** The requests with this word in their names that left. */
+/** Returns the sent requests whose names contain `word`. */
 function requests(trace: Trace, word: string): readonly string[] {
   const names = eventsOf(trace, 'send').map(({ message }) => message);
   return names.filter((name) => name.includes(word) && name.endsWith('/request'));
 }
 
-/** The reply of a node comes `byUs` late. */
+/** Delays the reply of a node by `byUs`. */
 function lateReply(message: string, byUs: number): Fault {
   return { kind: 'delay', which: { kind: 'message', message }, byUs };
 }
@@ -39,7 +39,7 @@ function cutOff(nodes: readonly string[], client = 'alice'): Fault {
 }
 
 describe('acquiring', () => {
-  test('asks all nodes at once, with one value, and is valid for ttl - drift from then on', () => {
+  test('asks all nodes at once, with one value, and is valid for ttl - drift from then', () => {
     const trace = traceOf();
     const sent = eventsOf(trace, 'send').filter(({ from, atUs }) => from === 'alice' && atUs === 0);
     expect(sent.map(({ to }) => to)).toEqual(['lock-1', 'lock-2', 'lock-3', 'lock-4', 'lock-5']);
@@ -49,7 +49,7 @@ describe('acquiring', () => {
     expect(eventsOf(trace, 'grant')[0]).toMatchObject({ sentAtUs: 0, untilUs: 11 * MS + 1 });
   });
 
-  test('may ask one node after the other, and has that much less time', () => {
+  test('may ask the nodes in turn, which leaves less time', () => {
     const trace = traceOf({ nodes: 3, asks: 'in-turn' });
     expect(eventsOf(trace, 'enter')[0]).toMatchObject({ atUs: 6 * MS, believedUntilUs: 7_900 });
   });
@@ -65,7 +65,7 @@ describe('acquiring', () => {
   test.each<[number, number]>([
     [5_899, 1],
     [5_900, 0],
-  ])('of answers that are %i µs late makes %i grants: 7.9 ms are too long', (byUs, grants) => {
+  ])('with a reply %i µs late results in %i grants: 7.9 ms are too long', (byUs, grants) => {
     const once = clientOf('alice', [], { attempts: 1 });
     const faults = [lateReply('alice/1/acquire/lock-2/1/reply', byUs)];
     expect(eventsOf(traceOf({}, { clients: [once], faults }), 'grant')).toHaveLength(grants);
@@ -91,7 +91,7 @@ describe('a failed attempt', () => {
     ]);
   });
 
-  test('leaves its keys where that is the option', () => {
+  test('leaves its keys with partial: kept', () => {
     const trace = traceOf({ nodes: 3, partial: 'kept' }, { clients: [once], faults });
     expect(requests(trace, 'undo')).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('extending', () => {
     expect(eventsOf(trace, 'lease-test')[0]).toMatchObject({ believedUntilUs: 8_000 + 17_800 });
   });
 
-  test('is over when a majority has let go of the key', () => {
+  test('fails if a majority has lost the key', () => {
     const evictions = ['lock-1', 'lock-2', 'lock-3'].map(
       (process): Fault => ({
         kind: 'evict',
@@ -129,7 +129,7 @@ describe('extending', () => {
   });
 });
 
-describe('what a quorum is told to hold', () => {
+describe('the grant of a quorum', () => {
   const evictAt = (process: string, atUs: number): Fault => ({
     kind: 'evict',
     process,
@@ -142,13 +142,13 @@ describe('what a quorum is told to hold', () => {
     return eventsOf(trace, 'grant').map((grant) => grant.untilUs);
   };
 
-  test('ends when a node of it forgets the key, though its yes still counts', () => {
+  test('ends when too few of its nodes hold the key, though their answers still count', () => {
     const [one, two] = [evictAt('lock-1', 1_500), evictAt('lock-2', 1_700)];
     expect(untilUs([one])).toEqual([11 * MS + 1]);
     expect(untilUs([one, two])).toEqual([1_700]);
   });
 
-  test('ends when a node starts again without its keys, unless it stays out of service', () => {
+  test('ends when nodes restart without their keys, unless they stay out of service', () => {
     const crashes = ['lock-1', 'lock-2'].map(
       (process): Fault => ({
         kind: 'crash',
@@ -157,7 +157,7 @@ describe('what a quorum is told to hold', () => {
         when: { kind: 'at', atUs: 2_500 },
       }),
     );
-    // The two have answered by then; the third answer is what alice waits for.
+    // Both have answered by then; alice still waits for the third answer.
     const faults = [...crashes, lateReply('alice/1/acquire/lock-3/1/reply', 3 * MS)];
     expect(untilUs(faults, { restart: 'at-once' })).toEqual([3 * MS]);
     expect(untilUs(faults, { restart: 'delayed' })).toEqual([11 * MS + 1]);
@@ -175,9 +175,9 @@ describe('a replica of a node', () => {
     return eventsOf(traceOf({ nodes: 3 }, { clients, faults }), 'grant').map((one) => one.untilUs);
   };
 
-  test('holds what it was sent in time, and nothing else', () => {
+  test('has only the keys that it received before the failover', () => {
     expect(untilUs(1 * MS)).toEqual([11 * MS + 1]);
-    // At 0.5 ms no node had the key: too few ever held it, as far as is known by now.
+    // At 0.5 ms no node had the key: by now, no majority is known to have held it.
     expect(untilUs(2 * MS)).toEqual([0]);
   });
 });
@@ -197,16 +197,16 @@ describe('a node that lost its keys', () => {
     return eventsOf(trace, 'grant').map(({ client }) => client);
   };
 
-  test('gives the lock twice when it serves at once, two of three having forgotten', () => {
+  test('grants the lock twice if two of three lost it and serve at once', () => {
     expect(grantsWith({ restart: 'at-once' })).toEqual(['alice', 'bob']);
   });
 
-  test('serves nobody for the longest ttl, or finds its keys again', () => {
+  test('serves no client for the longest ttl, unless it persists its keys', () => {
     expect(grantsWith({ restart: 'delayed' })).toEqual(['alice']);
     expect(grantsWith({ restart: 'at-once', persistence: 'always' })).toEqual(['alice']);
   });
 
-  test('counts that time by its own clock, and not by what time it really is', () => {
+  test('measures that time by its own clock, not by true time', () => {
     const later = clientOf('bob', [], { attempts: 1, section: { thinkUs: 13 * MS } });
     const slow = ['lock-1', 'lock-2'].map(
       (process): Fault => ({
@@ -219,14 +219,14 @@ describe('a node that lost its keys', () => {
     );
     const all = { clients: [holder, later], faults: [...slow, ...faults] };
     const trace = traceOf({ nodes: 3 }, all);
-    // They restart at 4 ms; their next 10 ms are over at 24 ms.
+    // They restart at 4 ms; at half speed, their next 10 ms end at 24 ms.
     expect(eventsOf(trace, 'grant').map(({ client }) => client)).toEqual(['alice']);
   });
 
-  test('serves again when that time is over', () => {
+  test('serves again after that time', () => {
     const later = clientOf('bob', [], { attempts: 1, section: { thinkUs: 13 * MS } });
     const trace = traceOf({ nodes: 3 }, { clients: [holder, later], faults });
-    // lock-1 and lock-2 restart at 4 ms: at 14 ms they answer again.
+    // lock-1 and lock-2 restart at 4 ms, and answer again from 14 ms.
     expect(eventsOf(trace, 'grant').map(({ client }) => client)).toEqual(['alice', 'bob']);
   });
 });

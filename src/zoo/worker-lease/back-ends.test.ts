@@ -1,4 +1,4 @@
-/** What the three back ends remember and forget, as runs in the simulator. */
+/** Tests in simulated runs which leases the three back ends keep and lose. */
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -8,7 +8,7 @@ import { clientOf, eventsOf, MS, type PlanSetup, planOf } from '../../systems/pl
 
 const SECOND = 1000 * MS;
 
-/** Takes the lease once for each think time and keeps it, or gives it back. */
+/** A worker that takes the lease once per think time, and keeps it unless `more` overrides that. */
 function worker(name: string, thinks: readonly number[], more: Partial<ClientPlan>): ClientPlan {
   const sections = thinks.map((thinkUs, at) => ({ id: at + 1, thinkUs, lock: 'm', work: [] }));
   const patience = { ttlUs: 2 * SECOND, attempts: 1, releases: false };
@@ -26,7 +26,7 @@ function tokens(trace: Trace): readonly number[] {
 
 const at = (us: number): { kind: 'at'; atUs: number } => ({ kind: 'at', atUs: us });
 
-describe('three leases in a row', () => {
+describe('the tokens of three consecutive leases', () => {
   const alice = worker('alice', [0, SECOND, SECOND], { releases: true });
   const crash: Fault = {
     kind: 'crash',
@@ -47,11 +47,11 @@ describe('three leases in a row', () => {
     ['an eviction from memcached', 'lease-memcached', {}, evict, [1, 2, 1]],
     ['a failover of DynamoDB that lags', 'lease-dynamodb', {}, failover, [1, 2, 2]],
     ['a failover of Redis that lags', 'lease-redis', always, failover, [1, 2, 2]],
-  ])('over %s', (_, lock, options = {}, fault, expected) => {
+  ])('after %s', (_, lock, options = {}, fault, expected) => {
     expect(tokens(runOf([alice], { lock, options, faults: [fault] }))).toEqual(expected);
   });
 
-  test('over a silence longer than a key lives', () => {
+  test('after a longer period without requests than the lifetime of a key', () => {
     const slow = worker('alice', [0, SECOND, 3 * SECOND], { releases: true });
     const options = { keyLife: 3 };
     expect(tokens(runOf([slow], { lock: 'lease-memcached', options }))).toEqual([1, 2, 1]);
@@ -59,7 +59,7 @@ describe('three leases in a row', () => {
     expect(tokens(runOf([slow], { lock: 'lease-memcached' }))).toEqual([1, 2, 3]);
   });
 
-  test('begin at the time of day when told so, and again after an eviction', () => {
+  test('start at the time of day with absent: clock, again after an eviction', () => {
     const trace = runOf([alice], {
       lock: 'lease-memcached',
       options: { absent: 'clock' },
@@ -71,7 +71,7 @@ describe('three leases in a row', () => {
   });
 });
 
-describe('the life of a key', () => {
+describe('the lifetime of a key', () => {
   const alice = worker('alice', [0, 10 * SECOND], { releases: true });
   const leap: Fault = {
     kind: 'clock',
@@ -85,12 +85,12 @@ describe('the life of a key', () => {
     ['over by Redis’s wall clock', 'lease-redis', {}, [1, 1]],
     ['not over by its monotonic one', 'lease-redis', { expiry: 'monotonic' }, [1, 2]],
     ['not over by memcached’s, which is monotonic', 'lease-memcached', {}, [1, 2]],
-  ])('that a leap of the server’s clock skips is %s', (_, lock, options = {}, expected) => {
+  ])('is %s after the server’s clock jumped ahead', (_, lock, options = {}, expected) => {
     expect(tokens(runOf([alice], { lock, options, faults: [leap] }))).toEqual(expected);
   });
 });
 
-describe('two workers at one time', () => {
+describe('two workers at the same time', () => {
   const both = [worker('alice', [0], {}), worker('bob', [0], {})];
 
   test.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])(
@@ -105,7 +105,7 @@ describe('two workers at one time', () => {
   );
 
   test.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])(
-    'send and get nothing through %s that only the observer knows',
+    'exchange nothing through %s that only the observer knows',
     (lock) => {
       const clients = [
         worker('alice', [0, 3 * SECOND], { releases: true }),
@@ -118,12 +118,15 @@ describe('two workers at one time', () => {
     },
   );
 
-  test.each(['lease-dynamodb', 'lease-memcached'])('one later, are told so by %s', (lock) => {
-    const trace = runOf([worker('alice', [0], {}), worker('bob', [SECOND], {})], { lock });
-    expect(eventsOf(trace, 'deny')).toMatchObject([{ client: 'bob', holder: 'alice' }]);
-  });
+  test.each(['lease-dynamodb', 'lease-memcached'])(
+    'are denied by %s even if one asks later, with the holder',
+    (lock) => {
+      const trace = runOf([worker('alice', [0], {}), worker('bob', [SECOND], {})], { lock });
+      expect(eventsOf(trace, 'deny')).toMatchObject([{ client: 'bob', holder: 'alice' }]);
+    },
+  );
 
-  test('share a lease that is stored by a plain set', () => {
+  test('share a lease that is stored with a plain set', () => {
     const trace = runOf(both, { lock: 'lease-memcached', options: { vacant: 'set' } });
     expect(tokens(trace)).toEqual([1, 1]);
   });
@@ -140,21 +143,27 @@ describe('the time of a lease', () => {
   const slowServer: Fault = { ...fast, process: 'lock', stepUs: -SECOND };
   const clients = [worker('alice', [0], {}), worker('bob', [SECOND], {})];
 
-  test.each(['lease-dynamodb', 'lease-memcached'])('in %s is the asking client’s', (lock) => {
-    expect(tokens(runOf(clients, { lock, faults: [fast] }))).toEqual([1, 2]);
-    expect(tokens(runOf(clients, { lock, faults: [] }))).toEqual([1]);
-  });
-
-  test.each(['lease-dynamodb', 'lease-memcached'])('in %s is its own when told so', (lock) => {
-    const options = { clock: 'server' };
-    expect(tokens(runOf(clients, { lock, options, faults: [fast] }))).toEqual([1]);
-    const trace = runOf(clients, { lock, options, faults: [slowServer] });
-    // Its clock is a second late: it shows 2 s then.
-    expect(eventsOf(trace, 'grant')[0]).toMatchObject({ untilUs: 3 * SECOND });
-  });
+  test.each(['lease-dynamodb', 'lease-memcached'])(
+    'in %s is measured by the client’s clock',
+    (lock) => {
+      expect(tokens(runOf(clients, { lock, faults: [fast] }))).toEqual([1, 2]);
+      expect(tokens(runOf(clients, { lock, faults: [] }))).toEqual([1]);
+    },
+  );
 
   test.each(['lease-dynamodb', 'lease-memcached'])(
-    'in %s counts for its holder from its first request',
+    'in %s is measured by its own clock with clock: server',
+    (lock) => {
+      const options = { clock: 'server' };
+      expect(tokens(runOf(clients, { lock, options, faults: [fast] }))).toEqual([1]);
+      const trace = runOf(clients, { lock, options, faults: [slowServer] });
+      // Its clock is a second slow: at 3 s it shows 2 s.
+      expect(eventsOf(trace, 'grant')[0]).toMatchObject({ untilUs: 3 * SECOND });
+    },
+  );
+
+  test.each(['lease-dynamodb', 'lease-memcached'])(
+    'in %s starts for its holder with its first request',
     (lock) => {
       const trace = runOf([worker('alice', [500 * MS], {})], { lock });
       const [grant] = eventsOf(trace, 'grant');

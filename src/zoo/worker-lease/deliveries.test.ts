@@ -1,4 +1,4 @@
-/** The deliveries that the published scheme is documented with, as runs in the simulator. */
+/** Tests in simulated runs the deliveries with which the published scheme is documented. */
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -35,7 +35,7 @@ function runOf(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}): 
   return run({ ...plan, limits: { ...plan.limits, endUs: 100 * SECOND } });
 }
 
-/** Of each grant in turn: its worker's step and its fence. */
+/** Returns the step and the fence of each grant, in order. */
 function fences(trace: Trace): readonly (readonly [tick: number, fence: number])[] {
   const entered = eventsOf(trace, 'enter');
   return eventsOf(trace, 'job')
@@ -82,7 +82,7 @@ describe.each(BACK_ENDS)('the fences of %s', (lock) => {
     ]);
   });
 
-  test('on the path with a duplicate, out of order, go on from 5 with 6 and 7', () => {
+  test('on the path with an out-of-order duplicate continue from 5 with 6 and 7', () => {
     const half = SECOND / 2;
     const clients = [
       worker('alice', [
@@ -130,7 +130,7 @@ describe('a dispatch', () => {
       client,
       token,
     ]);
-    // Her request to the primary comes late, for nobody.
+    // Her request to the primary arrives late, and takes a lease without a holder.
     expect(granted.slice(0, 2)).toEqual([
       ['lock', 'bob', 1],
       ['lock-standby', 'alice', 1],
@@ -142,7 +142,7 @@ describe('a dispatch', () => {
     ]);
   });
 
-  test('makes a second holder with a lower token beside the primary’s: 1 beside 5', () => {
+  test('creates a second holder with a lower token than the primary’s: 1 after 5', () => {
     const busy = worker(
       'bob',
       [0, 1, 2, 3, 4].map((tick): Delivery => [tick, 0]),
@@ -174,7 +174,7 @@ describe('a dispatch', () => {
       { kind: 'acquire', steps: 7, retries: 2 },
       { kind: 'acquire', steps: 7, retries: 3 },
       { kind: 'acquire', steps: 7, retries: 4 },
-      // Its first request came late, and nobody knew of the lease that it was given.
+      // The first request arrived late, and took a lease that the client never learned of.
       { kind: 'release', steps: 7, retries: 4, fence: 2 },
     ]);
     const failed = [
@@ -204,7 +204,7 @@ describe('a dispatch', () => {
     ]);
   });
 
-  test('attaches its token to what it writes', () => {
+  test('attaches its token to its writes', () => {
     const [section] = worker('alice', [[0, 0]]).sections;
     if (section === undefined) throw new Error('no section');
     const write = {
@@ -242,7 +242,7 @@ describe('idempotency', () => {
     expect(phases({ idempotency })).toBe('alice begins, alice ends, bob skips');
   });
 
-  test('step-fence lets the next holder run it anew', () => {
+  test('step-fence lets the next holder run it again', () => {
     expect(phases({ idempotency: 'step-fence' })).toBe(
       'alice begins, alice ends, bob begins, bob ends',
     );
@@ -262,7 +262,7 @@ describe('idempotency', () => {
     );
   });
 
-  test('marked runs a step twice at once when the first stalls in it, step never', () => {
+  test('marked runs a step twice at once if the first run stalls; step never does', () => {
     const inJob: Fault = { ...stall, when: { kind: 'at', atUs: 50 * MS } };
     expect(phases({ idempotency: 'marked' }, [inJob])).toBe(
       'alice begins, bob begins, bob ends, alice ends',
@@ -270,7 +270,7 @@ describe('idempotency', () => {
     expect(phases({ idempotency: 'step' }, [inJob])).toBe('alice begins, bob skips, alice ends');
   });
 
-  test('does not run what it got no answer for', () => {
+  test('a step whose claim gets no answer does not run', () => {
     const lost: Fault = {
       kind: 'drop',
       which: { kind: 'message', message: 'alice/1/claim/1/reply' },

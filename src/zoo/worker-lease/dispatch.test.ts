@@ -1,4 +1,4 @@
-/** The dispatch as it was published, and where the baseline does otherwise. */
+/** Tests the dispatch as published, and its differences from the baseline. */
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -11,7 +11,7 @@ import { clientOf, eventsOf, MS, type PlanSetup, planOf } from '../../systems/pl
 const SECOND = 1000 * MS;
 const BACK_ENDS = ['lease-dynamodb', 'lease-memcached', 'lease-redis'];
 
-/** A worker with a step for each think time; none backs off for long, each tries once. */
+/** A worker with one step per think time, which tries each step once. */
 function worker(name: string, thinks: readonly number[], forUs: number = 2 * SECOND): ClientPlan {
   const sections = thinks.map((thinkUs, at) => ({
     id: at + 1,
@@ -35,7 +35,7 @@ function logs(trace: Trace): readonly string[] {
   return eventsOf(trace, 'log').map(({ process, text }) => `${process}: ${text}`);
 }
 
-/** Who asked which back end for what, as far as DynamoDB is asked. */
+/** Returns the sender, the receiver and the body of each request. */
 function asked(trace: Trace): readonly unknown[] {
   return eventsOf(trace, 'send').flatMap(({ from, to, body, message }) =>
     message.endsWith('/request') ? [[from, to, body]] : [],
@@ -64,7 +64,7 @@ describe.each(BACK_ENDS)('%s', (lock) => {
     expect(both(lock, { ...standby, onDenied: 'flips' })).toBe('invalid');
   });
 
-  test('as published takes False for a system error, and logs one', () => {
+  test('as published treats False as a system error, and logs one', () => {
     const trace = run(setup(two, { lock: `${lock}-published` }));
     expect(logs(trace)).toEqual(['bob: system error acquiring primary=true lease of machine']);
     const granted = eventsOf(trace, 'grant').map(({ process, token }) => [process, token]);
@@ -74,7 +74,7 @@ describe.each(BACK_ENDS)('%s', (lock) => {
     ]);
   });
 
-  test('as published releases what it did not get, where the machine has flipped to', () => {
+  test('as published releases a denied lease, at the back end that it flipped to', () => {
     const three = [...two, worker('carol', [1500 * MS])];
     const trace = run(setup(three, { lock: `${lock}-published` }));
     expect(logs(trace).filter((line) => line.startsWith('carol'))).toEqual([
@@ -92,7 +92,7 @@ describe.each(BACK_ENDS)('%s', (lock) => {
     expect(eventsOf(trace, 'release').map(({ client }) => client)).toEqual(['alice']);
   });
 
-  test('has no flip on a denial without a secondary, and says so', () => {
+  test('refuses onDenied: flips without a secondary', () => {
     const plan = setup(two, { lock, options: { onDenied: 'flips' } });
     expect(() => run(plan)).toThrow('onDenied: flips needs a secondary');
     expect(() => run(setup(two, { lock, options: { onDenied: 'waits' } }))).not.toThrow();
@@ -110,13 +110,13 @@ describe('a flip', () => {
     expect(acquires).toMatchObject([
       ['alice', 'lock', { steps: 0 }],
       ['alice', 'lock-standby', { steps: 0 }],
-      // The primary is back, and would be first again were the flip forgotten.
+      // The primary is reachable again; without the flip it would be asked first.
       ['alice', 'lock-standby', { steps: 1 }],
     ]);
     expect(eventsOf(trace, 'enter').map(({ token }) => token)).toEqual([1, 2]);
   });
 
-  test('stays with its own machine: another one begins at the primary', () => {
+  test('affects only its machine: another one begins at the primary', () => {
     const [first, second] = worker('alice', [0, 5 * SECOND], MS).sections;
     if (first === undefined || second === undefined) throw new Error('there are two');
     const alice = { ...worker('alice', []), sections: [first, { ...second, lock: 'other' }] };
@@ -127,7 +127,7 @@ describe('a flip', () => {
     expect(grants).toEqual([['lock', 1]]);
   });
 
-  test('is lost with its worker', () => {
+  test('is lost if its worker crashes', () => {
     const crash: Fault = {
       kind: 'crash',
       process: 'alice',
@@ -137,12 +137,12 @@ describe('a flip', () => {
     const faults = [cutOff, crash];
     const trace = run(setup([worker('alice', [0, 5 * SECOND, SECOND], MS)], { options, faults }));
     const last = asked(trace).findLast((it) => JSON.stringify(it).includes('"acquire"'));
-    // The crash took her second section, which had not begun.
+    // The crash skipped her second section, which had not begun.
     expect(last).toMatchObject(['alice', 'lock', { steps: 2 }]);
   });
 });
 
-test('the published protocols differ from the others in what was published, and nothing else', () => {
+test('the published protocols differ from the baselines only in their published defaults', () => {
   for (const lock of BACK_ENDS) {
     const [base, published] = [protocols.get(lock), protocols.get(`${lock}-published`)];
     const changed = published?.options.filter(

@@ -1,6 +1,6 @@
 /**
- * A worker whose test decides when it takes and releases which lease, in a small world with the
- * back ends of the driver and the servers of simulations.
+ * A worker whose test decides when it takes and releases which lease. It runs in a small world with
+ * the back ends of the driver and the servers of simulations.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { nameOf, under } from '../../core/kernel/name.ts';
@@ -40,7 +40,7 @@ export type Keeper = 'a table' | 'memcached' | 'Redis';
 export interface Dispatcher {
   acquire(ask: Delivery & Where & { readonly timeout: number }): Program<number | false>;
   release(lease: LeaseReturn & Where): Program<boolean | 0>;
-  /** Waits until this many seconds after the start. */
+  /** Waits until `seconds` after the start. */
   until(seconds: number): Program<void>;
 }
 

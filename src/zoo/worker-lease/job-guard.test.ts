@@ -21,7 +21,7 @@ describe('a key', () => {
     expect(keys.claim({ ...step, lock: 'n' })).toBe(true);
   });
 
-  test('with a fence is claimed once by each holder, and by none that comes late', () => {
+  test('with a fence is claimed once per holder, and never by an earlier one', () => {
     const keys = new JobKeys();
     const claims = [2, 2, 3, 2, 1, 3].map((fence) => keys.claim({ ...step, fence }));
     expect(claims).toEqual([true, false, true, false, false, false]);
@@ -29,7 +29,7 @@ describe('a key', () => {
     expect(keys.claim({ ...step, lock: 'n', fence: 1 })).toBe(true);
   });
 
-  test('that came after a snapshot is unknown when it is restored', () => {
+  test('that was claimed after a snapshot is unknown once that is restored', () => {
     const keys = new JobKeys();
     const restore = keys.snapshot();
     keys.claim({ ...step, fence: 9 });

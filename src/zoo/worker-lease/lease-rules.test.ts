@@ -19,13 +19,13 @@ const held: LeaseRecord = {
 const ask = { steps: 3, retries: 0, now: 21, timeout: 5 };
 
 describe('a lease', () => {
-  test('that timed out is taken with the next fence, and remembers the deed', () => {
+  test('that timed out is taken with the next fence, and records the new step', () => {
     const taken = { state: 'leased', steps: 3, retries: 0, since: 21, expires: 26, fence: 8 };
     expect(takenBy(held, ask)).toEqual(taken);
     expect(takenBy(held, { ...ask, now: 20 })).toBeNull();
   });
 
-  test('that was given back is taken at once, with the next fence', () => {
+  test('that was released is taken at once, with the next fence', () => {
     const open = freedBy(held, { steps: 1, retries: 2, fence: 7 });
     expect(open).toMatchObject({ state: 'open', fence: 7 });
     expect(takenBy(open, { ...ask, now: 0 })).toMatchObject({ state: 'leased', fence: 8 });
@@ -39,7 +39,7 @@ describe('a lease', () => {
     expect(takenBy(open, ask, rules)?.fence).toBe(8);
   });
 
-  test('is judged by the asker’s own timeout only as a mutant', () => {
+  test('is judged by the timeout of the request only as a mutant', () => {
     const rules = { ...PUBLISHED_RULES, timeout: 'own' } as const;
     const impatient = { ...ask, now: 16 };
     expect(takenBy(held, impatient)).toBeNull();
@@ -47,7 +47,7 @@ describe('a lease', () => {
     expect(takenBy(held, { ...impatient, timeout: 6 }, rules)).toBeNull();
   });
 
-  test('without a record begins at 1, or where it is told to', () => {
+  test('without a record starts at 1, or at a given number', () => {
     const first = takenBy(null, ask);
     expect(first?.fence).toBe(1);
     expect(beginningAt(held, 1_000_000).fence).toBe(1_000_000);
@@ -72,7 +72,7 @@ describe('time', () => {
     expect(time.endUsOf(time.timeOf(1_900_000) + time.timeoutOf(1_500_000))).toBe(3_000_000);
   });
 
-  test('exactly counted ends a microsecond after its last', () => {
+  test('exact ends a microsecond after its last', () => {
     const time = new LeaseTime('exact');
     expect([time.timeOf(1_900_001), time.timeoutOf(1_500_001)]).toEqual([1_900_001, 1_500_001]);
     expect(time.endUsOf(3_400_002)).toBe(3_400_003);

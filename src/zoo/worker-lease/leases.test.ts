@@ -1,4 +1,4 @@
-/** The leases without the simulator, in the published sequence with its own numbers. */
+/** Tests the leases without the simulator, with the numbers of the published sequence. */
 import { describe, expect, test } from 'vitest';
 import { LeaseCache, LeaseTable } from './leases.ts';
 
@@ -10,7 +10,7 @@ describe.each([
   ['a table', () => new LeaseTable()],
   ['a cache', () => new LeaseCache()],
 ])('leases in %s', (_, make) => {
-  test('go through the published sequence', () => {
+  test('follow the published sequence', () => {
     const leases = make();
     expect(leases.acquire({ ...first, timeout: 300, now: 0 })).toMatchObject({ fence: 1 });
     expect(leases.acquire({ ...first, timeout: 300, now: 0 })).toEqual({ kind: 'held' });
@@ -25,7 +25,7 @@ describe.each([
     expect(leases.acquire({ ...other, timeout: 300, now: 2 })).toEqual(last);
   });
 
-  test('that are away say neither yes nor no, and remember all', () => {
+  test('that are down neither grant nor deny, and lose nothing', () => {
     const leases = make();
     leases.acquire({ ...first, timeout: 300, now: 0 });
     leases.isUp = false;
@@ -36,7 +36,7 @@ describe.each([
     expect(leases.acquire({ ...other, timeout: 300, now: 0 })).toEqual({ kind: 'held' });
   });
 
-  test('refuse what is no whole number', () => {
+  test('refuse numbers that are negative or not whole', () => {
     const leases = make();
     const wish = { ...first, timeout: 300, now: 0 };
     expect(() => leases.acquire({ ...wish, timeout: 0.5 })).toThrow('timeout must be a whole');
@@ -46,7 +46,7 @@ describe.each([
   });
 });
 
-test('a table never forgets a fence, a cache after a day or when it must', () => {
+test('a table never forgets a fence; a cache does after a day or an eviction', () => {
   const day = 86_400;
   const table = new LeaseTable();
   const cache = new LeaseCache();

@@ -8,7 +8,7 @@ const KEEPERS: readonly Keeper[] = ['a table', 'memcached', 'Redis'];
 const DAY = 86_400;
 
 describe.each(KEEPERS)('a lease in %s', (keeper) => {
-  test('goes through the published sequence', () => {
+  test('follows the published sequence', () => {
     dispatch(keeper, function* ({ acquire, release, until }) {
       const first = { steps: 1, retries: 1, timeout: 300 };
       const other = { steps: 2, retries: 2, timeout: 300 };
@@ -26,7 +26,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
     });
   });
 
-  test('is held through the second in which its timeout ends, and not in the next', () => {
+  test('is held during the second in which it times out, and not in the next', () => {
     dispatch(keeper, function* ({ acquire, until }) {
       const ask = { steps: 0, retries: 0, timeout: 1 };
       expect(yield* acquire(ask)).toBe(1);
@@ -48,7 +48,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
     });
   });
 
-  test('that a fast clock asks for is stolen', () => {
+  test('is stolen by a client with a fast clock', () => {
     const fast: Fault = {
       kind: 'clock',
       process: 'alice',
@@ -69,7 +69,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
 });
 
 describe.each(KEEPERS)('a lease in %s', (keeper) => {
-  test('that is asked of the secondary has a token of its own count', () => {
+  test('from the secondary has a token of a separate count', () => {
     dispatch(keeper, function* ({ acquire, until }) {
       const ask = { steps: 0, retries: 0, timeout: 1 };
       for (const fence of [1, 2, 3, 4, 5]) {
@@ -80,7 +80,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
     });
   });
 
-  test('costs 0, not false, where its back end cannot be reached', () => {
+  test('returns 0, not false, if its back end cannot be reached', () => {
     const cut: Fault = {
       kind: 'partition',
       from: ['alice'],
@@ -96,7 +96,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
     dispatch(keeper, script, [cut]);
   });
 
-  test('of a machine that was idle for a day begins anew in a cache, never in a table', () => {
+  test('of a machine idle for a day starts at 1 again in a cache, never in a table', () => {
     dispatch(keeper, function* ({ acquire, until }) {
       const ask = { steps: 0, retries: 0, timeout: 10 };
       expect(yield* acquire(ask)).toBe(1);
@@ -107,7 +107,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
     });
   });
 
-  test('that was evicted has a second holder with the same token, who is released by the first', () => {
+  test('that a cache evicted gets a second holder with its token, released by the first', () => {
     const evict: Fault = {
       kind: 'evict',
       process: 'lock',

@@ -1,4 +1,4 @@
-/** Deliveries by a queue: the documented tables of steps, retries and fences, and its faults. */
+/** Tests a queue: the documented tables of steps, retries and fences, and its faults. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ function scenarioOf(name: string, change: (text: string) => string = (text) => t
   return read.scenario;
 }
 
-/** Steps, retries and fence of each delivery that had a lease, in order. */
+/** Returns steps, retries and fence of each delivery that got a lease, in order. */
 function table(trace: Trace): readonly (readonly number[])[] {
   return deliveriesOf(trace).flatMap(({ event: { steps, retries }, fence }) =>
     fence === false || fence === 0 ? [] : [[steps, retries, fence]],
@@ -61,7 +61,7 @@ describe.each(['table', 'memcached', 'redis'])('in %s', (system) => {
     ]);
   });
 
-  test.each([0, 1, 2, 3, 4])('every run of seed %i goes through the smoke sequence', (seed) => {
+  test.each([0, 1, 2, 3, 4])('every run of seed %i follows the smoke sequence', (seed) => {
     const trace = traceOf('smoke-sequence', seed);
     expect(leaseAnswers(trace)).toBe('1 F F F F T 2 3 T F');
     const denials = trace.events.flatMap((event) =>
@@ -69,13 +69,13 @@ describe.each(['table', 'memcached', 'redis'])('in %s', (system) => {
         ? [`${event.kind} ${event.client}`]
         : [],
     );
-    // Bob has alice's own steps and retries, carol others; neither has her token.
+    // Bob uses alice's steps and retries, carol others; neither has her token.
     const inVain = ['deny bob', 'deny carol', 'release carol', 'release bob', 'release dave'];
     expect(denials).toEqual(inVain);
   });
 });
 
-/** One worker with so many sections, each for a message of `m`. */
+/** A worker with `count` sections, each for one message of `m`. */
 function worker(name: string, count: number, more: Partial<ClientPlan> = {}): ClientPlan {
   const sections = Array.from({ length: count }, (_, at) => ({
     id: at + 1,
@@ -110,7 +110,7 @@ function delivered(trace: Trace): readonly string[] {
 }
 
 describe('a queue', () => {
-  test('hides a message that was received, until its time-out or its deletion', () => {
+  test('hides a received message until it times out or is deleted', () => {
     const crash: Fault = {
       kind: 'crash',
       process: 'alice',
@@ -125,7 +125,7 @@ describe('a queue', () => {
     expect(eventsOf(run(planWith([worker('alice', 2)], one)), 'deliver')).toHaveLength(1);
   });
 
-  test('does not delete what it has delivered again', () => {
+  test('does not delete a message that it has delivered again', () => {
     const pause: Fault = {
       kind: 'pause',
       process: 'alice',
@@ -140,10 +140,10 @@ describe('a queue', () => {
     expect(logs).toContain('could not delete step 0 of m: it was delivered again');
   });
 
-  test('delivers a copy of the first message of its name, so much later', () => {
+  test('delivers a copy of the first message of its name, after the planned delay', () => {
     const copies = [{ machine: 'm', steps: 0, retries: 0, afterUs: 5 * SECOND }];
     const trace = run(planWith([worker('alice', 4)], queueOf({ copies })));
-    // The copy runs step 0 anew, which sends step 1 anew.
+    // The copy runs step 0 again, which sends step 1 again.
     const all = ['alice: 0, 0', 'alice: 1, 0', 'alice: 0, 0, a copy', 'alice: 1, 0'];
     expect(delivered(trace)).toEqual(all);
     expect(eventsOf(trace, 'deliver')[2]?.atUs).toBeGreaterThanOrEqual(5 * SECOND);
@@ -155,11 +155,11 @@ describe('a queue', () => {
       which: { kind: 'message', message: 'alice/1/next/1/reply' },
     };
     const trace = run(planWith([worker('alice', 3)], queueOf(), [drop]));
-    // Step 1 was sent, and nobody told her.
+    // Step 1 was sent, but the reply was dropped.
     expect(delivered(trace)).toEqual(['alice: 0, 0', 'alice: 1, 0', 'alice: 0, 0, again']);
   });
 
-  test('carries the flip of a machine to whoever dispatches it next', () => {
+  test('passes the flip of a machine to its next dispatcher', () => {
     const cutOff: Fault = {
       kind: 'partition',
       from: ['alice'],
@@ -182,7 +182,7 @@ describe('a queue', () => {
     ]);
   });
 
-  test('carries the flip to the retry of a step that got no lease', () => {
+  test('passes the flip to the retry of a step that got no lease', () => {
     const cutOff: Fault = {
       kind: 'partition',
       from: ['alice'],
@@ -195,7 +195,7 @@ describe('a queue', () => {
     const acquires = eventsOf(trace, 'invoke').flatMap(({ operation, call }) =>
       call.verb === 'acquire' ? [operation] : [],
     );
-    // Both are away in her first dispatch; the second begins where the first one ended.
+    // Neither answers her first dispatch; the second begins where the first one ended.
     expect(acquires.slice(0, 3)).toEqual([
       'alice/1/acquire',
       'alice/1/acquire-standby',
@@ -204,7 +204,7 @@ describe('a queue', () => {
   });
 
   test.each(['lease-dynamodb-published', 'lease-memcached-published', 'lease-redis-published'])(
-    'shows the last answer of %s: 0 where nobody answered after a False',
+    'shows the last answer of %s: 0 if none followed a False',
     (lock) => {
       const cutOff: Fault = {
         kind: 'partition',
@@ -227,7 +227,7 @@ describe('a queue', () => {
     },
   );
 
-  test('gives a step up after its last retry', () => {
+  test('gives up a step after its last retry', () => {
     const held = planWith([worker('alice', 1, { ttlUs: 50 * SECOND })], queueOf());
     const sections = held.clients.flatMap(({ sections: own }) =>
       own.map((section) => ({
@@ -258,7 +258,7 @@ queue: { steps: 2, duplicates: { chance: 1/2, after: 0s..2s } }
 workload: { steps: [ transition: { for: 100ms } ] }`;
   const head = 'name: x\nsystems: { it: { lock: lease-dynamodb, store: fenced } }\n';
 
-  test('is drawn to come twice by its own name, on some seeds', () => {
+  test('is duplicated on some seeds, drawn by its name', () => {
     const read = loadScenario(`${head}${steps}`, 'x.yaml');
     if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
     const plans = [0, 1, 2, 3].map((seed) => expand(read.scenario, 'it', seed));
@@ -312,7 +312,7 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
     expect(JSON.stringify(read)).toContain(what);
   });
 
-  test('of as many as a plan may list can all be drawn to come twice', () => {
+  test('is always duplicated with chance 1/1, up to the limit of a plan', () => {
     const all = steps.replace('1/2', '1/1').replace('steps: 2,', 'steps: 5000, retries: 1,');
     const read = loadScenario(`${head}${all}`, 'x.yaml');
     if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
@@ -321,7 +321,7 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
     expect(readPlan({ file: 'x.yaml', text: renderPlan(plan) })).toEqual({ kind: 'plan', plan });
   });
 
-  test('comes to no lock that takes no messages, which says which ones do', () => {
+  test('is refused for a lock that takes no messages, with those that do', () => {
     const read = loadScenario(`${head}${steps}`.replace('lease-dynamodb', 'redlock'), 'x.yaml');
     expect(JSON.stringify(read)).toContain(
       'redlock takes no messages from a queue; these do: lease',
@@ -329,7 +329,7 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
   });
 });
 
-test('whose key is claimed runs once, however often it is delivered', () => {
+test('a step with a claimed key runs once, however often it is delivered', () => {
   const scenario = scenarioOf('redelivered-steps');
   const kinds = (system: string): readonly (string | undefined)[] =>
     Array.from({ length: 30 }, (_, seed) => {
@@ -343,7 +343,7 @@ test('whose key is claimed runs once, however often it is delivered', () => {
 test.each([
   ['lease-only', /since the queue delivered a copy of its message at 511 ?ms/],
   ['marked', /since the queue delivered its message again at \d/],
-])('the story of %s says what the queue did', (system, words) => {
+])('the explanation of %s names the redelivery', (system, words) => {
   const file = `redelivered-steps-${system}-at-most-once.yaml`;
   const url = new URL(`../../../fixtures/plans/${file}`, import.meta.url);
   const read = readPlan({ file, text: readFileSync(url, 'utf8') });

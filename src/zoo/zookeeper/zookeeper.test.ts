@@ -13,7 +13,7 @@ interface Setup {
   readonly clients?: readonly ClientPlan[];
 }
 
-/** A holder for so long, by a session of four seconds: two ticks. */
+/** A client that holds the lock for `forUs`, with a session of four seconds: two ticks. */
 function client(name: string, thinkUs: number, forUs: number): ClientPlan {
   const work = [writeOf(thinkUs / MS), { kind: 'compute', id: 2, forUs } as const];
   const settings = { ttlUs: 4 * S, lockTimeoutUs: 1 * S };
@@ -34,17 +34,17 @@ function entered(trace: Trace): readonly string[] {
 }
 
 describe('a session', () => {
-  test('goes on while its heartbeat is heard, and its child with it', () => {
+  test('lasts while its heartbeat arrives, and its child with it', () => {
     const trace = happen({});
     expect(trace.ending).toEqual({ kind: 'complete' });
     expect(entered(trace)).toEqual(['alice 7 2', 'bob 5013 4']);
   });
 
-  test('that is not heard of ends at the tick after its timeout', () => {
+  test('without heartbeats ends at the tick after its timeout', () => {
     const when = { kind: 'before', point: 'alice/1/heartbeat' } as const;
     const pause = { kind: 'pause', process: 'alice', when, forUs: 7 * S, clocks: 'run' } as const;
     const trace = happen({ faults: [pause] });
-    // Heard of last at 8 ms: over at the tick of 6 s, which bob's next heartbeat brings up.
+    // Last heard at 8 ms, so it ends at the tick of 6 s, as bob's next heartbeat reveals.
     expect(eventsOf(trace, 'grant')[0]?.untilUs).toBe(6 * S);
     const [, bob] = eventsOf(trace, 'grant');
     expect(bob?.client).toBe('bob');
@@ -52,7 +52,7 @@ describe('a session', () => {
     expect(bob?.atUs).toBeLessThan(6 * S + 1.4 * S);
   });
 
-  test('lasts its whole timeout again where the leader changes', () => {
+  test('lasts its full timeout again after a leader change', () => {
     const when = { kind: 'at', atUs: 1 * S } as const;
     const failover: Fault = { kind: 'failover', process: 'lock', when, lagUs: 1 * S };
     const renewals = eventsOf(happen({ faults: [failover] }), 'renew');
@@ -77,7 +77,7 @@ describe('a child', () => {
     return eventsOf(trace, 'grant').map(({ token }) => token);
   };
 
-  test('has the sequence of its parent, which begins again with a container', () => {
+  test('takes the sequence of its parent, which restarts with a container', () => {
     expect(tokensOf({ token: 'sequence' })).toEqual([1, 2]);
     expect(tokensOf({ token: 'sequence', parent: 'container' })).toEqual([1, 1]);
     expect(tokensOf({ token: 'czxid', parent: 'container' })).toEqual([2, 4]);
@@ -92,7 +92,7 @@ describe('a child', () => {
     expect(entered(none)).toEqual([]);
   });
 
-  test('that its client gave up on is deleted, once it is found by its name', () => {
+  test('that its client gave up on is deleted once it is found by its name', () => {
     const which = { kind: 'message', message: 'alice/1/acquire/1/reply' } as const;
     const faults: readonly Fault[] = [{ kind: 'drop', which }];
     const alice = { ...client('alice', 1 * MS, 1 * S), attempts: 1 };
@@ -102,7 +102,7 @@ describe('a child', () => {
     expect(entered(happen({ clients, faults, options: { protection: 'none' } }))).toEqual([]);
   });
 
-  test('whose delete is lost is deleted again, unless that is tried once only', () => {
+  test('whose delete is lost is deleted again, unless release: once', () => {
     const which = { kind: 'message', message: 'alice/1/release/1/request' } as const;
     const faults: readonly Fault[] = [{ kind: 'drop', which }];
     expect(entered(happen({ faults })).map((text) => text.split(' ')[0])).toEqual(['alice', 'bob']);
@@ -111,7 +111,7 @@ describe('a child', () => {
   });
 });
 
-describe('a line', () => {
+describe('the queue', () => {
   const LINE = ['alice', 'bob', 'carol'].map((name, at) => client(name, (1 + at) * MS, 1 * S));
 
   test('is served in the order of the children', () => {
@@ -119,16 +119,16 @@ describe('a line', () => {
     expect(order.map((text) => text.split(' ')[0])).toEqual(['alice', 'bob', 'carol']);
   });
 
-  test('has each watch the one before it: the end of a child wakes one client', () => {
+  test('has each child watch its predecessor, so that an end wakes one client', () => {
     const trace = happen({ clients: LINE });
     const asked = eventsOf(trace, 'invoke').filter(({ operation }) =>
       operation.startsWith('carol/1/children'),
     );
-    // Once as it makes its child, and once when bob's is gone; alice's end it does not hear of.
+    // Once as it creates its child, and once when bob's is gone; it does not hear of alice's end.
     expect(asked).toHaveLength(2);
   });
 
-  test('is left by whoever lost its session meanwhile', () => {
+  test('loses a client whose session ended meanwhile', () => {
     const when = { kind: 'before', point: 'bob/1/heartbeat' } as const;
     const pause = { kind: 'pause', process: 'bob', when, forUs: 9 * S, clocks: 'run' } as const;
     const [alice, bob, carol] = LINE;
