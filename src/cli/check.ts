@@ -17,11 +17,13 @@ import { renderHistoryPage } from '../report/html/history-page.ts';
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import { suggest } from '../text/problem.ts';
 import { groupDigits } from '../text/prose.ts';
+import { hang } from '../text/visible.ts';
 import { CheckLimits, judgeHistory } from './check-judge.ts';
 import { readHistoryFile } from './check-read.ts';
 import {
   type Done,
   given,
+  HELP_COLUMNS,
   type OutputFlags,
   outputOptions,
   parsePositive,
@@ -56,34 +58,38 @@ const SHIPPED_LOG = 'node_modules/fencepost/fixtures/histories/register-invalid.
 
 export function addCheck(command: Command, done: Done): void {
   withExample(command, `check ${SHIPPED_LOG} --model cas-register --html why.html`)
-    .option('--model <name>', 'the sequential specification (default: told by the operations)')
-    .option('--format <name>', 'how the file is written', 'auto')
-    .option('--order <of>', 'events in the order of: file (its lines), time (their time)', 'file')
-    .option('--fail <policy>', 'a failed call: drop (it did not happen), strict (say why)', 'drop')
-    .option('--init <value>', 'what the object holds at first (default: nothing)')
-    .option('--max-configurations <N>', 'how many the search may meet for each key')
-    .option('--time <duration>', 'stop judging a history after this long, e.g. 60s')
-    .option('--memory <MB>', 'how much the process may take for a history')
-    .option('--html <file>', 'where a page with the picture is written')
-    .option('--json', 'one JSON line a history on stdout and nothing else')
+    .option('--model <name>', 'sequential specification (default: by the operations)')
+    .option('--format <name>', 'format of the file', 'auto')
+    .option('--order <of>', 'order of events: file (by line), time (by time)', 'file')
+    .option('--fail <policy>', 'failed calls: drop (never executed), strict (explain)', 'drop')
+    .option('--init <value>', 'initial value of the object (default: none)')
+    .option('--max-configurations <N>', 'limit of the search per key')
+    .option('--time <duration>', 'time limit per history, e.g. 60s')
+    .option('--memory <MB>', 'memory limit of the process per history')
+    .option('--html <file>', 'file for a page with a picture')
+    .option('--json', 'print only one JSON line per history on stdout')
     .option(...shared.quiet)
     .addHelpText('after', CHECK_HELP)
     .action(async (files: string[], flags: CheckFlags) => done(await checkFiles(files, flags)));
 }
 
 const OWN_FORMAT = `\
-              {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
-              {"process":"alice","type":"ok","f":"write","answer":"refused"}
-  In jsonl, type is invoke, ok, fail (it did not happen) or info (nobody knows). An invoke says
-  what is asked: value (of a cas [expected, new]), key or lock or resource, token, owner, permits,
-  expected (the version that a write must find). Its completion says what is answered: value,
-  token, version, answer (denied, refused, missed). index, error and note are for people, and so is
-  time without --order time; any other field is refused. Elsewhere a value of two may be
-  [key value], as Jepsen writes it, which the report then says.
-  In every format the process nemesis is no client: its events are faults, drawn and not judged.
-  A file may be gzipped. Of a folder that Jepsen left, the history.edn or history.txt of its run
-  is read, or of its latest run. Elle's transactions (:txn) are not checked; elle-cli does.
-  A deleted key of a kv holds nothing, whatever --init says.`;
+    {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
+    {"process":"alice","type":"ok","f":"write","answer":"refused"}
+
+  In jsonl, type is invoke, ok, fail (never executed) or info (unknown). An
+  invoke gives the request: value (of a cas [expected, new]), key or lock or
+  resource, token, owner, permits, expected (the version that a write must
+  find). Its completion gives the answer: value, token, version, answer (denied,
+  refused, missed). index, error and note are comments, as is time without
+  --order time; any other field is refused.
+
+  In other formats a value of two may be [key value], as Jepsen writes it; the
+  report then says so. In every format, events of the process nemesis are
+  faults, drawn but not judged. A file may be gzipped. In a Jepsen folder,
+  history.edn or history.txt of the run is read, or of its latest run.
+  Transactions of Elle (:txn) are not checked; use elle-cli. A deleted key of a
+  kv has no value, whatever the value of --init.`;
 
 /** The end of the help text, including the exit codes. */
 export const CHECK_HELP: string = `
@@ -94,17 +100,22 @@ Formats:
 ${rows(new Map(formats.map(({ name, about }) => [name, about])))}
 ${OWN_FORMAT}
 
-Limits:
-  Each history has its own. --time counts from its first decision, when it has been read;
-  --memory is what the process takes, the history and fencepost itself included, without what
-  histories before it left behind; --max-configurations is for each key. Past one of them the
-  verdict is unknown, with its cause; Ctrl-C ends with what is known so far.
+Limits, each per history; past one of them the verdict is unknown:
+  --time                begins with the first decision, after the file is read
+  --memory              counts the history and fencepost, not earlier histories
+  --max-configurations  counts per key
+  Ctrl-C prints the results so far.
 
 Exit codes: 0 valid, 1 invalid, 2 unreadable, 5 unknown, 130 interrupted.`;
 
 function rows(table: ReadonlyMap<string, string>): string {
   const width = Math.max(...[...table.keys()].map((name) => name.length));
-  return [...table].map(([name, about]) => `  ${name.padEnd(width)}  ${about}`).join('\n');
+  const margin = ' '.repeat(width + 4);
+  return [...table]
+    .flatMap(([name, about]) =>
+      hang(about, HELP_COLUMNS - margin.length, `  ${name.padEnd(width)}  `, margin),
+    )
+    .join('\n');
 }
 
 const VERDICT_EXITS = {

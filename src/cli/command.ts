@@ -17,13 +17,32 @@ export type AddCommand = (command: Command, done: Done, version: string) => void
 
 export type Done = (code: Exit) => void;
 
+/** The width of all help texts, also on a wider terminal. */
+export const HELP_COLUMNS = 80;
+
 /** Ends the `--help` of a command with a real example. `example` omits `npx … fencepost`. */
 export function withExample(command: Command, example: string): Command {
-  return command.addHelpText('after', `\nExample:\n  ${[...FENCEPOST, example].join(' ')}`);
+  const lines = continued([...FENCEPOST, example].join(' '));
+  return command.addHelpText('after', `\nExample:\n${lines.join('\n')}`);
+}
+
+/** Breaks a command line before its options and long words, with a backslash at each break. */
+function continued(line: string): readonly string[] {
+  const lines: string[] = [];
+  let current = ' ';
+  for (const [word] of line.matchAll(/--\S+ [^-\s]\S*|\S+/g)) {
+    // Two columns are reserved for the backslash.
+    if (current.length + 1 + word.length <= HELP_COLUMNS - 2) current = `${current} ${word}`;
+    else {
+      lines.push(`${current} \\`);
+      current = `    ${word}`;
+    }
+  }
+  return [...lines, current];
 }
 
 /** Help text of `--reporter`. */
-const ABOUT_REPORTERS: string = `what is written, a list: ${Object.entries(REPORTERS)
+const ABOUT_REPORTERS: string = `reports to write: ${Object.entries(REPORTERS)
   .map(([name, what]) => `${name} (${what})`)
   .join(', ')}`;
 
@@ -53,28 +72,28 @@ export const shared: Readonly<
     SharedOption
   >
 > = {
-  workers: ['--workers <N>', 'worker threads; 0 runs in this thread (default: at most one a core)'],
-  output: ['--output <folder>', 'where plans and pages are written', DEFAULT_OUTPUT],
+  workers: ['--workers <N>', 'worker threads; 0 runs in this thread (default: one per core)'],
+  output: ['--output <folder>', 'folder for plans and pages', DEFAULT_OUTPUT],
   get reporter(): SharedOption {
     return ['--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env)];
   },
-  baseline: ['--baseline <file>', 'an earlier report.json: says what is new, known and fixed'],
-  corpus: ['--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)'],
-  noModules: ['--no-modules', 'refuse files that use modules, which would be run'],
-  json: ['--json', 'JSON lines on stdout and nothing else; the last is the summary'],
-  quiet: ['-q, --quiet', 'no progress'],
-  verbose: ['-v, --verbose', 'every claim in the overview'],
+  baseline: ['--baseline <file>', 'earlier report.json, to report what is new, known and fixed'],
+  corpus: ['--corpus <folder>', 'folder of kept plans (default: `plans` beside each scenario)'],
+  noModules: ['--no-modules', 'refuse files that use modules, whose code would run'],
+  json: ['--json', 'print only JSON lines on stdout; the last is the summary'],
+  quiet: ['-q, --quiet', 'print no progress'],
+  verbose: ['-v, --verbose', 'print every claim in the overview'],
 };
 
 /** Returns an option for `.option(...seedsOption('1000'))`. */
 export function seedsOption(fallback: string): SharedOption {
-  return ['--seeds <N|A..B>', 'how many seeds, or which', fallback];
+  return ['--seeds <N|A..B>', 'number of seeds, or a range', fallback];
 }
 
 /** Adds options for the modules of a plan. Default: beside it, or above its `plans` folder. */
 export function addModuleOptions(described: Command): Command {
   return described
-    .option('--modules <folder>', 'the folder of the scenario, whose modules the plan uses')
+    .option('--modules <folder>', 'folder of the scenario, for the modules of the plan')
     .option(...shared.noModules);
 }
 

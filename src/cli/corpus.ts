@@ -24,40 +24,39 @@ interface PruneFlags extends CorpusFlags {
 /** Adds `corpus` with its subcommands `ls`, `add`, `check`, `update`, `accept` and `prune`. */
 export function addCorpus(command: Command, done: Done): void {
   const corpus = withExample(command, 'corpus check');
-  const kinds = 'the claim and outcome that each expects, and what kind of failure it is';
-  subcommand(corpus, 'ls', `the kept plans, ${kinds}`, 'ls').action(async (flags: CorpusFlags) =>
+  const kinds = 'with the claim, expected outcome and kind of each';
+  subcommand(corpus, 'ls', `list kept plans, ${kinds}`, 'ls').action(async (flags: CorpusFlags) =>
     done(await (await folder()).listCorpus(corpusOptions(flags))),
   );
-  const keep = 'keep a plan that breaks its claim, unless one of its kind is kept';
+  const keep = 'keep a plan that breaks its claim, if none of its kind is kept';
   const example = 'add reports/zombie-writer-unfenced-grant-order.yaml';
   subcommand(corpus, 'add <plan>', keep, example)
-    .option('--replace', 'let it take the place of one of its kind that is less simple')
+    .option('--replace', 'replace a kept plan of its kind that is less simple')
     .action(async (plan: string, flags: AddFlags) => {
       const options = { ...corpusOptions(flags), replaces: flags.replace === true };
       done(await (await folder()).addToCorpus(plan, options));
     });
-  const replays = 'replay all kept plans: reproduced, fixed, inert or diverged; as expected?';
+  const replays = 'replay all kept plans and compare with the expected outcomes';
   subcommand(corpus, 'check', replays, 'check').action(async (flags: CorpusFlags) =>
     done(await (await folder()).checkCorpus(corpusOptions(flags))),
   );
-  const anew = 'write plans anew whose code was renamed or changed, if they come to the same';
+  const anew = 'rewrite plans after a change of code, if their outcome is the same';
   subcommand(corpus, 'update', anew, 'update --rename release=unlock --modules locks')
-    .option('--rename <old=new...>', 'what operations, marks and timers are called now')
+    .option('--rename <old=new...>', 'new names of operations, marks and timers')
     .action(async (flags: UpdateFlags) => {
       const { parseRename, updateCorpus } = await import('./corpus-update.ts');
       done(await updateCorpus(corpusOptions(flags), (flags.rename ?? []).map(parseRename)));
     });
-  const fixed =
-    'write into kept plans that are fixed now that they are: from then on they are guards';
+  const fixed = 'mark plans that are fixed now: from now on their claim must hold';
   subcommand(corpus, 'accept [plan...]', fixed, 'accept').action(
     async (plans: string[], flags: CorpusFlags) => {
       const { acceptPlans } = await import('./corpus-update.ts');
       done(await acceptPlans(plans, corpusOptions(flags)));
     },
   );
-  const spare = 'the kept plans that test nothing any more, and all but one of each kind';
+  const spare = 'list plans that test nothing, and duplicates of a kind';
   subcommand(corpus, 'prune', spare, 'prune --yes')
-    .option('--yes', 'delete them')
+    .option('--yes', 'delete the listed plans')
     .action(async (flags: PruneFlags) =>
       done(await (await folder()).pruneCorpus(corpusOptions(flags), flags.yes === true)),
     );
@@ -69,10 +68,10 @@ const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./cor
 /** Adds a subcommand with the options that all of them share. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
   return withExample(corpus.command(usage).description(about), `corpus ${example}`)
-    .option('--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)')
-    .option('--modules <folder>', 'the folder of the scenarios, whose modules the plans use')
-    .option('--no-modules', 'refuse plans that use modules, which would be run')
-    .option('--json', 'one JSON line a plan');
+    .option('--corpus <folder>', 'folder of kept plans (default: `plans` beside each scenario)')
+    .option('--modules <folder>', 'folder of the scenarios, for the modules of the plans')
+    .option('--no-modules', 'refuse plans that use modules, whose code would run')
+    .option('--json', 'print one JSON line per plan');
 }
 
 function corpusOptions({ corpus, json, modules }: CorpusFlags): CorpusOptions {

@@ -23,8 +23,8 @@ interface DoctorFlags extends OutputFlags {
 
 export function addDoctor(command: Command, done: Done): void {
   withExample(command, 'doctor --canary')
-    .option('--canary', 'only run a system that must break, and see that it is found')
-    .option('--json', 'one JSON line')
+    .option('--canary', 'only run a system with a known failure')
+    .option('--json', 'print one JSON line')
     .option(...shared.quiet)
     .action(async (flags: DoctorFlags) => done(await examineAll(flags)));
 }

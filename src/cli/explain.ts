@@ -16,7 +16,7 @@ import { openTerminal, type Terminal } from './terminal.ts';
 
 export function addExplain(command: Command, done: Done): void {
   withExample(command, 'explain grant-order')
-    .option(shared.json[0], 'as one JSON line')
+    .option(shared.json[0], 'print one JSON line')
     .action((...given: [readonly string[], { readonly json?: boolean }, Command]) => {
       const [words, { json: isJson = false }, { parent }] = given;
       printEntries(entriesMeant(words, allEntries(parent ?? command)), isJson);

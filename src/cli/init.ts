@@ -26,12 +26,11 @@ interface InitFlags {
 export function addInit(command: Command, done: Done): void {
   withExample(command, 'init --ci github && npx --no-install fencepost run locks/zombie.yaml')
     .addOption(
-      new Option(
-        '--lock <name>',
-        'write what goes wrong with this lock, and what cures it',
-      ).choices(Object.keys(lockRisks)),
+      new Option('--lock <name>', 'write scenarios in which this lock fails, and its cure').choices(
+        Object.keys(lockRisks),
+      ),
     )
-    .addOption(new Option('--ci <server>', 'write its workflow as well').choices(['github']))
+    .addOption(new Option('--ci <server>', 'also write a workflow').choices(['github']))
     .action((folder: string | undefined, flags: InitFlags) => done(begin(folder ?? '.', flags)));
 }
 

@@ -27,7 +27,7 @@ const LISTED: readonly (readonly [Kind, string])[] = [
 
 export function addList(command: Command, done: Done): void {
   withExample(command, 'list faults pause')
-    .option(shared.json[0], 'as one JSON line')
+    .option(shared.json[0], 'print one JSON line')
     .action((...given: [string | undefined, string | undefined, { json?: boolean }, Command]) => {
       const [word, name, { json: isJson = false }, { parent }] = given;
       const program = parent ?? command;

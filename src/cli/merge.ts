@@ -13,8 +13,8 @@ export function addMerge(command: Command, done: Done, version: string): void {
     .option(...shared.reporter)
     .option(...shared.baseline)
     .option(...shared.json)
-    .option('--modules <folder>', 'the folder of the scenario, whose modules it uses')
-    .option('--no-modules', 'refuse scenarios that use modules, which would be run')
+    .option('--modules <folder>', 'folder of the scenario, for its modules')
+    .option('--no-modules', 'refuse scenarios that use modules, whose code would run')
     .option(...shared.quiet)
     .option(...shared.verbose)
     .action(async (paths: string[], flags: MergeFlags) => {

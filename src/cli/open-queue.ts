@@ -14,7 +14,7 @@ const QUEUE_VARIABLE = 'FENCEPOST_QUEUE';
 export const EXAMPLE_QUEUE = 'redis://127.0.0.1:6379';
 
 export function queueOption(): Option {
-  const about = 'redis://…; in the environment it stands in no list of processes';
+  const about = 'redis://…; set the variable to keep it out of process lists';
   return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
 }
 

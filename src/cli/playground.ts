@@ -110,7 +110,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
 
 export function addPlayground(command: Command, done: Done): void {
   withExample(command, 'playground --output playground.html')
-    .option('--output <file>', 'the file that is written', 'playground.html')
+    .option('--output <file>', 'file to write', 'playground.html')
     .action(({ output }: { readonly output: string }) => {
       const script = readWorkbenchScript();
       if (script === null) throw new UserError(['playground: this copy is not built']);

@@ -7,7 +7,8 @@
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT_WORDS, type Exit, exits, WORST_FIRST } from '../search/campaign/exit-codes.ts';
-import type { AddCommand, Done } from './command.ts';
+import { hang } from '../text/visible.ts';
+import { type AddCommand, type Done, HELP_COLUMNS } from './command.ts';
 import { shownLine, UserError, withoutCredentials } from './exit.ts';
 
 interface CommandRow {
@@ -21,81 +22,83 @@ interface CommandRow {
 const commands: readonly CommandRow[] = [
   {
     usage: 'run [options] <scenario...>',
-    about: 'sweep seeds of scenarios, by file or name, find what breaks, shrink and explain it',
+    about: 'run scenarios on many seeds; find, shrink and explain failures',
     load: async () => (await import('./run.ts')).addRun,
   },
   {
     usage: 'merge [options] <shards...>',
-    about: 'put the shards of `run --shard i/n` together: files, or folders that they lie in',
+    about: 'combine the shards of `run --shard i/n`, given as files or folders',
     load: async () => (await import('./merge.ts')).addMerge,
   },
   {
     usage: 'sweep [options] [scenario...]',
-    about: 'have the workers on a queue examine the seeds; ends as `run` does',
+    about: 'run the seeds on the workers of a queue, with the result of `run`',
     load: async () => (await import('./sweep.ts')).addSweep,
   },
   {
     usage: 'worker [options]',
-    about: 'work for the sweeps on a queue, until SIGTERM or Ctrl-C',
+    about: 'run seeds for the sweeps on a queue, until SIGTERM or Ctrl-C',
     load: async () => (await import('./worker.ts')).addWorker,
   },
   {
     usage: 'replay [options] <plan...>',
-    about: 'run kept plans again: reproduced, fixed, inert or diverged',
+    about: 'replay kept plans: reproduced, fixed, inert or diverged',
     load: async () => (await import('./replay.ts')).addReplay,
   },
   {
     usage: 'corpus',
-    about:
-      'a folder of kept plans in git, one a kind of failure: list, add, check, accept, update, prune',
+    about: 'manage kept plans, one per kind of failure: list, add, check, update, accept, prune',
     load: async () => (await import('./corpus.ts')).addCorpus,
   },
   {
     usage: 'shrink [options] <plan>',
-    about: 'make a plan that breaks a claim as small as it gets',
+    about: 'shrink a plan that breaks a claim',
     load: async () => (await import('./shrink.ts')).addShrink,
   },
   {
     usage: 'show [options] <file>',
-    about: 'what happens in a plan, or in one seed of a scenario; where faults can be injected',
+    about: 'show the run of a plan or of one seed, or the points for faults',
     load: async () => (await import('./show.ts')).addShow,
   },
   {
     usage: 'check [options] <history...>',
-    about: 'is a recorded history linearizable to a model, and if not, why? - is standard input',
+    about: 'check that a recorded history is linearizable; - reads standard input',
     load: async () => (await import('./check.ts')).addCheck,
   },
   {
     usage: 'explain [options] <word...>',
-    about: 'what a claim, fault, lock, store, exit code or any other word means',
+    about: 'explain a claim, fault, lock, store, exit code or any other word',
     load: async () => (await import('./explain.ts')).addExplain,
   },
   {
     usage: 'list [options] [kind] [name]',
-    about: 'the locks, stores, claims, faults, … there are, or one with its fields and YAML',
+    about: 'list locks, stores, claims, faults, …, or one with its fields and YAML',
     load: async () => (await import('./list.ts')).addList,
   },
   {
     usage: 'playground [options]',
-    about: 'one HTML file to write scenarios in, run them and see what breaks, without an install',
+    about: 'write an HTML file that edits and runs scenarios in a browser',
     load: async () => (await import('./playground.ts')).addPlayground,
   },
   {
     usage: 'schema',
-    about: 'the JSON Schema of scenario files, for editors',
+    about: 'print the JSON Schema of scenario files, for editors',
     load: async () => (await import('./list.ts')).addSchema,
   },
   {
     usage: 'init [options] [folder]',
-    about: 'begin: write a scenario, a lock of your own and its tests, ready to be run',
+    about: 'write a scenario, a lock of your own and its tests, ready to run',
     load: async () => (await import('./init.ts')).addInit,
   },
   {
     usage: 'doctor [options]',
-    about: 'can fencepost run here, and does it still see a failure?',
+    about: 'check that fencepost runs here and finds a known failure',
     load: async () => (await import('./doctor.ts')).addDoctor,
   },
 ];
+
+/** The indentation of a second line about an exit code. */
+const MARGIN = ' '.repeat(7);
 
 /** Runs a command line (without `node` and the script) and returns its exit code. */
 export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
@@ -128,10 +131,16 @@ export async function buildProgram(
     .version(version)
     .showSuggestionAfterError()
     .addHelpText('after', () => {
-      const lines = WORST_FIRST.map((code) => `  ${String(code).padEnd(4)} ${EXIT_WORDS[code]}`);
+      const lines = WORST_FIRST.flatMap((code) => {
+        const columns = HELP_COLUMNS - MARGIN.length;
+        return hang(EXIT_WORDS[code], columns, `  ${String(code).padEnd(4)} `, MARGIN);
+      });
       return `\nExit codes, the first that applies:\n${lines.join('\n')}`;
     })
-    .configureOutput({ writeErr: (text) => process.stderr.write(withoutCredentials(text)) })
+    .configureOutput({
+      writeErr: (text) => process.stderr.write(withoutCredentials(text)),
+      getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
+    })
     .exitOverride();
   for (const row of commands) {
     const command = program.command(row.usage.replace(' [options]', '')).description(row.about);

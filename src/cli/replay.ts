@@ -26,7 +26,7 @@ interface ReplayFlags {
 
 export function addReplay(command: Command, done: Done): void {
   addModuleOptions(withExample(command, 'replay zombie-writer-unfenced-grant-order'))
-    .option('--json', 'one JSON line a plan')
+    .option('--json', 'print one JSON line per plan')
     .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));
 }
 

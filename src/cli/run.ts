@@ -36,30 +36,36 @@ interface RunFlags extends ReportFlags {
 
 export function addRun(command: Command, done: Done, version: string): void {
   withExample(command, 'run zombie-writer --seeds 1000')
+    .optionsGroup('Seeds:')
     .option(...seedsOption('1000'))
-    .option('--seed <S>', 'only this seed')
-    .option('--fresh', 'seeds that were never tried: the range begins at a random one')
+    .option('--seed <S>', 'run only this seed')
+    .option('--fresh', 'start the range at a random seed')
     .option('--time <duration>', 'stop each scenario after this long, e.g. 60s')
+    .optionsGroup('Exhaustive search:')
+    .option('--exhaust <k>', 'run every plan with at most k faults instead of seeds')
+    .option('--ties <t>', 'and at most t swaps of tied events')
+    .option('--clients <N>', 'only the first N clients')
+    .option('--sections <N>', 'only the first N sections of each client')
+    .optionsGroup('Execution:')
     .option(...shared.workers)
-    .option(...shared.output)
-    .option(...shared.reporter)
-    .option(...shared.baseline)
-    .option(...shared.json)
     .option(
       '--check-determinism',
-      'run every seed twice, and some with all modules loaded anew, and compare every event',
+      'run each seed twice, some with fresh modules, and compare all events',
     )
-    .option('--exhaust <k>', 'every plan with at most k faults, and no seeds')
-    .option('--ties <t>', 'with --exhaust: at most t swaps of tied events as well')
-    .option('--clients <N>', 'with --exhaust: only the first N clients')
-    .option('--sections <N>', 'with --exhaust: only the first N sections of each client')
-    .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds or plans, for `merge`')
-    .option('--last-failed', 'only those of the scenarios that failed in the last run')
-    .option('--resume', 'go on where the same command was killed or stopped')
     .option(...shared.corpus)
     .option(...shared.noModules)
+    .option('--last-failed', 'run only the scenarios that failed in the last run')
+    .option('--resume', 'continue this command where it was killed or stopped')
+    .optionsGroup('CI:')
+    .option('--shard <i/n>', 'run only part i of n of the seeds or plans, for `merge`')
+    .option(...shared.baseline)
+    .optionsGroup('Output:')
+    .option(...shared.output)
+    .option(...shared.reporter)
+    .option(...shared.json)
     .option(...shared.quiet)
     .option(...shared.verbose)
+    .helpOption('-h, --help', 'display help for command')
     .action(async (files: string[], flags: RunFlags, command: Command) => {
       const one = given(flags.seed, '--seed', parseCount);
       if (one !== null && command.getOptionValueSource('seeds') === 'cli') {

@@ -54,22 +54,25 @@ interface ShowFlags extends OutputFlags {
 
 export function addShow(command: Command, done: Done): void {
   addModuleOptions(withExample(command, 'show six-steps --system fenced'))
-    .option('--seed <S>', 'which seed of the scenario', '0')
-    .option('--system <name>', 'which system of the scenario (default: the first)')
-    .addOption(new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']))
+    .option('--seed <S>', 'seed of the scenario', '0')
+    .option('--system <name>', 'system of the scenario (default: the first)')
     .addOption(
-      new Option('--format <kind>', 'in columns, or as a diagram')
+      new Option('--plan <kind>', 'print the plan instead of the run').choices(['drawn', 'pinned']),
+    )
+    .addOption(
+      new Option('--format <kind>', 'print columns, or a diagram')
         .choices(['text', 'mermaid'])
         .default('text')
         .conflicts(['json', 'plan']),
     )
     .addOption(
-      new Option('--points', 'the places of a scenario at which a fault can be injected').conflicts(
-        ['format', 'plan'],
-      ),
+      new Option('--points', 'list the points at which a fault can be injected').conflicts([
+        'format',
+        'plan',
+      ]),
     )
-    .option('--json', 'every event, or place, as a JSON line')
-    .option('-v, --verbose', 'every event')
+    .option('--json', 'print each event or point as a JSON line')
+    .option('-v, --verbose', 'print every event')
     .action(async (file: string, flags: ShowFlags) => done(await show(file, flags)));
 }
 

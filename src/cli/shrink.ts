@@ -33,8 +33,8 @@ export function addShrink(command: Command, done: Done): void {
   addModuleOptions(
     withExample(command, 'shrink zombie-writer-unfenced-grant-order --output smaller.yaml'),
   )
-    .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
-    .option('--json', 'sizes before and after, runs and milliseconds as one JSON line')
+    .option('--output <file>', 'file for the shrunk plan (default: stdout)')
+    .option('--json', 'print sizes, runs and milliseconds as one JSON line')
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 

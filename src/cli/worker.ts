@@ -20,12 +20,9 @@ interface WorkerFlags {
 export function addWorker(command: Command, done: Done, version: string): void {
   withExample(command, `worker --queue ${EXAMPLE_QUEUE}`)
     .addOption(queueOption())
-    .option('--workers <N>', 'worker threads (default: one a core)')
-    .option(
-      '--modules <folder>',
-      'the folder that the scenario file itself is in, if it has `use:`',
-    )
-    .option('-q, --quiet', 'only what is wrong')
+    .option('--workers <N>', 'worker threads (default: one per core)')
+    .option('--modules <folder>', 'folder of the scenario file, if it has `use:`')
+    .option('-q, --quiet', 'print only problems')
     .action(async (flags: WorkerFlags) => done(await work(flags, version)));
 }
 

@@ -39,7 +39,8 @@ type Example = readonly [words: string, example: string];
 /** The examples of a command and of those below it. */
 function examplesBelow(words: string): readonly Example[] {
   const { said } = shell(`npx --no-install fencepost ${words} --help`);
-  const [, example] = /^Example:\n {2}(.*)$/m.exec(said) ?? [];
+  const [, typedOn] = /^Example:\n {2}((?:.*\\\n)*.*)$/m.exec(said) ?? [];
+  const example = typedOn?.replaceAll(/ \\\n +/g, ' ');
   const [, below = ''] = /^Commands:\n((?: .*\n)+)/m.exec(said) ?? [];
   const names = [...below.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name);
   const inner = names.filter((name) => name !== 'help');

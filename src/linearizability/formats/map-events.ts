@@ -14,7 +14,7 @@ import { type Fields, type Format, malformed, NEMESIS } from './record.ts';
 /** Events such as `{:process 3, :type :invoke, :f :write, :value 4}`. */
 export const edn: Format = {
   name: 'edn',
-  about: 'the events of Jepsen, Knossos, Maelstrom: a map each, or one vector of them',
+  about: 'events of Jepsen, Knossos or Maelstrom: one map each, or a vector',
   begins: (head) =>
     /^[(#]/.test(head.text) ||
     head.record.startsWith('#') ||
@@ -88,7 +88,7 @@ export const json: Format = {
  */
 export const jsonl: Format = {
   name: 'jsonl',
-  about: 'fencepost’s own, a line an event, in the order in which they happened:',
+  about: 'fencepost’s own: one line per event, in the order of events:',
   begins: (head) =>
     !head.isList && /^\{\s*"/.test(head.record) && !beginsWithOperation(head.record),
   open: (take, order) =>

@@ -27,7 +27,7 @@ import { exactTime, NEVER, Times } from './times.ts';
 /** Unlike events, operations of one client may overlap: a client may represent several threads. */
 export const operations: Format = {
   name: 'operations',
-  about: '{"ClientId":3,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Return":30}',
+  about: '{"ClientId":3,"Input":{"op":"get","key":"x"},"Call":1,"Return":9}',
   begins: ({ record }) => /^\{\s*"/.test(record) && beginsWithOperation(record),
   open(take) {
     const times = new Times();

@@ -15,11 +15,11 @@ export type Exit = (typeof exits)[keyof typeof exits];
 /** Meaning of each code, for `--help`, `fencepost explain` and the docs. */
 export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   0: 'expectations met',
-  1: 'a claim broke that should hold, or the reverse',
+  1: 'a claim broke that should hold, or held that should break',
   2: 'bad usage or input',
-  3: 'the code under test failed, did not finish, or spoke a foreign protocol',
+  3: 'the code under test failed, did not finish, or used an unsimulated protocol',
   4: 'nondeterminism: two runs of one plan differ',
-  5: 'not judged or not exercised, also past an event limit; a kept plan whose names find no match',
+  5: 'not judged or not exercised; event limit reached; kept plan diverged',
   130: 'interrupted',
 };
 
