@@ -1,8 +1,8 @@
 /**
- * Law: whoever doubts a sentence of a failure finds the line that it is about. Each time and each
- * number in the words of a kept plan, or of a mutant's shrunk plan, stands in the lines of the
- * trace below them; no piece of evidence is left out; and the numbers of the lines are those that
- * shrinking counts. All in 25 lines of 100 columns.
+ * Law: each sentence about a failure can be verified in the trace. Each time and number in the
+ * words of a kept plan, or of a mutant's shrunk plan, occurs in the lines of the trace below them;
+ * no piece of evidence is left out; and the numbers of the lines are those that shrinking counts.
+ * All in 25 lines of 100 columns.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ function planOf(file: string): Plan {
   return read.plan;
 }
 
-/** Null for a plan that is kept because its claim holds now. */
+/** Returns null for a plan that is kept because its claim now holds. */
 function findingOf(plan: Plan, original = plan): Promise<Finding | null> {
   const { scenario, seed = 0, expect: kept } = { ...plan, seed: plan.chance?.seed };
   const result = { plan, boundary: null, whyNoBoundary: 'no boundary was looked for' };
@@ -48,7 +48,7 @@ function findingOf(plan: Plan, original = plan): Promise<Finding | null> {
 
 interface Block {
   readonly lines: readonly string[];
-  /** Number, time and text of each line of the trace; '' for a line without a number. */
+  /** Number, time and text of each line of the trace; number '' for a line without one. */
   readonly rows: readonly {
     readonly number: string;
     readonly time: string;
@@ -68,7 +68,7 @@ function blockOf(finding: Finding): Block {
     const number = line.slice(0, numberEnds).trim();
     const text = line.slice(margin.length);
     const last = rows.at(-1);
-    // What is too long goes on in the next line.
+    // A line that is too long continues on the next one.
     if (time === '' && last !== undefined) last.text += ` ${text.replace(/[ │]+$/, '').trim()}`;
     else rows.push({ number, time: unit === 'ms' ? `${time} ms` : time, text });
   }
@@ -77,7 +77,7 @@ function blockOf(finding: Finding): Block {
 
 const UNITS = ['us', 'ms', 's', 'min', 'h'];
 
-/** `20 ms`, `token 2` and `2` in a text, names in backticks left out. */
+/** Returns `20 ms`, `token 2` and `2` in a text, without names in backticks. */
 function numbersIn(text: string): ReadonlySet<string> {
   const words = text
     .replace(/`[^`]*`/g, '')
@@ -87,7 +87,7 @@ function numbersIn(text: string): ReadonlySet<string> {
   words.forEach((word, at) => {
     if (!/^\d+(,\d{3})*(\.\d+)?$/.test(word)) return;
     const [before = '', after = ''] = [words[at - 1], words[at + 1]];
-    if (before === 'section') return; // a name: its operations have it in theirs
+    if (before === 'section') return; // a name: its operations contain it, too
     if (UNITS.includes(after)) found.add(`${word} ${after}`);
     else if (before === 'token' || before === 'grant') found.add(`${before} ${word}`);
     else found.add(word);
@@ -95,14 +95,14 @@ function numbersIn(text: string): ReadonlySet<string> {
   return found;
 }
 
-/** What the words say and no line of the trace does. */
+/** Returns numbers in the words that no line of the trace contains. */
 function unshown(finding: Finding, { rows }: Block): readonly string[] {
   const shown = new Set(rows.flatMap(({ time, text }) => [time, ...numbersIn(text)]));
   for (const one of [...shown]) shown.add(one.replace(/^(token|grant) /, ''));
   return [...numbersIn(storyOf(finding.explanation).join(' '))].filter((one) => !shown.has(one));
 }
 
-/** The evidence that has no line. */
+/** Returns evidence without a line. */
 function leftOut(finding: Finding, { rows }: Block): readonly string[] {
   const evidence = evidenceShown(finding);
   const steps = listSteps(finding.trace, { evidence, faults: finding.plan.faults });
@@ -132,7 +132,7 @@ function expectToBeShown(finding: Finding): void {
   expect(stores.filter((name) => headline.includes(`\`${name}\``))).toEqual([]);
 }
 
-/** The first of a few seeds on which the mutant breaks what it is caught by, shrunk. */
+/** Shrinks the first of a few seeds on which the mutant breaks its claim. */
 function shrunkPlanOf(mutant: Mutant): readonly [shrunk: Plan, original: Plan] | null {
   for (let seed = 0; seed < 40; seed += 1) {
     const plan = expand(scenarioOf(mutant), MUTANT, seed);

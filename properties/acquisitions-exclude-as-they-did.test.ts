@@ -1,8 +1,8 @@
 /**
- * Locks in the memory of processes, right and wrong, against two oracles that see neither trace nor
- * grants: a count of who was inside, kept by the code under test itself, and the bits of the final
- * value, since each job adds a power of two of its own. For several processes, several sections at
- * once and several jobs in a section, `mutual-exclusion` breaks if and only if two were ever inside
+ * Tests in-process locks, right and wrong, against two oracles that see neither trace nor grants: a
+ * count of the sections inside, kept by the code under test, and the bits of the final value, since
+ * each job adds its own power of two. With several processes, several sections at once and several
+ * jobs per section, `mutual-exclusion` breaks if and only if two sections were ever inside
  * together, and `no-lost-update` if and only if a bit is missing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import type { LockDefinition } from '../src/systems/protocol.ts';
 import { runs } from './runs.ts';
 
 interface Lock {
-  /** Whether a process may enter. */
+  /** Returns true if a process may enter. */
   readonly tryLock: (process: string) => boolean;
   readonly unlock: () => void;
 }
@@ -51,20 +51,20 @@ function countingLock(mayEnter: (count: number, isSame: boolean) => boolean): Lo
 
 interface Setting {
   readonly kind: string;
-  /** Whether all processes share it, or each has its own. */
+  /** True if all processes share one lock, false if each has its own. */
   readonly isShared: boolean;
-  /** Jobs that a section does at once. */
+  /** Number of jobs that a section runs at once. */
   readonly jobs: number;
 }
 
-/** What the code under test saw of itself. */
+/** Observations of the code under test. */
 interface Seen {
   inside: number;
-  /** Whether two were ever inside together. */
+  /** True if two sections were ever inside together. */
   hasOverlapped: boolean;
-  /** Whether a section of a lone process was called while another one was inside. */
+  /** True if a section of a lone process was called while another one was inside. */
   isContested: boolean;
-  /** Bits of the jobs that were told that their write was accepted. */
+  /** Bits of the jobs whose writes were acknowledged. */
   bits: number;
   begun: number;
 }
@@ -114,7 +114,7 @@ function clientNamed(name: string, thinksMs: readonly number[], concurrency = 1)
 
 const thinks = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 4 });
 
-/** At most 3 × 4 × 2 bits, and 4 clients' worth of time. */
+/** At most 3 × 4 × 2 bits, and time for 4 clients. */
 const plans: fc.Arbitrary<Plan> = fc
   .record({
     clients: fc.array(fc.record({ thinks, concurrency: fc.integer({ min: 1, max: 3 }) }), {
@@ -147,7 +147,7 @@ const crowded = planOf({
 const lone = planOf({ clients: [clientNamed('alice', [0])], lock: 'own', store: 'unfenced' });
 
 test.each(Object.keys(KINDS))(
-  '%s is seen as it was',
+  '%s is judged as the oracles observed it',
   async (kind) => {
     const verdicts = new Set<unknown>();
     const law = fc.asyncProperty(

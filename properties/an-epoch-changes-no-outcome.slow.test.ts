@@ -1,7 +1,7 @@
 /**
- * The epoch of a world is nothing that a lock can be right or wrong by: with another one the same
- * happens at the same times, and only what is said of the time of day differs. All who ask for the
- * time of day in one world are told the same.
+ * Laws of the epoch: it cannot make a lock right or wrong. With another epoch the same events
+ * happen at the same times; only stated times of day differ. All processes of one world share the
+ * time of day.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -35,12 +35,12 @@ function planIn(file: string): Plan {
 const files = readdirSync(folder);
 const epochs = fc.constantFrom(0, 1_000_000, ASYNC_EPOCH_US, ASYNC_EPOCH_US + 123_456_000_000);
 
-/** Systems whose tokens or versions are times of day. */
+/** Returns true for systems whose tokens or versions are times of day. */
 function countsByTheDay({ system }: Plan): boolean {
   return system.options['absent'] === 'clock' || system.store.startsWith('timestamped');
 }
 
-/** An event without what was said in it. */
+/** Returns an event without its body. */
 function silent(event: TraceEvent): object {
   return 'body' in event ? { ...event, body: null } : event;
 }
@@ -49,7 +49,7 @@ beforeAll(async () => {
   for (const file of files) await prepare([planIn(file).system]);
 });
 
-test('the same happens at the same times, whatever the epoch', () => {
+test('the same events happen at the same times, whatever the epoch', () => {
   const plans = files.map(planIn).filter((plan) => !countsByTheDay(plan));
   expect(plans.length).toBeGreaterThan(100);
   for (const plan of plans) {
@@ -65,7 +65,7 @@ test('the same happens at the same times, whatever the epoch', () => {
   }
 });
 
-/** What people read of a run, and of what it breaks. */
+/** Returns the words for a run and its breaches. */
 function wordsOf(plan: Plan): readonly string[] {
   const { trace, verdicts } = examine(plan, ['no-lost-update', 'linearizable']);
   const stories = verdicts.map((verdict) =>
@@ -75,7 +75,7 @@ function wordsOf(plan: Plan): readonly string[] {
   return [...trace.events.map((event) => eventText(event, around)), ...stories];
 }
 
-test('of timestamps the same is said, whatever the epoch', () => {
+test('stories about timestamps have the same words, whatever the epoch', () => {
   const plans = files.map(planIn).filter(({ system }) => system.store.startsWith('timestamped'));
   expect(plans.length).toBeGreaterThan(3);
   for (const plan of plans) {
@@ -106,7 +106,7 @@ class Sundial implements Server<Json, Json> {
   }
 }
 
-/** What a server and two clients of real code say is the time of day as the run began. */
+/** Returns the start of the run as time of day, as a server and two clients in real code see it. */
 async function timesOfDay(plan: Plan): Promise<readonly number[]> {
   const told: number[] = [];
   const trace = await runFilled(plan, (_plan, world) => {
@@ -143,7 +143,7 @@ test('a server and the real code of its clients share one epoch', async () => {
   expect(new Set(await timesOfDay(plan))).toEqual(new Set([ASYNC_EPOCH_US]));
 });
 
-test('a system of generators begins at 0 where its plan gives no epoch', () => {
+test('a system of generators begins at 0 if its plan has no epoch', () => {
   const plan = planIn('caller-clock-published-mutual-exclusion.yaml');
   const traceOf = (one: Plan): Trace => run(one);
   expect(traceOf(plan)).toEqual(traceOf({ ...plan, epochUs: 0 }));

@@ -1,11 +1,11 @@
 /**
- * What the servers of two clients handle, in which order and with which answer, by two searches:
- * ours, over every plan with at most two pauses, with seeds that draw more of them, and that of a
- * model below that shares nothing with the simulator. The model knows no time: a lease may be over
- * at any moment, for whoever asks next and for its holder. So what ours reaches the model must
- * reach; and what the model reaches ours must reach, as a pause can be as long as it has to be, or
- * a law of time forbids it, which has a name here. Denials change nothing and are left out, as a
- * client may ask any number of times.
+ * Compares two searches for the orders and answers in which servers handle the calls of two
+ * clients: ours, over every plan with at most two pauses and over seeds that draw more, and that of
+ * a model below, which shares nothing with the simulator. The model has no time: a lease may end at
+ * any moment, for the next client and for its holder. So the model must reach every result that
+ * ours reaches. Ours must reach every result of the model, since a pause can be as long as needed,
+ * unless a law of time forbids the result; that law is named here. Denials change nothing and are
+ * left out, since a client may ask any number of times.
  */
 import { expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
@@ -22,28 +22,28 @@ import { runs } from './runs.ts';
 interface Row {
   readonly store: 'unfenced' | 'fenced' | 'fenced-reads';
   readonly workload: 'blind-writes' | 'read-modify-write';
-  /** Long enough for a section that nothing holds up. */
+  /** Long enough for a section without faults. */
   readonly ttl: string;
-  /** How many swaps of tied events the search has. */
+  /** Number of swaps of tied events in the search. */
   readonly ties: number;
 }
 
-/** So many are drawn, and more for as long as they do not reach what the model does. */
+/** Number of seeds to draw, and the maximum while some results of the model are missing. */
 const SEEDS = runs(10_000);
 const MOST_SEEDS = 10_000;
 
 const clients = ['alice', 'bob'] as const;
 
-/** Per client, what it does next; who holds the lock; what the store has. */
+/** The next step of each client, the holder of the lock, and the contents of the store. */
 interface State {
   readonly next: readonly ('take' | 'read' | 'write' | 'release' | 'end')[];
   readonly tokens: readonly number[];
-  /** What each has read. */
+  /** The value that each client has read. */
   readonly seen: readonly number[];
   readonly granted: number;
-  /** Whose lease was granted last and not given back, by its token; 0 where it is nobody's. */
+  /** Token of the latest grant that was not released; 0 if there is none. */
   readonly holder: number;
-  /** The greatest token that the store saw. */
+  /** The highest token that the store has seen. */
   readonly highest: number;
   readonly value: number;
   readonly handled: string;
@@ -82,7 +82,7 @@ function stepsFrom(state: State, { store, workload }: Row): readonly State[] {
       case 'take': {
         const taken = { granted: granted + 1, holder: granted + 1 };
         const next = counts ? 'read' : 'write';
-        // Whoever holds it, its lease may be over.
+        // The lease of the current holder, if any, may be over.
         return [{ ...said(next, 'granted'), ...taken, tokens: tokens.with(at, granted + 1) }];
       }
       case 'read': {
@@ -93,7 +93,7 @@ function stepsFrom(state: State, { store, workload }: Row): readonly State[] {
         return [{ ...served, seen, highest: registers ? Math.max(highest, token) : highest }];
       }
       case 'write': {
-        // Whoever finds its lease over does not write, and gives back what it has.
+        // A client that finds its lease over does not write, and releases the lock.
         const skips = { ...state, next: state.next.with(at, 'release' as const) };
         if (isLate) return [said('release', 'refused'), skips];
         const value = counts ? (state.seen[at] ?? 0) + 1 : 0;
@@ -109,7 +109,7 @@ function stepsFrom(state: State, { store, workload }: Row): readonly State[] {
   });
 }
 
-/** With what each client does that a pause may come before, besides any other point. */
+/** The points of each client that a pause may precede, besides any other time. */
 const POINTS = {
   'blind-writes': ['write', 'release'],
   'read-modify-write': ['read', 'write', 'release'],
@@ -145,7 +145,7 @@ async function searched(row: Row): Promise<Set<string>> {
   return found;
 }
 
-/** Adds what more pauses than a search has time for reach: up to one at each point of a client. */
+/** Adds the results of more pauses than the search can try: up to one at each point of a client. */
 async function draw(row: Row, found: Set<string>, isWhole: () => boolean): Promise<void> {
   const points = POINTS[row.workload].map((point) => `before: ${point}, chance: 1/2`);
   const pauses = [...points, 'at: 0ms..30ms, chance: 1/4'].map(
@@ -163,7 +163,7 @@ async function classOf(plan: Plan, { workload }: Row): Promise<string> {
   return words.filter((word) => word !== '').join(' ');
 }
 
-/** '' for what is no class of its own. */
+/** Returns '' for an event that belongs to no class. */
 function wordOf(event: TraceEvent, workload: Row['workload']): string {
   if (!('client' in event) || event.client === 'probe') return '';
   const said = (word: string): string => `${event.client}:${word}`;
@@ -177,8 +177,9 @@ function wordOf(event: TraceEvent, workload: Row['workload']): string {
 }
 
 /**
- * Whoever reads when another one has been granted the lock finds its own lease over by its clock,
- * which runs right, as it tests it after the read; so it does not write. The model knows no clock.
+ * Returns true if a client writes after it read while the other one held the lock. Such a client
+ * finds its lease over by its clock, which is exact and which it checks after the read, so it does
+ * not write. The model has no clock.
  */
 function testsInVain(handled: string): boolean {
   const words = handled.split(' ');
@@ -200,13 +201,17 @@ const rows: readonly Row[] = [
   { store: 'fenced-reads', workload: 'read-modify-write', ttl: '5ms', ties: 0 },
 ];
 
-test.each(rows)('$store, $workload: both reach the same', { timeout: 240_000 }, async (row) => {
-  const model = modelled(row);
-  const ours = await searched(row);
-  const missing = (): readonly string[] =>
-    [...model].filter((one) => !ours.has(one) && !testsInVain(one));
-  await draw(row, ours, () => missing().length === 0);
-  expect([...ours].filter((one) => !model.has(one))).toEqual([]);
-  expect(missing()).toEqual([]);
-  expect([...ours].filter(testsInVain)).toEqual([]);
-});
+test.each(rows)(
+  '$store, $workload: both searches reach the same results',
+  { timeout: 240_000 },
+  async (row) => {
+    const model = modelled(row);
+    const ours = await searched(row);
+    const missing = (): readonly string[] =>
+      [...model].filter((one) => !ours.has(one) && !testsInVain(one));
+    await draw(row, ours, () => missing().length === 0);
+    expect([...ours].filter((one) => !model.has(one))).toEqual([]);
+    expect(missing()).toEqual([]);
+    expect([...ours].filter(testsInVain)).toEqual([]);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * The lock of the guide (docs/own-lock.md), and the same lock after an edit that changes nothing of
- * what it does: what people do to a lock in the years in which a kept plan guards it.
+ * The lock of the guide (docs/own-lock.md), and the same lock after edits that preserve its
+ * behavior, such as users make over the years in which a kept plan guards it.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -30,7 +30,7 @@ const ACQUIRE = `
   return 1`;
 const PATIENCE_MS = 1000;
 
-/** As the guide prints it. */
+/** The lock as the guide prints it. */
 export const asPublished: Code = {
   async acquire(redis, key, ttlMs) {
     const value = randomUUID();
@@ -48,7 +48,7 @@ export const asPublished: Code = {
   },
 };
 
-/** One try, as a function of its own. */
+/** One attempt, extracted into a function. */
 async function tryOnce(redis: RedisClient, key: string, ttlMs: number): Promise<Held | null> {
   const value = randomUUID();
   const askedAtMs = Date.now();
@@ -64,7 +64,7 @@ async function napFor(ms: number): Promise<void> {
 
 const { acquire, release } = asPublished;
 
-/** Ten edits, by what they do. */
+/** Ten edits, by their effect on the code. */
 export const edits: Readonly<Record<string, Code>> = {
   'a function is extracted': {
     async acquire(redis, key, ttlMs) {
@@ -183,7 +183,9 @@ export const edits: Readonly<Record<string, Code>> = {
   },
 };
 
-/** The same lock, cured: no lease ends while its holder may still write, however it is paused. */
+/**
+ * The lock with a cure: no lease ends while its holder may still write, however long a pause is.
+ */
 export const asCured: Code = {
   acquire: async (redis, key, ttlMs) => await acquire(redis, key, 50 * ttlMs),
   release,

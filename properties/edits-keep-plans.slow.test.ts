@@ -1,8 +1,7 @@
 /**
- * A kept plan outlives what people do to the lock that it guards: ten edits of the guide's lock
- * that change nothing of what it does. Each finding is still there after at least nine of them, by
- * the cause for which it was kept, and a plan that names a command which is called otherwise now is
- * told the rename that mends it.
+ * Law: a kept plan survives edits to the lock that it guards. After ten edits that preserve the
+ * behavior of the guide's lock, at least nine leave each finding reproduced, by the cause for which
+ * it was kept. A plan that names a renamed command gets a hint with the rename that repairs it.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renamedPlan } from '../src/core/plan/amend.ts';
@@ -34,7 +33,7 @@ const anywhere = 'pause: { for: 1ms..60ms, chance: 1/4 }';
 const afterSet = 'pause: { after: set, for: 1ms..60ms, chance: 1/2 }';
 const late = 'delay: { by: 1ms..60ms, chance: 1/10 }';
 
-/** What is swept, and the seeds whose findings are kept. */
+/** Clients and faults to sweep, and the seeds whose findings are kept. */
 const sources: readonly (readonly [number, readonly string[], readonly number[]])[] = [
   [3, [beforeWrite, anywhere], [0, 1, 24]],
   [2, [beforeWrite], [1, 3]],
@@ -72,7 +71,7 @@ async function keep(
   return plans;
 }
 
-/** What becomes of all kept plans once the code is this. */
+/** Replays all kept plans on this code. */
 async function replayed(code: (typeof edits)[string]): Promise<readonly KeptReplay[]> {
   const catalogue = catalogueOf(code);
   const results: KeptReplay[] = [];
@@ -80,7 +79,7 @@ async function replayed(code: (typeof edits)[string]): Promise<readonly KeptRepl
   return results;
 }
 
-test('of the lock as it was published, each kept plan reproduces as it stands', async () => {
+test('each kept plan reproduces unchanged on the published lock', async () => {
   expect(kept.length).toBeGreaterThanOrEqual(8);
   expect(kept.filter(({ expect: said }) => said?.cause === undefined)).toEqual([]);
   const outcomes = (await replayed(asPublished)).map(({ outcome, changes }) => [outcome, changes]);
@@ -98,16 +97,16 @@ describe('after an edit', () => {
     if (outcomes.every((one) => one === 'reproduced')) held.push(about);
   });
 
-  test('at least nine in ten leave every finding reproduced', () => {
+  test('at least nine of ten leave every finding reproduced', () => {
     expect(Object.keys(edits).length).toBe(10);
     expect(held.length).toBeGreaterThanOrEqual(9);
   });
 });
 
-describe('a label that the code has no more', () => {
+describe('a label that the code no longer has', () => {
   const relabelled = edits['its commands go by another name'] ?? asPublished;
 
-  test('is told with the one that it has now, by which each plan reproduces', async () => {
+  test('is reported with its new name, with which each plan reproduces', async () => {
     const named = await keep(3, [afterSet], [3, 4, 5]);
     expect(named.length).toBeGreaterThan(0);
     for (const plan of named) {
@@ -131,7 +130,7 @@ describe('a label that the code has no more', () => {
   });
 });
 
-test('a cure is no edit: what was kept of the lock is fixed, or no longer arises', async () => {
+test('a cure is not an edit: the kept findings are fixed or no longer arise', async () => {
   const outcomes = (await replayed(asCured)).map(({ outcome }) => outcome);
   expect(outcomes.filter((one) => one === 'reproduced' || one === 'diverged')).toEqual([]);
 });
@@ -140,7 +139,7 @@ describe('a plan that was kept for another cause', () => {
   const other = { rule: 'wrong-value', isByForeignRelease: false, faults: [] };
   const asOther = (plan: Plan): Plan => expectsBreach(plan, 'grant-order', other);
 
-  test('still breaks its claim as it stands, and it is told by what', async () => {
+  test('still breaks its claim unchanged, and its new cause is reported', async () => {
     for (const plan of kept) {
       const { outcome, otherCause } = await replayKept(asOther(plan), { catalogue: published });
       expect(outcome).toBe('reproduced');
@@ -148,7 +147,7 @@ describe('a plan that was kept for another cause', () => {
     }
   });
 
-  test('is not reproduced by a plan close to it', async () => {
+  test('is not reproduced by a similar plan', async () => {
     let needed = 0;
     for (const code of Object.values(edits)) {
       const catalogue = catalogueOf(code);

@@ -1,6 +1,6 @@
 /**
- * What a server grants as a fencing token arrives at the store with each access under that grant;
- * else the store fences nothing, and nothing else would tell.
+ * Law: the fencing token of a grant arrives at the store with each access under that grant. Without
+ * it the store fences nothing, and no other check would detect that.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../src/catalogue.ts';
@@ -19,7 +19,7 @@ import type { LockDefinition, Section } from '../src/systems/protocol.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { calm, calmScenario, calmTitle } from './verdict-table/calm.ts';
 
-/** The tokens that servers granted, by the number of the grant: a renewal may give another. */
+/** Tokens by grant number; a renewal may add one. */
 function grantedIn({ events }: Trace): ReadonlyMap<number, readonly number[]> {
   const tokens = new Map<number, number[]>();
   for (const event of events) {
@@ -30,7 +30,7 @@ function grantedIn({ events }: Trace): ReadonlyMap<number, readonly number[]> {
   return tokens;
 }
 
-/** How many entries and accesses have the token of their grant, and those that do not. */
+/** Counts entries and accesses with a token of their grant, and lists those without. */
 function arrivalsIn(trace: Trace): { readonly arrived: number; readonly lost: readonly string[] } {
   const granted = grantedIn(trace);
   const lost: string[] = [];
@@ -46,7 +46,7 @@ function arrivalsIn(trace: Trace): { readonly arrived: number; readonly lost: re
   return { arrived, lost };
 }
 
-/** The locks that grant tokens as they are, or by these options. */
+/** Locks that grant tokens, by default or with these options. */
 const GRANT_TOKENS: readonly string[] = [
   'lock-service',
   'lock-service-published',
@@ -82,7 +82,7 @@ describe('the tokens that a built-in lock grants reach the store', () => {
 type Ask = { readonly verb: 'acquire' | 'release'; readonly lock: string };
 type Reply = Extract<Answer, { readonly kind: 'granted' | 'denied' | 'released' }>;
 
-/** The server of the recipe for a lock, with a lease and a token that grows. */
+/** The server of the recipe for a lock, with a lease and a token that increases. */
 class Counting implements Server<Ask, Reply> {
   private readonly holders: Map<string, { readonly client: string; readonly endUs: number }> =
     new Map();
@@ -113,7 +113,7 @@ class Counting implements Server<Ask, Reply> {
 
 const TTL_US = 20_000;
 
-/** The client of the recipe; `grants` is what it makes of the reply. */
+/** The client of the recipe; `grants` converts the token of the reply. */
 function counting(grants: (token: number) => number | null): LockDefinition {
   return {
     about: 'the recipe, with tokens',
@@ -164,7 +164,7 @@ faults: [{ pause: { process: clients, before: write, for: 1ms..60ms, chance: 1/2
 test.each([
   ['recipe', true],
   ['careless', false],
-])('a lock like that of the recipe, %s, is fenced if it names its token', (lock, isFenced) => {
+])('a lock like that of the recipe, %s, is fenced if it passes on its token', (lock, isFenced) => {
   if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
   let refused = 0;
   let lostTokens = 0;

@@ -1,11 +1,11 @@
 /**
- * Laws of the order of grants, over locks on Redis drawn from how the key and its token are taken,
- * how the lock is given back, how it is renewed, and what guards the data:
+ * Laws of the order of grants, for Redis locks drawn from ways to take the key and its token, to
+ * release and to renew the lock, and from stores:
  *
  * - If a history is linearizable for a store that fences reads and writes, its tokens rise in the
- *   order in which the locks were acquired and no increment is lost, then `grant-order`,
- *   `read-fence` and `fence-monotone` hold as well, however late a client enters.
- * - A lock that draws its token by a command of its own, after it has the key, is found.
+ *   order of the acquisitions, and no increment is lost, then `grant-order`, `read-fence` and
+ *   `fence-monotone` hold as well, however late a client enters.
+ * - A lock that draws its token by a separate command after it has the key is found.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -34,7 +34,7 @@ function byScript(script: string): (asked: Asked) => Promise<number> {
     Number(await redis.eval(script, 2, lock, `${lock}:token`, owner, ttlMs));
 }
 
-/** How a client takes the key and its token; 0: it did not get the key. */
+/** Ways to take the key and its token; 0 if the client did not get the key. */
 const TAKES: Readonly<Record<string, (asked: Asked) => Promise<number>>> = {
   atomic: byScript(`if ${SET_NX} then return ${INCR} end return 0`),
   checked: byScript(`if redis.call("exists", KEYS[1]) == 1 then return 0 end
@@ -43,7 +43,7 @@ const TAKES: Readonly<Record<string, (asked: Asked) => Promise<number>>> = {
     redis.call("hset", KEYS[1], "owner", ARGV[1]) redis.call("pexpire", KEYS[1], ARGV[2])
     return ${INCR}`),
   early: byScript(`local token = ${INCR} if ${SET_NX} then return token end return 0`),
-  // Planted: another client may take the key and its token in between.
+  // Planted mistake: another client may take the key and its token in between.
   separate: async ({ redis, lock, owner, ttlMs }) => {
     if ((await redis.set(lock, owner, 'PX', ttlMs, 'NX')) !== 'OK') return 0;
     return Number(await redis.incr(`${lock}:token`));
@@ -113,7 +113,7 @@ function all(takes: readonly string[]): readonly Parts[] {
 const PREMISES = ['linearizable(fenced-register-with-reads)', 'tokens-increase', 'no-lost-update'];
 const CONCLUSIONS = ['grant-order', 'read-fence', 'fence-monotone'];
 
-/** The tallies of these locks before each store, over `seeds`. */
+/** Returns the results of these locks with each store, over `seeds`. */
 async function tallies(
   parts: readonly Parts[],
   {
@@ -149,7 +149,7 @@ faults:
   return [...found.tallies].map(([name, tally]) => ({ name, tally: tally ?? EMPTY_TALLY }));
 }
 
-test('what a fenced store and rising tokens keep in order is in grant order', async () => {
+test('a history that a fenced store and rising tokens order is in grant order', async () => {
   const takes = Object.keys(TAKES).filter((take) => take !== 'separate');
   const parts = some(all(takes));
   const kinds = new Set(parts.flatMap((one) => Object.entries(one).map(String)));
@@ -167,11 +167,11 @@ test('what a fenced store and rising tokens keep in order is in grant order', as
       expect({ name, claim, wrong }).toEqual({ name, claim, wrong: [] });
     }
   }
-  // More than 100 where all locks are tried.
+  // More than 100 if all locks are tried.
   expect(tested).toBeGreaterThan(2.1 * parts.length);
 });
 
-test('a token that is drawn apart from the key is found', async () => {
+test('a token that is drawn separately from the key is found', async () => {
   const found = await tallies(some(all(['separate'])), {
     stores: ['fenced'],
     seeds: 40,

@@ -1,6 +1,6 @@
 /**
- * What programs do with keys of a Redis node: locks with the mistakes that people make, and all
- * else that keys are used for beside a lock, by names that are like it.
+ * Programs that use keys of a Redis node: locks with common mistakes, and other uses of keys next
+ * to a lock, under similar names.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -51,7 +51,7 @@ const release = ({ redis, key, value }: Held): Promise<unknown> => {
   return redis.eval(RELEASE, 1, key, value);
 };
 
-/** What a holder does once it has the lock, up to its end; the first is right. */
+/** Behavior of a holder from acquiring to the end; the first is correct. */
 const holders: Readonly<Record<string, (held: Held) => Promise<unknown>>> = {
   compares: async (held) => {
     const { redis, key, value, section } = held;
@@ -73,7 +73,7 @@ const holders: Readonly<Record<string, (held: Held) => Promise<unknown>>> = {
     await held.redis.set(held.key, held.value, 'PX', held.section.ttlMs, 'XX');
     await release(held);
   },
-  // All of them write the same value, as many do.
+  // All of them write the same value, as many programs do.
   'overwrites-alike': async (held) => {
     await work(held);
     await held.redis.set(held.key, held.value, 'PX', held.section.ttlMs);
@@ -85,7 +85,7 @@ const VALUES: Readonly<Record<string, string>> = { 'overwrites-alike': 'locked' 
 
 type Use = (redis: RedisClient, lock: string, value: string) => Promise<unknown>;
 
-/** What else keys are for, with whatever others do to them meanwhile. */
+/** Other uses of keys, whatever other clients do to them meanwhile. */
 const uses: Readonly<Record<string, Use>> = {
   cache: async (redis, lock, value) => {
     for (const key of [`cache:${lock}`, `${lock}:page`, 'blocks']) {
@@ -119,7 +119,7 @@ const uses: Readonly<Record<string, Use>> = {
   },
 };
 
-/** A right lock, and what comes before and after it. */
+/** A correct lock, with a use of keys before and after it. */
 async function beside(use: Use, redis: RedisClient, section: AsyncSection): Promise<void> {
   await use(redis, section.lock, randomUUID());
   const held = await take(redis, section);
@@ -163,7 +163,7 @@ const locks = Object.fromEntries([
 
 export const withKeyUsers: Catalogue = extend(builtIn, defineSystem({ locks }));
 
-/** Pauses of any length anywhere, delays and losses, over all of them. */
+/** All of them, with pauses of any length at any time, delays and losses. */
 export function keyUsersScenario(): Scenario {
   const systems = [...HOLDERS, ...USES].map(
     (name) => `  ${name}: { lock: ${name}, store: unfenced }`,

@@ -1,6 +1,6 @@
 /**
- * Law: of locks on Redis that are right, whatever way they keep and give back their key, no claim
- * about leases breaks as long as no pause outlasts a lease; and once one does, it is seen.
+ * Law: for correct locks on Redis, however they keep and release their key, no claim about leases
+ * breaks unless a pause outlasts a lease; and if one does, the breach is found.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,7 +20,7 @@ interface Key {
   readonly owner: string;
 }
 
-/** Which value the key has from then on; null: it was lost. */
+/** Returns the value of the key from then on, or null if it was lost. */
 type Renewal = (key: Key) => Promise<string | null>;
 
 const OWN = 'redis.call("get", KEYS[1]) == ARGV[1]';
@@ -66,7 +66,7 @@ function byKey(renew: Renewal, leaves: (typeof LEAVES)[number]): ReturnType<type
   });
 }
 
-/** Several sections of the process that took the key enter under it, while enough of it is left. */
+/** Several sections of the process that holds the key enter under it while enough of it is left. */
 function byLeader(): ReturnType<typeof onRedis> {
   const untilMs = new WeakMap<RedisClient, number>();
   return onRedis(async (redis, section) => {
@@ -84,7 +84,7 @@ function byLeader(): ReturnType<typeof onRedis> {
   });
 }
 
-/** Each reader adds a field of its own to one hash. */
+/** Each reader adds its own field to one hash. */
 function byReaders(): ReturnType<typeof onRedis> {
   return onRedis(async (redis, section) => {
     const { lock, ttlMs } = section;
@@ -126,19 +126,19 @@ faults: [pause: { process: clients, before: write, for: ${pause}, chance: 1/2 }]
 }
 
 describe('claims about leases', () => {
-  test('hold where no pause outlasts a lease', async () => {
+  test('hold if no pause outlasts a lease', async () => {
     const found = await tallies('1ms..5ms');
     for (const name of names) {
       const tally = found.get(name) ?? EMPTY_TALLY;
       const broken = CLAIMS.filter((claim) => claimTally(tally, claim).broken > 0);
-      // Readers have their lock at once, by right: only locks of one holder promise the others.
+      // Readers may hold their lock together: only single-holder locks promise these claims.
       const shared = ['lease-conservative', 'mutual-exclusion'];
       const wrong = name === 'readers' ? broken.filter((it) => !shared.includes(it)) : broken;
       expect({ name, wrong }).toEqual({ name, wrong: [] });
     }
   });
 
-  test('break once a pause does, of each lock whose key has a holder', async () => {
+  test('break if a pause does, for each lock whose key has a holder', async () => {
     const found = await tallies('61ms..90ms');
     for (const name of names) {
       if (name === 'readers') continue;

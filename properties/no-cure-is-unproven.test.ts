@@ -1,8 +1,7 @@
 /**
- * Laws of what is said of a breach, over every kept plan and every mutant: telling it never throws,
- * every fault without which the claim holds is named in the story, with its subject, and what would
- * have prevented it was run on the same plan, holds there, and lets the work go on; else nothing of
- * the kind is said.
+ * Laws of the explanation of a breach, over every kept plan and every mutant: it never throws; the
+ * story names every fault without which the claim holds, with its subject; and it states a cure
+ * only if that cure was run on the same plan, holds there, and lets the work continue.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,10 +22,10 @@ import { MUTANT, scenarioOf } from '../tools/mutants/mutant.ts';
 import { mutants } from '../tools/mutants/mutants.ts';
 import { some } from './runs.ts';
 
-/** Of a mutant, the first that breaks its claim is told. */
+/** Of these seeds, the first one on which a mutant breaks its claim is explained. */
 const SEEDS = 60;
 
-/** Rules that are broken by how late something is: a neighbour's answers and order are the same. */
+/** Rules about how late something is: a run just within them has the same answers and order. */
 const ABOUT_TIME: ReadonlySet<string> = new Set(['believes-longer', 'loss-unnoticed']);
 
 const folder = fileURLToPath(new URL('../fixtures/plans/', import.meta.url));
@@ -45,7 +44,7 @@ beforeAll(async () => {
   await prepare(mutants.map(({ mutant }) => mutant));
 });
 
-/** How a story may say that a fault of this kind fired. */
+/** Words of a story for a fault of this kind. */
 const SAID: Readonly<Record<string, RegExp>> = {
   pause: /paused/,
   delay: /late|delayed/,
@@ -71,7 +70,7 @@ async function toldOf({ plan, claim }: Broken): Promise<ToldBreach> {
   return told;
 }
 
-/** Every claim that a plan breaks. */
+/** Returns every claim that a plan breaks. */
 function brokenBy(plan: Plan): readonly Broken[] {
   const { verdicts } = examine(plan, [...builtInClaims.keys()]);
   return verdicts.flatMap(({ kind, claim }) => (kind === 'invalid' ? [{ plan, claim }] : []));
@@ -114,7 +113,7 @@ async function requireLaws(broken: Broken): Promise<ToldBreach> {
   return told;
 }
 
-describe('what is said of a breach', () => {
+describe('the explanation of a breach', () => {
   test.each(some(kept))('by the kept plan %s', async (_, plan) => {
     for (const broken of brokenBy(plan)) await requireLaws(broken);
   });
@@ -136,7 +135,7 @@ describe('what is said of a breach', () => {
   });
 });
 
-test('most kept plans that break have a proven cure, and each cause shows in a difference', async () => {
+test('most kept plans that break have a proven cure, and each cause has a difference', async () => {
   const counts = { broken: 0, cured: 0 };
   const unturned: string[] = [];
   for (const [file, plan] of kept) {
@@ -152,8 +151,8 @@ test('most kept plans that break have a proven cure, and each cause shows in a d
   expect(unturned).toEqual([]);
 });
 
-// The compiler sees to it that each rule of a claim is listed, and has its row of cures.
-test('each rule that is listed is one of a claim', () => {
+// The compiler ensures that each rule of a claim is listed and has its row of cures.
+test('each listed rule belongs to a claim', () => {
   const source = readFileSync(new URL('../src/check/claim.ts', import.meta.url), 'utf8');
   const [, union = ''] = /export type RuleName =([^;]*);/.exec(source) ?? [];
   const listed = [...union.matchAll(/'([a-z-]+)'/g)].map(([, rule]) => rule);

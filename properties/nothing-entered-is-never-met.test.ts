@@ -1,7 +1,7 @@
 /**
- * Whatever keeps everybody from having the lock, or ends each section before anything is tested, no
- * claim holds then: with faults or without, in code of generators and in asynchronous code, and the
- * reason is told once.
+ * Laws: if no client ever gets the lock, or each section ends before anything is tested, no claim
+ * holds, with or without faults, in generator code and in asynchronous code; and the reason is
+ * reported once.
  */
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../src/catalogue.ts';
@@ -84,7 +84,7 @@ interface Found {
   readonly tally: Tally;
 }
 
-/** What ten seeds of the lock come to, of which every claim that is listed should hold. */
+/** Results of ten seeds of the lock, with all listed claims expected to hold. */
 async function found(lock: string, faults: string): Promise<Found> {
   const text = `name: sections
 systems: { own: { lock: ${lock}, store: fenced, expect: { holds: [grant-order, fence-monotone] } } }
@@ -110,7 +110,7 @@ describe.each([
   ['without faults', '[]'],
   ['with faults', PAUSES],
 ])('%s', (_, faults) => {
-  test('a command that does not exist is the reason, with its count and its place', async () => {
+  test('an unknown command is reported as the reason, with its count and its place', async () => {
     const { judged, tally } = await found('unknown-command', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous[0]).toMatch(
@@ -120,7 +120,7 @@ describe.each([
     expect(tally.sections).toMatchObject({ began: 40, entered: 0, gaveUp: 0, unguarded: 0 });
   });
 
-  test('an `await` that was forgotten fails, and says where', async () => {
+  test('a forgotten `await` fails, and the error names its place', async () => {
     const { judged, tally } = await found('forgotten-await', faults);
     expect(judged.met).toBeNull();
     expect(tally.failed).toBe(10);
@@ -128,7 +128,7 @@ describe.each([
     expect(tally.sections.failed).toHaveLength(1);
   });
 
-  test('sections that enter, test nothing and throw, all of them, say so', async () => {
+  test('if all sections enter, test nothing and throw, their error is the reason', async () => {
     const { judged, tally } = await found('enters-and-throws', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous[0]).toMatch(
@@ -137,29 +137,29 @@ describe.each([
     expect(tally.sections).toMatchObject({ began: 40, entered: 40 });
   });
 
-  test('sections that never guard say so, and their runs come to an end', async () => {
+  test('sections that never guard are reported as such, and their runs end', async () => {
     const { judged, tally } = await found('never-guards', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous).toContain(
       'no section was ever entered: 40 returned without section.guard()',
     );
-    expect(tally.unknown).toBe(0); // none was cut by its limit
+    expect(tally.unknown).toBe(0); // no run reached its limit
   });
 
-  test('a lock that grants to nobody is one that everybody gave up', async () => {
+  test('a lock that grants to no client is one that every client gave up', async () => {
     const { judged, tally } = await found('grants-to-nobody', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous).toContain('no section was ever entered: 40 gave up');
     expect(tally.sections).toMatchObject({ began: 40, entered: 0, unguarded: 0 });
   });
 
-  test('of a correct lock every section is entered, and nothing else is said', async () => {
+  test('with a correct lock every section is entered, and no reason is reported', async () => {
     const { tally } = await found('correct', faults);
     expect(tally.sections).toMatchObject({ began: 40, entered: 40, failed: [], unguarded: 0 });
   });
 });
 
-test('a lock of fencepost’s own that grants to nobody is given up too', async () => {
+test('a built-in lock that grants to no client is given up, too', async () => {
   const text = `name: sections
 systems: { own: { lock: lock-service, store: fenced, expect: { holds: [grant-order] } } }
 clients: { count: 1, ttl: 50ms, sections: 2, attempts: 2, lockTimeout: 1ms, tries: 1 }

@@ -1,4 +1,4 @@
-/** The names that scenarios and the shrinker give to operations are those that a run gives them. */
+/** Law: the operation names that scenarios and the shrinker use are those of the run. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../src/core/history/events.ts';
@@ -19,7 +19,7 @@ import { run } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 
-/** Each kind of work, as the first step of a section and as a later one. */
+/** Each kind of work, as the first and as a later step of a section. */
 const WORKS: readonly ((id: number) => Work)[] = [
   (id) => ({ kind: 'write', id, store: 'one', key: 'x', value: 7, awaits: false }),
   (id) => ({ kind: 'read', id, store: 'two', key: 'x' }),
@@ -29,7 +29,7 @@ const WORKS: readonly ((id: number) => Work)[] = [
   (id) => ({ kind: 'renew', id, ttlUs: 1_000_000 }),
 ];
 
-/** A section for each kind of work alone, and one in which they all follow one another. */
+/** A section per kind of work, and one with all kinds in sequence. */
 function clientOf(name: string, settings: Partial<ClientPlan>): ClientPlan {
   const all = WORKS.map((make, at) => make(at + 1));
   const works = [...WORKS.map((make) => [make(1), make(2)]), all];
@@ -69,12 +69,12 @@ function pointsOf({ clients, system }: Plan): readonly SectionPoint[] {
   );
 }
 
-/** The operation or mark of an event; later attempts to take a lock count as the first. */
+/** Returns the operation or mark of an event; later acquire attempts count as the first. */
 function passed(event: TraceEvent): readonly SectionPoint[] {
   if (event.kind === 'mark') return [{ verb: 'checked', point: event.point }];
   if (event.kind !== 'invoke' || event.call.verb === 'check') return [];
   const { verb } = event.call;
-  // Whether jobs are claimed and tokens fetched is up to options, of which these points know none.
+  // Whether jobs are claimed and tokens are fetched depends on options, unknown to these points.
   if (verb === 'claim' || verb === 'fetch') return [];
   return [{ verb, point: event.operation.replace(/acquire-\d+$/, 'acquire') }];
 }
@@ -83,14 +83,14 @@ const textOf = ({ verb, point }: SectionPoint): string => `${verb} ${point}`;
 
 beforeAll(() => prepare([...storeKinds.keys()].map((store) => ({ store }))));
 
-/** They refuse the second access of a grant, or the second grant: the section ends there. */
+/** These refuse a grant's second access, or the second grant, which ends the section. */
 const STRICT: ReadonlySet<string> = new Set(['fenced-strict', 'fence-inverted', 'fence-equality']);
 
 describe.each([...storeKinds.keys()].filter((name) => !STRICT.has(name)))('with %s', (store) => {
   const plan = planOf(store);
   const points = pointsOf(plan);
 
-  test('a run without faults passes the points that are listed, and no others', () => {
+  test('a run without faults passes exactly the listed points', () => {
     const trace = run(plan);
     expect(trace.ending.kind).toBe('complete');
     const found = new Set(trace.events.flatMap(passed).map(textOf));
@@ -113,7 +113,7 @@ describe.each([...storeKinds.keys()].filter((name) => !STRICT.has(name)))('with 
   });
 });
 
-/** Operations that were invoked before in the same life of their process. */
+/** Returns operations that are invoked twice in one incarnation of their process. */
 function repeatedIn({ events }: Trace): readonly string[] {
   const invoked = new Map<string, Set<string>>();
   return events.flatMap((event) => {
@@ -129,7 +129,7 @@ function repeatedIn({ events }: Trace): readonly string[] {
   });
 }
 
-describe('an operation is invoked once in a life of its process', () => {
+describe('an operation is invoked once per incarnation of its process', () => {
   const fixtures = new URL('../fixtures/', import.meta.url);
   const yamlIn = (folder: URL): readonly URL[] =>
     readdirSync(folder)
@@ -159,7 +159,7 @@ describe('an operation is invoked once in a life of its process', () => {
     }
   });
 
-  test('also by a worker that releases whatever its attempts got', () => {
+  test('also by a worker that releases all grants of its attempts', () => {
     const work: readonly Work[] = [{ kind: 'job', id: 1, tick: 1, retries: 0, forUs: 3_000_000 }];
     const clients = ['alice', 'bob'].map(
       (name, at): ClientPlan => ({

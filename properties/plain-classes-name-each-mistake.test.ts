@@ -1,7 +1,6 @@
 /**
- * The classes that need no simulator, as their callers may get them wrong: what cannot be meant
- * throws, names the argument, and leaves everything as it was. Which arguments there are stands in
- * one table.
+ * Laws of the classes that need no simulator, if their callers make mistakes: an invalid argument
+ * throws, is named in the error, and changes no state. One table lists the arguments.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +10,7 @@ import { type Kind, plainOf, type Row, rows } from './plain-classes.ts';
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
-/** Whether a caller may mean it. */
+/** Returns true if a caller may pass the value. */
 const MAY_BE: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   name: (value) => typeof value === 'string' && value !== '',
   time: isWhole,
@@ -20,7 +19,7 @@ const MAY_BE: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   token: Number.isInteger,
   timeout: (value) => isWhole(value) && (value >= 1 || value === -1),
   value: Number.isFinite,
-  // None of those below is one.
+  // None of the values below is valid.
   word: () => false,
   flag: (value) => typeof value === 'boolean',
   function: (value) => typeof value === 'function',
@@ -47,7 +46,7 @@ function plainKind(kind: string): string {
   return kind.replace('|null', '').replace('?', '');
 }
 
-/** Those of which a number is of the right type, and may be out of range. */
+/** Kinds for which a number has the right type but may be out of range. */
 const NUMERIC: ReadonlySet<string> = new Set<Kind>([
   'time',
   'count',
@@ -91,7 +90,7 @@ const wrong: fc.Arbitrary<unknown> = fc.oneof(
 
 const numbers = [Number.NaN, Infinity, -Infinity, -1, '1', undefined];
 
-/** What is thrown; null when nothing is. */
+/** Returns the thrown value, or null. */
 function thrownBy(call: () => unknown): unknown {
   try {
     call();
@@ -113,17 +112,17 @@ function expectRefused(row: Row, argument: string, value: unknown): void {
   expect(structuredClone(look()), told).toEqual(before);
 }
 
-/** What an argument is called where it is refused. */
+/** The name of an argument in its error. */
 function nameOf({ method }: Row, argument: string): string {
   return method === 'new Store' && argument === 'kind' ? '' : argument;
 }
 
 describe.each(rows.map((row) => [row.method, row] as const))('%s', (_method, row) => {
-  test('works with good arguments', () => {
+  test('works with valid arguments', () => {
     expect(thrownBy(() => row.make().call({ ...row.good }))).toBeNull();
   });
 
-  test('throws for what cannot be meant, and leaves everything as it was', () => {
+  test('throws for invalid arguments, and changes no state', () => {
     for (const [argument, kind] of Object.entries(row.kinds)) {
       for (const value of numbers) {
         if (!canBe(kind, value)) expectRefused(row, argument, value);
@@ -135,7 +134,7 @@ describe.each(rows.map((row) => [row.method, row] as const))('%s', (_method, row
   });
 
   const names = Object.entries(row.kinds).filter(([, kind]) => kind.startsWith('name'));
-  test.runIf(names.length > 0)('takes the names of Object.prototype as any other', () => {
+  test.runIf(names.length > 0)('treats the names of Object.prototype like any other name', () => {
     for (const [argument] of names) {
       const said = (name: string): string => {
         const { look, call } = row.make();
@@ -149,7 +148,7 @@ describe.each(rows.map((row) => [row.method, row] as const))('%s', (_method, row
   });
 });
 
-/** What nobody calls from outside, and what is called without arguments. */
+/** Methods that are not called from outside, or have no arguments. */
 const WITHOUT_ROW: ReadonlySet<string> = new Set([
   'constructor',
   'isFreeFor',

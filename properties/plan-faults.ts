@@ -1,4 +1,4 @@
-/** Faults as fast-check arbitraries, of every kind, over what the runs of some clients have. */
+/** Arbitraries of fast-check for faults of every kind, over names in the runs of some clients. */
 import fc from 'fast-check';
 import {
   FAULT_KINDS,
@@ -13,7 +13,7 @@ import type { ClientPlan, Work } from '../src/core/plan/plan.ts';
 import { faultFrom } from '../src/core/plan/plan-arbitrary.fixture.ts';
 import { storeNamesOf } from '../src/systems/assemble.ts';
 
-/** Every kind; what a law draws by a fixed seed depends on the order, so new ones come last. */
+/** Every kind. Draws by a fixed seed depend on the order, so new kinds come last. */
 export const ALL_KINDS: readonly FaultKind[] = [
   ...new Set<FaultKind>([
     'pause',
@@ -33,7 +33,7 @@ export const ALL_KINDS: readonly FaultKind[] = [
 
 const LATEST_FAULT_US = 150_000;
 
-/** In half of the cases whole milliseconds, so that events tie. */
+/** Draws whole milliseconds in half of the cases, so that events tie. */
 export function span(minUs: number, maxUs: number): fc.Arbitrary<number> {
   const whole = fc.integer({ min: Math.ceil(minUs / 1_000), max: Math.floor(maxUs / 1_000) });
   return fc.oneof(
@@ -46,7 +46,7 @@ export function orNull<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | 
   return fc.option(value, { nil: null });
 }
 
-/** What faults can hit in the runs of some clients. */
+/** Possible targets of faults in the runs of some clients. */
 interface Targets {
   readonly clients: readonly string[];
   readonly servers: readonly string[];
@@ -94,7 +94,7 @@ function whenOf({ operations, clients }: Targets): fc.Arbitrary<When> {
   const marks = clients.map((name) => `${name}/1/checked`);
   const point = fc.constantFrom(...operations, ...marks);
   const at = span(0, LATEST_FAULT_US);
-  // Most of what happens happens early.
+  // Most events happen early.
   const early = span(0, 30_000);
   return fc.oneof(
     early.map((atUs): When => ({ kind: 'at', atUs })),
@@ -118,7 +118,7 @@ function whichOf({ operations, clients, servers }: Targets): fc.Arbitrary<Which>
   return fc.oneof(named, link);
 }
 
-/** One arbitrary for each kind of fault, over what the clients have: its own, or by its fields. */
+/** Returns an arbitrary per fault kind: a special one, or one from the types of its fields. */
 export function faultsOf(targets: Targets): (kind: FaultKind) => fc.Arbitrary<Fault> {
   const own = ownFaults(targets);
   const { clients, servers, locks, operations } = targets;
@@ -139,7 +139,7 @@ export function faultsOf(targets: Targets): (kind: FaultKind) => fc.Arbitrary<Fa
   return (kind) => own[kind] ?? faultFrom(kind, ({ type }) => byType[type]);
 }
 
-/** Those whose processes are drawn in a way of their own. */
+/** Arbitraries of the kinds whose processes are drawn in a special way. */
 function ownFaults(targets: Targets): Readonly<Partial<Record<FaultKind, fc.Arbitrary<Fault>>>> {
   const { clients, servers, locks, timers } = targets;
   const when = whenOf(targets);

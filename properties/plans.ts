@@ -1,19 +1,19 @@
 /**
- * Plans that can be run: every fault names a process, a point, a message or a timer that the plan
- * really has, so that a property over them meets faults that fire and not mere leftovers.
+ * Runnable plans: every fault names a process, point, message or timer of the plan, so that faults
+ * in a property fire instead of having no effect.
  */
 import fc from 'fast-check';
 import type { FaultKind } from '../src/core/plan/fault.ts';
 import type { ChancePlan, ClientPlan, NetworkPlan, Plan, Work } from '../src/core/plan/plan.ts';
 import { ALL_KINDS, faultsOf, orNull, span, targetsOf } from './plan-faults.ts';
 
-/** What the plans of one property have in common. */
+/** Common settings of the plans of one property. */
 export interface PlanSetting {
-  /** Kinds of fault that may appear; all of them if absent. */
+  /** Kinds of fault that may occur; default: all. */
   readonly kinds?: readonly FaultKind[];
-  /** Stores to choose from; `fenced` if absent. */
+  /** Stores to choose from; default: `fenced`. */
   readonly stores?: readonly string[];
-  /** Whether each client has a lock and a store of its own; false if absent. */
+  /** True if each client has its own lock and store; default: false. */
   readonly areApart?: boolean;
   readonly probe?: boolean;
 }
@@ -128,7 +128,7 @@ function chanceOf(kinds: readonly FaultKind[]): fc.Arbitrary<ChancePlan | null> 
   );
 }
 
-/** Wide enough for all that is drawn above. */
+/** Wide enough for all times drawn above. */
 export const BOUNDS: Plan['bounds'] = {
   latency: { minUs: 0, maxUs: 8_000 },
   think: { minUs: 0, maxUs: 10_000 },
@@ -170,7 +170,7 @@ export function runnablePlans(setting: PlanSetting = {}): fc.Arbitrary<Plan> {
   });
 }
 
-/** Plans as a fixed list: the same on every machine. */
+/** Returns plans as a fixed list, the same on every machine. */
 export function samplePlans(
   plans: fc.Arbitrary<Plan>,
   count: number,

@@ -1,6 +1,6 @@
 /**
- * Pins what is drawn: seeds that people wrote down, and plans that were kept, depend on these
- * numbers. A change here is a change of the format.
+ * Pins all draws: seeds that users noted and kept plans depend on these numbers. A change here is a
+ * change of the format.
  */
 import { expect, test } from 'vitest';
 import { Chance, draws } from '../src/core/kernel/chance.ts';
@@ -57,7 +57,7 @@ test('the bits of a name are a function of the seed and of what is drawn', () =>
   `);
 });
 
-test('a range, a step and odds give what they gave', () => {
+test('a range, a step and odds give the pinned results', () => {
   const chance = new Chance(7);
   const names = ['alice', 'bob', 'carol', 'dave', 'erin'].map(nameOf);
   const range = { minUs: 1_000, maxUs: 9_000 };
@@ -104,7 +104,7 @@ test('a range, a step and odds give what they gave', () => {
   `);
 });
 
-test('a stream of draws gives what it gave', () => {
+test('a stream of draws gives the pinned results', () => {
   const draw = new Draw('7/alice', false);
   const odds = { numerator: 1, denominator: 3 };
   expect([

@@ -1,6 +1,6 @@
 /**
- * Laws of the line that follows an expected story: the plan that broke one system, on the others
- * that must hold.
+ * Laws of the line that follows an expected story: the plan that broke one system, run on its
+ * twins, which must hold.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ async function linesOf(plan: Plan, scenario = scenarioOf(plan.scenario)): Promis
   return siblings.map((sibling) => siblingLine(sibling, trace));
 }
 
-/** The line of the kept plan on one sibling. */
+/** Returns the line of the kept plan on one twin. */
 async function lineOn(system: string, name: string): Promise<SiblingLine | undefined> {
   return (await linesOf(planOf(`${name}.yaml`))).find((line) => line.system === system);
 }
@@ -58,15 +58,15 @@ beforeAll(async () => {
 });
 
 describe('the kept plan of a broken system', () => {
-  test.each(broken)('%s breaks no sibling that must hold', async (_, plan) => {
+  test.each(broken)('%s breaks no twin that must hold', async (_, plan) => {
     for (const { outcome, text } of await linesOf(plan)) {
       expect(['holds', 'untested', 'diverged'], text).toContain(outcome);
-      // Two lines, at most, where an ordinary one has room for 100 columns.
+      // At most two lines; an ordinary one has 100 columns.
       expect(text.length).toBeLessThanOrEqual(190);
     }
   });
 
-  test('holds on most siblings, where the same hazard arose', async () => {
+  test('holds on most twins, if the same hazard arose', async () => {
     const lines = (await Promise.all(broken.map(([, plan]) => linesOf(plan)))).flat();
     expect(lines.length).toBeGreaterThan(70);
     const held = lines.filter(({ outcome }) => outcome === 'holds');
@@ -76,7 +76,7 @@ describe('the kept plan of a broken system', () => {
   });
 });
 
-describe('the line of a sibling', () => {
+describe('the line of a twin', () => {
   test.each([
     [
       'zombie-writer-unfenced-grant-order',
@@ -122,7 +122,7 @@ describe('the line of a sibling', () => {
     expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);
   });
 
-  test('says that a claim breaks there too', async () => {
+  test('reports that a claim breaks there too', async () => {
     const scenario = scenarioOf('zombie-writer');
     const systems = scenario.systems.map((system) => ({ ...system, store: 'unfenced' }));
     const plan = planOf('zombie-writer-unfenced-grant-order.yaml');
@@ -133,7 +133,7 @@ describe('the line of a sibling', () => {
     });
   });
 
-  test('says what a sibling cannot do', async () => {
+  test('reports an option that a twin does not support', async () => {
     const scenario = scenarioOf('zombie-writer');
     const systems = scenario.systems.map((system) => ({
       ...system,
@@ -146,10 +146,10 @@ describe('the line of a sibling', () => {
   });
 });
 
-describe('a sibling', () => {
+describe('a twin', () => {
   const plan = planOf('zombie-writer-unfenced-grant-order.yaml');
 
-  test('keeps the settings in which its clients differ, and takes all others from the plan', async () => {
+  test('keeps the client settings of its system, and takes all others from the plan', async () => {
     const scenario = scenarioOf('zombie-writer');
     const systems = scenario.systems.map((system) =>
       system.name === 'fenced'
@@ -157,12 +157,12 @@ describe('a sibling', () => {
         : system,
     );
     const siblings = await runSiblings({ ...scenario, systems }, { plan, claim: 'grant-order' });
-    // With a lease of 100 ms the pause of 20 ms harms nobody: carol is denied meanwhile.
+    // With a lease of 100 ms the pause of 20 ms is harmless: carol is denied meanwhile.
     const [line] = siblings.map((one) => siblingLine(one, examine(plan, []).trace));
     expect(line?.text).toContain('⊘ carol denied, bob holds it');
   });
 
-  test('is run only where the break was expected and the claim is to hold', async () => {
+  test('is run only if the break was expected and the claim must hold on the twin', async () => {
     const scenario = scenarioOf('zombie-writer');
     expect(await runSiblings(scenario, { plan, claim: 'tokens-increase' })).toEqual([]);
     const fenced = { ...plan, system: { ...plan.system, name: 'fenced' } };
@@ -173,7 +173,7 @@ describe('a sibling', () => {
 describe('the command line', () => {
   const shown = 'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds';
 
-  test('of `run --json` has the siblings in the finding, as the schema says', async () => {
+  test('of `run --json` has the twins in the finding, as the schema defines', async () => {
     const { out } = await runHere([
       'run',
       'six-steps',
@@ -193,7 +193,7 @@ describe('the command line', () => {
     );
   });
 
-  test('of `show` has them unless a system was named', async () => {
+  test('of `show` has them unless a system is named', async () => {
     expect((await runHere(['show', 'six-steps'])).out).toContain(`\n${shown}\n`);
     expect((await runHere(['show', 'six-steps', '--system', 'unfenced'])).out).not.toContain(
       'same plan',

@@ -1,7 +1,7 @@
-// Prints what the package makes public, from the types in `dist`: the names of each entry, and the
-// declaration of everything that they reach, without comments. With `--update` it writes that to
-// `tools/api-report.txt`, which api-report.slow.test.ts compares: a change of the public surface is
-// a change of that file, which a review sees.
+// Prints the public API of the package from the types in `dist`: the names of each entry, and the
+// declarations that they reach, without comments. With `--update` it writes them to
+// `tools/api-report.txt`, which api-report.slow.test.ts compares, so that reviews see each change
+// of the API.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'rolldown/utils';
@@ -9,7 +9,7 @@ import { parseSync } from 'rolldown/utils';
 const dist = new URL('../dist/', import.meta.url);
 export const REPORT = fileURLToPath(new URL('api-report.txt', import.meta.url));
 
-/** The statements of a file of types, each with its text. */
+/** Returns the statements of a file of types, each with its text. */
 function statementsOf(path) {
   const code = readFileSync(new URL(path, dist), 'utf8');
   const { program, comments } = parseSync(path, code);
@@ -29,7 +29,7 @@ function statementsOf(path) {
 const declaredName = ({ declaration, id, declarations }) =>
   (id ?? declarations?.[0]?.id ?? declaration?.id ?? declaration?.declarations?.[0]?.id)?.name;
 
-/** The names that an entry exports, sorted. */
+/** Returns the names that an entry exports, sorted. */
 function namesOf(path) {
   return statementsOf(path)
     .flatMap(({ node }) => (node.type === 'ExportNamedDeclaration' ? node.specifiers : []))
@@ -37,7 +37,7 @@ function namesOf(path) {
     .sort();
 }
 
-/** `fencepost` and `fencepost/redis`, each with the names that it exports. */
+/** Returns `fencepost` and `fencepost/redis`, each with the names that it exports. */
 export function entries() {
   const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return Object.entries(exports).flatMap(([entry, { types }]) => {
@@ -46,7 +46,7 @@ export function entries() {
   });
 }
 
-/** The files of types. */
+/** Returns the files of types. */
 function typeFiles() {
   return ['', 'shared/'].flatMap((folder) =>
     readdirSync(new URL(folder, dist))
@@ -55,7 +55,7 @@ function typeFiles() {
   );
 }
 
-/** The names that a declaration refers to, type parameters included. */
+/** Returns the names that a declaration refers to, type parameters included. */
 function referredIn(node, found = new Set()) {
   if (Array.isArray(node)) for (const each of node) referredIn(each, found);
   if (typeof node?.type !== 'string') return found;
@@ -68,7 +68,7 @@ function referredIn(node, found = new Set()) {
   return found;
 }
 
-/** What each file of types declares, imports and exports, by the names in it. */
+/** Returns the names that each file of types declares, imports and exports. */
 function modulesOfTypes() {
   const modules = typeFiles().map((path) => {
     const [declared, imported, exported] = [new Map(), new Map(), new Map()];
@@ -96,10 +96,12 @@ function modulesOfTypes() {
   return new Map(modules);
 }
 
-/** The types of all entries: which declarations each exports, as `file#name`, and how to find one. */
+/** Returns the declarations that each entry exports, as `file#name`, and a function to find one. */
 function surface() {
   const modules = modulesOfTypes();
-  /** The place of a declaration, `file#name`; undefined for what no file of ours declares. */
+  /**
+   * Returns the place of a declaration, `file#name`, or undefined if no file of ours declares it.
+   */
   const find = (file, name) => {
     const { declared, imported } = modules.get(file) ?? {};
     if (declared?.has(name)) return `${file}#${name}`;
@@ -118,7 +120,7 @@ function surface() {
   return { modules, find, byEntry: new Map(paths.map(([name, path]) => [name, publicIn(path)])) };
 }
 
-/** The names that an entry exports without a doc comment, sorted. */
+/** Returns the names that an entry exports without a doc comment, sorted. */
 export function undocumented(entry) {
   const { modules, byEntry } = surface();
   return byEntry
@@ -128,7 +130,7 @@ export function undocumented(entry) {
     .sort();
 }
 
-/** What the signatures of an entry reach and no entry exports, sorted. */
+/** Returns the names that signatures of an entry reach and no entry exports, sorted. */
 export function hidden(entry) {
   const { modules, find, byEntry } = surface();
   const exported = new Set([...byEntry.values()].flat());
@@ -146,7 +148,7 @@ export function hidden(entry) {
     .sort();
 }
 
-/** By name, each declaration that an entry reaches. */
+/** Returns each declaration that an entry reaches, by name. */
 function declarations() {
   const found = typeFiles()
     .flatMap(statementsOf)

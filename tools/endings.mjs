@@ -1,6 +1,6 @@
-// Writes one lock with each ending that Node or TypeScript knows, in packages of each type, and prints
-// what came of it: a line each with a digest of its traces and one of a sweep in worker threads. All
-// lines say the same, on every Node. `node tools/endings.mjs`, after a build.
+// Writes one lock with each file extension that Node or TypeScript knows, in packages of each type,
+// and prints the results: a line each, with digests of its traces and of a sweep in worker threads.
+// All lines must be equal, on every Node. Run `node tools/endings.mjs` after a build.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const starter = join(root, 'fixtures/starter/locks');
 const SEEDS = 5;
 
-// The lock imports a further file, by the specifier that its ending asks for.
+// The lock imports another file, by the specifier that its extension requires.
 const typed = readFileSync(join(starter, 'my-lock.ts'), 'utf8').replace(
   'tries < 40',
   'tries < TRIES',
@@ -33,10 +33,10 @@ const required = (text) =>
     })
     .replace('export const TRIES: number =', 'exports.TRIES =')
     .replace('export default', 'module.exports =');
-/** What takes the types out of it. */
+/** Removes the types. */
 const stripped = (text) => transformSync(text, { mode: 'strip-only' }).code;
 const asIs = (text) => text;
-/** With what is more than types, which means the same. */
+/** With syntax that is more than types but has the same meaning. */
 const enumerated = (text) =>
   text.replace(
     'export const TRIES: number = 40;',
@@ -84,7 +84,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fencepost-endings-'));
 const hashOf = (value) =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 
-/** What sweeps of scenarios in worker threads count, a hash for each. */
+/** Returns a hash of the counts of each scenario, swept in worker threads. */
 function sweptBy(files) {
   const args = ['--seeds', `1..${SEEDS}`, '--workers', '2', '--reporter', 'text', '--json'];
   const output = ['--output', join(folder, 'reports')];
@@ -114,7 +114,7 @@ const written = [];
 try {
   for (const type of ['none', 'commonjs', 'module']) {
     for (const [at, [ending, specifier, rewritten]] of rows.entries()) {
-      // Node itself takes a .js for what its package says.
+      // Node treats a .js file according to its package's type.
       if (ending === 'js' && type === 'commonjs') continue;
       const project = join(folder, `${type}-${at}`);
       mkdirSync(join(project, 'node_modules'), { recursive: true });

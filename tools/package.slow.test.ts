@@ -1,6 +1,6 @@
 /**
- * What people install stays small: the tarball, its files, and all that comes with it. Reads the
- * built package in `dist` and the packages in `node_modules`, and fetches nothing.
+ * Laws of the size of the installed package: the tarball, its files, and its dependencies. Reads
+ * the built package in `dist` and the packages in `node_modules`, and fetches nothing.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import {
@@ -20,10 +20,10 @@ import { brokenLinks, pagesIn } from './docs/pages.ts';
 import { install, needsOf, pack, type Tarball } from './installed.fixture.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-/** As a disk holds it. */
+/** Bytes on a disk with blocks of 4 kB. */
 const onDisk = (bytes: number): number => Math.ceil(bytes / 4096) * 4096;
 
-/** The folders of all packages that are installed with this one. */
+/** Returns the folders of all packages that are installed with this one. */
 function installed(): readonly string[] {
   const found = new Set<string>();
   const waiting = needsOf(root).map((name) => ({ name, from: root }));
@@ -37,7 +37,7 @@ function installed(): readonly string[] {
   return [...found];
 }
 
-/** Files that a module of ours names by `new URL('./worker.js', import.meta.url)`. */
+/** Returns files that our modules name by `new URL('./worker.js', import.meta.url)`. */
 function loadedByUrl(): readonly string[] {
   const modules = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
   const found = modules
@@ -58,7 +58,7 @@ function sizeOf(folder: string): number {
     .reduce((sum, { size }) => sum + onDisk(size), 0);
 }
 
-describe('what people install', () => {
+describe('the installed package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-package-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const home = join(folder, 'node_modules/fencepost');
@@ -76,16 +76,16 @@ describe('what people install', () => {
     expect(packed.files.length).toBeLessThanOrEqual(300);
   });
 
-  test('takes at most 20 MB on the disk, with all that it needs', () => {
+  test('takes at most 20 MB on disk with its dependencies', () => {
     const own = packed.files.reduce((sum, { size }) => sum + onDisk(size), 0);
     const others = installed().reduce((sum, path) => sum + sizeOf(path), 0);
     expect(own + others).toBeLessThanOrEqual(20_000_000);
-    // What is measured is there at all.
+    // Lower bounds, so that missing files are noticed.
     expect(own).toBeGreaterThan(2_000_000);
     expect(others).toBeGreaterThan(7_000_000);
   });
 
-  test('has the entry points, what is loaded by its URL, and the licences of others', () => {
+  test('has the entry points, the files that are loaded by URL, and third-party licenses', () => {
     const paths = packed.files.map(({ path }) => path);
     const modules = ['index', 'check', 'fast-check', 'redis', 'vitest', 'fleet'];
     for (const path of [
@@ -98,13 +98,13 @@ describe('what people install', () => {
     }
   });
 
-  test('loads, with no more beside it than the packages that it asks for', () => {
+  test('loads with only the packages that it depends on', () => {
     const entries = ['', '/check', '/fast-check', '/redis', '/vitest', '/fleet'];
-    // Of the adapter for vitest only that it is found: it runs nowhere but in a test.
+    // For the vitest adapter only that it is found: it runs only within a test.
     const loaded = entries.map((entry) => `import 'fencepost${entry}';`).join('\n');
     const { stderr } = node(['--input-type=module', '--eval', loaded]);
     expect(stderr).not.toMatch(/Cannot find|ERR_MODULE/);
-    // The interpreter of Lua runs its modules in an order that they stand, and lacks none.
+    // The order in which Lua's interpreter runs its modules works, and no module is missing.
     const script = "return string.format('%5.2f', math.pi) .. load('return 1 + 1')()";
     const evaluated = `import { RedisNode } from 'fencepost/redis';
       console.log(new RedisNode().handle(['EVAL', ${JSON.stringify(script)}, '0'], { wallUs: 0 }));`;
@@ -114,19 +114,19 @@ describe('what people install', () => {
     expect(status).toBe(0);
   });
 
-  test('says what to install for stores in SQL', () => {
+  test('names the package to install for stores in SQL', () => {
     const { status, stderr } = node([join(home, 'dist/cli.js'), 'run', 'stock', 'six-steps']);
     expect(stderr).toMatch(/^\S+stock\.yaml:1:1: .*: npm install --save-dev node-sqlite3-wasm\n$/);
     expect(status).toBe(2);
   });
 
-  test('has every page, links only to what it has itself or to the web, and builds nothing', () => {
+  test('has every page, only internal or web links, and no build step', () => {
     expect(pagesIn(home)).toEqual(pagesIn(root));
     expect(pagesIn(home).flatMap((path) => brokenLinks(home, path))).toEqual([]);
     expect(readFileSync(join(home, 'package.json'), 'utf8')).not.toContain('"prepare"');
   });
 
-  test('loads of the simulator nothing for `fencepost/check`', () => {
+  test('loads no simulator code for `fencepost/check`', () => {
     const checker = ['check', 'shared/checker', 'shared/histories'];
     const imported = checker.flatMap((name) => {
       const text = readFileSync(join(root, `dist/${name}.js`), 'utf8');
@@ -136,7 +136,7 @@ describe('what people install', () => {
     expect(imported).toEqual(own);
   });
 
-  test('has types that need none of Node', () => {
+  test('has types that do not need those of Node', () => {
     const entries = ['index', 'check', 'fast-check', 'redis', 'vitest', 'fleet'];
     const files = entries.map((name) => join(root, `dist/${name}.d.ts`));
     const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'es2023' };
@@ -146,7 +146,7 @@ describe('what people install', () => {
     expect(node([tsc, '-p', 'types.json']).stdout).toBe('');
   });
 
-  test('asks for no package of which a part is taken in', () => {
+  test('imports no package of which a part is bundled', () => {
     const scripts = packed.files.filter(({ path }) => /\.(?:js|d\.ts)$/.test(path));
     const texts = scripts.map(({ path }) => readFileSync(join(root, path), 'utf8'));
     const asked = texts.flatMap((text) => [
@@ -160,7 +160,7 @@ describe('what people install', () => {
       'dist/fast-check.d.ts',
       'dist/fast-check.js',
     ]);
-    // What fengari requires for a terminal would not be found, and `fencepost/redis` not load.
+    // Otherwise fengari's requires for a terminal would fail, and `fencepost/redis` would not load.
     for (const text of texts) expect(text).not.toMatch(/\(["'`](?:tmp|readline-sync)["'`]\)/);
   });
 });

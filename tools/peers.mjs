@@ -1,5 +1,6 @@
-// Packs fencepost, installs it beside each of the versions that docs/library.md and docs/fleet.md name, and uses
-// it there: a test in vitest, a sweep by a worker on a real Redis. `npm run peers`, after a build.
+// Packs fencepost, installs it with each of the versions that docs/library.md and docs/fleet.md
+// name, and uses it there: a test in vitest, a sweep by a worker on a real Redis. Run `npm run
+// peers` after a build.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const hasVitest5 = major > 22 || (major === 22 && minor >= 12);
 
-/** What is installed, and what is used there: with which words that is refused, or null where it works. */
+/** Packages to install and the use to try; `refused` matches the error if it is not supported. */
 const rows = [
   { beside: ['pg@7', 'bullmq@5'], use: 'fleet' },
   { beside: ['pg@8', 'ioredis@5', 'bullmq@6'], use: 'fleet' },
@@ -37,9 +38,9 @@ const rows = [
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-peers-'));
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
-if (!hasRedis) console.log('no redis-server: what needs one is installed and not used');
+if (!hasRedis) console.log('no redis-server: packages that need one are installed but not used');
 
-/** A command to its end, or for two minutes; what it printed, and its exit code. */
+/** Runs a command for up to two minutes; returns its output and exit code. */
 function run(command, args, cwd, more = {}) {
   const env = { ...process.env, NO_COLOR: '1', CI: '', ...more };
   const { status, stdout, stderr } = spawnSync(command, args, {
@@ -101,7 +102,7 @@ async function freePort() {
   return port;
 }
 
-/** Installs, uses, and says in a line what came of it. */
+/** Installs and uses the packages, and returns the result as a line. */
 async function check({ beside, use, refused = null }, number, { tarball, url }) {
   const what = beside.join(' ');
   const project = join(folder, `project-${number}`);
@@ -117,7 +118,7 @@ async function check({ beside, use, refused = null }, number, { tarball, url }) 
     return `${what}: works`;
   }
   const code = use === 'fleet' ? 2 : 1;
-  if (used.status === code && refused.test(used.text)) return `${what}: is refused`;
+  if (used.status === code && refused.test(used.text)) return `${what}: refused`;
   throw new Error(`${use} with ${what} ended with ${used.status}, not refused:\n${used.text}`);
 }
 

@@ -1,14 +1,13 @@
 /**
- * Makes what is published, of the modules in `src`: a few files instead of one each, with what they
- * share beside them. What the HTML report runs is among these files, so that the simulator is not
- * there twice; `src/report/html/document.ts` makes its script of them. For stack traces, classes keep
- * their names, and each thing that a module declares has a line of its own; what `import.meta.url`
- * leads to stays where it would be without bundling.
+ * Bundles the modules of `src` for publication into a few files and the chunks that they share. The
+ * HTML report uses the same files, so that the simulator is not included twice;
+ * `src/report/html/document.ts` builds its script from them. For stack traces, classes keep their
+ * names, and each declaration of a module has its own line. `import.meta.url` refers to the same
+ * place as without bundling.
  *
- * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
- * would be installed; fengari, with two packages that only a Lua with a terminal needs; and of
- * seedrandom the one file that is needed, since the page has it too. `licences.mjs` puts their
- * licences beside the code.
+ * Three dependencies are bundled: zod, of which a twentieth is needed and 8 MB would be installed;
+ * fengari, with two packages that only a Lua with a terminal needs; and the one file of seedrandom
+ * that is needed, since the page has it, too. `licences.mjs` adds their licenses.
  */
 import { posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +21,7 @@ import { schemasAsFiles } from './schemas.mjs';
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const source = at('../src/');
 
-/** What people import, what they run, and what is loaded by its URL. */
+/** Modules that users import or run, and modules that are loaded by URL. */
 const imported = ['index', 'check', 'servers', 'fast-check', 'redis', 'vitest', 'fleet'];
 const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/examiner'];
 const others = ['watchdog-thread', 'check-scenario'].map(
@@ -40,7 +39,7 @@ const THEIRS = [
   { name: 'fengari', test: /[\\/]node_modules[\\/](?:fengari|sprintf-js)[\\/]/ },
 ];
 
-/** A module's own place, in whichever file of `dist` its code is. */
+/** Gives a module its original `import.meta.url`, whichever file of `dist` contains its code. */
 const placed = {
   name: 'placed',
   transform(code, id) {
@@ -59,10 +58,10 @@ const placed = {
   },
 };
 
-/** Those of functions would take 16 kB of the tarball. */
+/** Names of functions would add 16 kB to the tarball. */
 const keepNames = { function: false, class: true };
 
-/** Of minified code, each thing that a module declares on a line of its own, for stack traces. */
+/** Puts each declaration of minified code on its own line, for stack traces. */
 function inLines(fileName, code) {
   const { program } = parseSync(fileName, code);
   const shebang = code.slice(0, program.body[0]?.start ?? 0);
@@ -73,7 +72,7 @@ function inLines(fileName, code) {
   return shebang + lines.join('\n');
 }
 
-/** Our own code keeps the names of its classes, and a line for each thing that it declares. */
+/** Minifies; our own code keeps its class names and a line per declaration. */
 const smaller = {
   name: 'smaller',
   renderChunk(code, { fileName, name }) {
@@ -89,7 +88,7 @@ const smaller = {
   },
 };
 
-/** The one file of seedrandom as a module, so that nothing stands between it and the page. */
+/** Turns the one file of seedrandom into a module that the page can include directly. */
 const aleaAsModule = {
   name: 'alea-as-module',
   transform(code, id) {
@@ -98,14 +97,14 @@ const aleaAsModule = {
   },
 };
 
-/** Without the libraries of Lua that ask for packages of a terminal as they are loaded. */
+/** Leaves out the Lua libraries that load terminal packages. */
 const luaOfScripts = {
   name: 'lua-of-scripts',
   load: (id) =>
     /[\\/]fengari[\\/]src[\\/]l(?:db|os)lib\.js$/.test(id) ? 'module.exports = {};' : null,
 };
 
-/** Without what writes JSON Schema: the schemas that are published are written by the build. */
+/** Leaves out the writer of JSON Schema: the build writes the published schemas. */
 const zodWithoutJsonSchema = {
   name: 'zod-without-json-schema',
   load: (id) =>
@@ -142,16 +141,16 @@ export default defineConfig([
     output: {
       dir: at('../dist'),
       format: 'esm',
-      // By `smaller`: what rolldown itself does comes later, and prints all with its spaces.
+      // Done by `smaller`: rolldown minifies later, and prints all whitespace.
       minify: false,
       chunkFileNames: 'shared/[name].js',
       codeSplitting: { groups: [...groups, ...THEIRS], includeDependenciesRecursively: false },
-      // What editors show is in the types.
+      // The types contain the comments that editors show.
       comments: { legal: true, annotation: true, jsdoc: false },
     },
   },
   {
-    // Of the types that tsc wrote, those that people can reach.
+    // From the types that tsc wrote, those that users can reach.
     input: inputs(imported, (name) => `built/modules/${name}.d.ts`),
     external: isPackage,
     plugins: [dts({ dtsInput: true })],

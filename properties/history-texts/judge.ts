@@ -1,6 +1,7 @@
 /**
- * One drawn history, written down and read again: the verdict on the text has to be that of trying
- * every order on what was meant. Lines may stand in any order if their times have the one meant.
+ * Writes one drawn history, reads it again, and compares the verdict on the text with that of
+ * trying every order of the drawn history. Lines may be in any order if their times give the
+ * intended one.
  */
 import { checkHistory } from '../../src/linearizability/check-history.ts';
 import {
@@ -25,24 +26,24 @@ import {
   textOf,
 } from './write.ts';
 
-/** How the events of a text are timed, and in which order they stand. */
+/** The times of a text's events, and the order of its lines. */
 type Timing = 'none' | 'in order' | 'disordered' | 'shuffled';
 const TIMINGS: readonly Timing[] = ['none', 'in order', 'disordered', 'shuffled'];
 
-/** A drawn history as it is written down. */
+/** A drawn history as text. */
 export interface Written {
   readonly drawn: DrawnHistory;
   readonly records: readonly Recorded[];
   readonly form: Form;
   readonly text: string;
   readonly options: ReadHistoryOptions;
-  /** What was meant, with its positions or times. */
+  /** The operations as drawn, with their positions or times. */
   readonly meant: readonly Meant[];
-  /** What the reader has to say of the times. */
+  /** The disorder of times that the reader must report. */
   readonly disorder: Disorder | null;
 }
 
-/** `change` may put another record in the place of one. */
+/** Draws a history and writes it. `change` may replace a record. */
 export function writeSeed(
   draw: Draw,
   change: (one: Recorded, form: Form) => Recorded = (one) => one,
@@ -80,7 +81,7 @@ export function writeSeed(
 
 export interface Judged extends Written {
   readonly isValid: boolean;
-  /** What is wrong with what was read, or with its verdict; null: nothing. */
+  /** The error in the history as read, or in its verdict; null if there is none. */
   readonly flaw: string | null;
 }
 
@@ -98,7 +99,7 @@ export function judgeSeed(seed: number): Judged {
   return { ...written, isValid, flaw: flawOf(read, { ...written, isValid, failed }) };
 }
 
-/** By event. Equal times are in no order, so no process has two in a text that is shuffled. */
+/** Times by event. Equal times define no order, so in a shuffled text no process has two. */
 function timesOf(
   { events, operations }: DrawnHistory,
   timing: Timing,
@@ -123,7 +124,7 @@ function timed(one: Meant, times: readonly number[]): Meant {
   return { ...one, invoke: times[one.invoke] ?? 0, end };
 }
 
-/** As `failed: 'strict'` has it: a failed call found that it was not possible. */
+/** Applies `failed: 'strict'`: a failed call found that it was impossible. */
 function answeredFailure(one: Meant, model: string): Meant {
   const answers: Readonly<Record<string, string>> = { cas: 'missed' };
   const isLock = /mutex$|^semaphore$|^lease$/.test(model) && one.verb !== 'expire';
@@ -132,7 +133,7 @@ function answeredFailure(one: Meant, model: string): Meant {
   return { ...one, outcome: 'ok', heard: { answer } };
 }
 
-/** Whether a read of nil has an unknown answer, for which Knossos has no other sign. */
+/** Returns true if a read of nil has an unknown answer, which Knossos cannot write otherwise. */
 function hidesNil(format: string, { model, initial, operations }: DrawnHistory): boolean {
   const isKnossos = ['edn', 'json', 'jepsen-log', 'jepsen-txt'].includes(format);
   const isPlain = model === 'register' || model === 'cas-register';
@@ -150,7 +151,7 @@ interface Disorder {
   readonly count: number;
 }
 
-/** The first line whose time is before that of a line above it. */
+/** Returns the first line whose time is before that of an earlier line, or null. */
 function firstDisorder(
   lines: readonly Line[],
   times: readonly number[],
@@ -187,7 +188,7 @@ function flawOf(read: HistoryRead, { form, isValid, failed, disorder }: Expected
   return why === null ? null : `its order is refuted: ${why}`;
 }
 
-/** The text and what is wrong with it. */
+/** Returns the error and the text. */
 export function messageOf({ drawn, options, text, flaw }: Judged): string {
   return `${flaw ?? ''}\n${JSON.stringify(options)} ${JSON.stringify(drawn.operations)}\n${text}`;
 }

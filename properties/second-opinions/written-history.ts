@@ -1,7 +1,7 @@
 /**
- * Writes down what clients saw of one resource in one store, as somebody would who records it for
- * `fencepost check`: JSON lines, an event each, in their order. It is made from the trace alone,
- * and shares nothing with what hands histories to `linearizable`.
+ * Writes the calls of clients to one resource of one store as a recorder for `fencepost check`
+ * would: JSON lines, an event each, in order. Uses only the trace, and shares no code with the
+ * conversion of histories for `linearizable`.
  */
 import type { Answer, Call } from '../../src/core/history/call.ts';
 import type { Trace } from '../../src/core/history/trace.ts';
@@ -22,14 +22,14 @@ interface Ended {
   readonly at: number;
 }
 
-/** In which words a model of `fencepost check` takes a store's calls. */
+/** The form of a store's calls for a model of `fencepost check`. */
 export interface Dialect {
   readonly form: 'register' | 'fenced' | 'versioned' | 'cas';
-  /** What a version is counted from, where rows do not begin at 0. */
+  /** The first version, if rows do not begin at 0. */
   readonly firstVersion: number;
 }
 
-/** A text for each store and resource. */
+/** Returns a text per store and resource. */
 export function writtenHistories(trace: Trace, dialect: Dialect): readonly string[] {
   const asked: Asked[] = [];
   const ended = new Map<string, Ended>();
@@ -47,10 +47,10 @@ export function writtenHistories(trace: Trace, dialect: Dialect): readonly strin
   });
 }
 
-/** What is said as a call begins, and as it ends; null: it is left out. */
+/** The lines for the begin and the end of a call; null if the call is left out. */
 interface Lines {
   readonly invoke: Json;
-  /** Null: it never ends. */
+  /** Null if the call never ends. */
   readonly end: Json | null;
 }
 
@@ -78,7 +78,7 @@ class Writing {
     return lines.map(({ line }) => `${JSON.stringify(line)}\n`).join('');
   }
 
-  /** Every operation is a process of its own: of registers it does not matter who calls. */
+  /** Each operation gets its own process, since the caller does not matter for registers. */
   private linesOf(asked: Asked): Lines | null {
     const { operation, call } = asked;
     const end = this.ended.get(operation);
@@ -118,12 +118,12 @@ class Writing {
     }
     if (answer?.kind !== 'refused') return { invoke, end: ending };
     const isTold = hasVersion && answer.version !== undefined && answer.check === undefined;
-    // Why it was refused is not the version: then it says no more than that it did not happen.
+    // The refusal has another reason than the version: it states only that nothing happened.
     if (!isTold) return { invoke, end: { ...ending, type: 'fail' } };
     return { invoke, end: { ...ending, answer: 'refused', version: counted(answer.version) } };
   }
 
-  /** Whoever names a version means the value that it saw under it last. */
+  /** A client that names a version expects the value that it last saw with it. */
   private casLines(asked: Asked, begin: Begin, ending: Ending, answer: Answer | null): Lines {
     const { call } = asked;
     const known = call.verb === 'write' && call.version !== undefined ? this.seenBy(asked) : null;
@@ -134,7 +134,7 @@ class Writing {
     return { invoke, end: answer?.kind === 'refused' ? { ...ending, type: 'fail' } : ending };
   }
 
-  /** What the process of a call learnt of its key before it, and under which version. */
+  /** Returns the latest value and version of the key that the process knew before a call. */
   private seenBy({ process, call, at }: Asked): Seen | null {
     let seen: (Seen & { readonly at: number }) | null = null;
     for (const other of this.asked) {
@@ -160,12 +160,12 @@ type Fields = { readonly [name: string]: Json };
 type Begin = Fields;
 type Ending = Fields;
 
-/** "Applied before" does not say by which of the tries. */
+/** "Applied before" does not state by which attempt. */
 function isRepeated({ answer }: Ended): boolean {
   return answer?.kind === 'accepted' && answer.isRepeated === true;
 }
 
-/** What was refused did not happen. */
+/** A refused call did not happen. */
 function plainLines(call: StoreCall, begin: Begin, ending: Ending, answer: Answer | null): Lines {
   const refused = answer?.kind === 'refused' ? { type: 'fail' } : {};
   if (call.verb === 'read') {

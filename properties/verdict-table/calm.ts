@@ -1,6 +1,6 @@
 /**
  * The last row of the verdict table: every system without faults, with drawn latencies and times
- * that tie. It keeps every claim but those that its lock or its store lists as unpromised.
+ * that tie. It holds every claim, except those that its lock or store lists as not guaranteed.
  */
 import { claims } from '../../src/check/claims.ts';
 import type { Json } from '../../src/core/kernel/json.ts';
@@ -9,20 +9,20 @@ import { protocols } from '../../src/parts.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { storeKinds } from '../../src/systems/store/store-kinds.ts';
 
-/** Locks with the stores that they make sense before. */
+/** A lock with the stores that it is meaningful with. */
 export interface Calm {
   readonly lock: string;
   readonly stores: readonly string[];
   readonly options?: Readonly<Record<string, Json>>;
   readonly works: readonly CalmWork[];
-  /** What it promises beyond its lock, by these options. */
+  /** Claims that these options guarantee in addition to those of the lock. */
   readonly promises?: readonly string[];
 }
 
 export interface CalmWork {
   readonly name: string;
   readonly file: Readonly<Record<string, Json>>;
-  /** Claims that nobody promises to those who work so. */
+  /** Claims that are not guaranteed for this workload. */
   readonly unpromised: readonly string[];
 }
 
@@ -35,7 +35,7 @@ function work(name: string, workload: Json, unpromised: readonly string[] = []):
   return { name, file: { ...FAST, workload }, unpromised };
 }
 
-/** The same at a pace for leases of whole seconds, where each worker has a job of its own. */
+/** The same at a pace for leases of whole seconds, in which each worker has its own job. */
 function inSeconds({ name, file, unpromised }: CalmWork): CalmWork {
   const clients = {
     count: 2,
@@ -80,9 +80,9 @@ const IN_SECONDS = [W1, W1_SEVERAL, W2, W3].map(inSeconds);
 const SLOW = IN_SECONDS.concat(W4);
 
 const tokenStores = [...storeKinds].filter(([, { manners }]) => !manners.hasVersions);
-/** Before these a grant writes once. */
+/** With these stores a grant writes once. */
 const STRICT = ['fenced-strict'];
-/** It keeps nothing, so that nothing is put to the test. */
+/** It stores nothing, so no claim is exercised. */
 export const SABOTEUR = 'drops-writes';
 const TOKEN_STORES = tokenStores
   .map(([name]) => name)
@@ -94,7 +94,7 @@ const VERSIONED = [...storeKinds.keys()].filter(
 );
 
 const leases = ['lease-dynamodb', 'lease-memcached', 'lease-redis'];
-/** A key with the fence lets each holder run a job anew, also when nothing goes wrong. */
+/** A key with the fence lets each holder repeat a job, even without faults. */
 const IDEMPOTENCIES = [
   ['marked', ['at-most-once']],
   ['step', ['at-most-once']],
@@ -103,7 +103,7 @@ const IDEMPOTENCIES = [
 
 const CACHE_LOCK_CURED = { countsFrom: 'request', extends: 'owner', release: 'compare-and-delete' };
 
-/** Options that are other ways to do it right. */
+/** Options that are other correct settings. */
 const SETTINGS: readonly (readonly [string, Record<string, Json>, readonly CalmWork[]])[] = [
   ['lock-service', { lockDelay: 20 }, WORKS],
   ['lock-service', { waits: 'in-line' }, WORKS],
@@ -135,7 +135,7 @@ export const calm: readonly Calm[] = [
       promises,
     })),
   ]),
-  // Published they break these without a fault; cured by one option they hold them.
+  // The published variants break these without a fault; one option cures them.
   ...leases.map((lock) => ({
     lock: `${lock}-published`,
     stores: ['fenced'],
@@ -168,17 +168,17 @@ export const calm: readonly Calm[] = [
   { lock: 'none', stores: ['unfenced'], works: [W1, W2, W3] },
 ];
 
-/** Whether it is one of the two that come before every store. */
+/** Returns true for the two locks that are combined with every store. */
 export function isLockService({ lock }: Calm): boolean {
   return lock.startsWith('lock-service');
 }
 
-/** The lock and what was chosen for it. */
+/** The lock and its options. */
 export function calmTitle({ lock, options = {} }: Calm): string {
   return [lock, ...Object.entries(options).map(([name, value]) => `${name}: ${value}`)].join(' ');
 }
 
-/** One scenario, whose systems have this work; throws on an unknown word. */
+/** Returns one scenario with this workload for all systems; throws for an unknown word. */
 export function calmScenario(
   { lock, stores, options = {} }: Calm,
   { name, file }: CalmWork,
@@ -191,7 +191,7 @@ export function calmScenario(
   return read.scenario;
 }
 
-/** All that the lock before this store promises to those who work so. */
+/** Returns the claims that this lock with this store guarantees for this workload. */
 export function promisedBy(
   { lock, promises = [] }: Calm,
   store: string,

@@ -1,6 +1,6 @@
 /**
- * The letters of the table's column of faults: what each does to a scenario whose leases last so
- * and so long. All of them fire by chance, so that they meet in many ways.
+ * The letters of the table's column of faults, each with its faults for a scenario with leases of a
+ * given length. All of them fire by chance, so that they combine in many ways.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 
@@ -10,19 +10,19 @@ export interface Letter {
   readonly faults: (time: Breath) => readonly Json[];
 }
 
-/** Times of a scenario as its faults need them, as text. */
+/** Times of a scenario for its faults, as text. */
 export interface Breath {
-  /** A tenth of the ttl to three times it. */
+  /** From a tenth of the ttl to three times the ttl. */
   readonly long: string;
   /** A small part of the ttl. */
   readonly short: string;
-  /** Any time of the first five ttl. */
+  /** Any time within the first five ttl. */
   readonly any: string;
-  /** Further than the ttl, both ways. */
+  /** More than the ttl, in both directions. */
   readonly off: string;
-  /** Less far than the ttl, both ways. */
+  /** Less than the ttl, in both directions. */
   readonly within: string;
-  /** Further than the ttl, forwards. */
+  /** More than the ttl, forward. */
   readonly ahead: string;
 }
 
@@ -46,7 +46,7 @@ function letter(name: string, faults: Letter['faults']): Letter {
   return { letter: name, faults };
 }
 
-/** A client is paused: as it is about to write, or at any time. */
+/** A client is paused before it writes, or at any time. */
 export const P: Letter = letter('P', ({ long, any }) => [
   { pause: { process: clients, before: 'write', for: long, chance: '1/2' } },
   { pause: { process: clients, at: any, for: long, chance: '1/4' } },
@@ -56,7 +56,7 @@ export const P_BEFORE_WRITE: Letter = letter('P before the write', ({ long }) =>
   { pause: { process: clients, before: 'write', for: long, chance: '1/2' } },
 ]);
 
-/** Before the client compares how long the attempt took. */
+/** Before the client measures how long the attempt took. */
 export const P_WHILE_ACQUIRING: Letter = letter('P before the check', ({ long, any }) => [
   { pause: { process: clients, at: any, for: long, chance: '1/2' } },
   { pause: { process: clients, before: 'acquire', for: long, chance: '1/4' } },
@@ -70,7 +70,7 @@ export const P_IN_RELEASE: Letter = letter('P in release', ({ long }) => [
   { pause: { process: clients, before: 'release', for: long, chance: '1/2' } },
 ]);
 
-/** A leader of Kubernetes reads the record before it gives up. */
+/** A Kubernetes leader reads the record before it gives up leadership. */
 export const P_IN_RELEASE_GET: Letter = letter('P in release', ({ long }) => [
   { pause: { process: clients, before: 'release-get', for: long, chance: '1/2' } },
 ]);
@@ -85,34 +85,34 @@ function pauseAndDelay(name: string, pause: string): Letter {
 /** A pause and a delay, together less than `LOCK_DELAY_MS`. */
 export const P_R_WITHIN: Letter = pauseAndDelay('P + R < d', '1ms..25ms');
 
-/** The same, at times more. */
+/** A pause and a delay that sometimes exceed `LOCK_DELAY_MS`. */
 export const P_R_BEYOND: Letter = pauseAndDelay('P + R > d', '1ms..120ms');
 
 export const LOCK_DELAY_MS = 60;
 
-/** Messages of the lock are late. */
+/** Messages to and from the lock are late. */
 export const D: Letter = letter('D', ({ long }) => [
   { delay: { message: 'acquire', leg: 'request', by: long, chance: '1/4' } },
   { delay: { message: 'acquire', leg: 'reply', by: long, chance: '1/4' } },
   { delay: { message: 'release', leg: 'request', by: long, chance: '1/4' } },
 ]);
 
-/** What asks for a lock is so late that its client has given up. */
+/** Requests for a lock are so late that the client has given up. */
 export const D_OF_ACQUIRES: Letter = letter('D of acquires', ({ long }) => [
   { delay: { message: 'acquire', leg: 'request', by: long, chance: '1/2' } },
 ]);
 
-/** Messages of the store are late. */
+/** Messages to the store are late. */
 export const R: Letter = letter('R', ({ long }) => [
   { delay: { message: 'write', leg: 'request', by: long, chance: '1/2' } },
 ]);
 
-/** The same at replicas of a store: some get a message late, and one never. */
+/** Messages to replicas of a store: some get a message late, and one never. */
 export const R_OF_REPLICAS: Letter = letter('R of replicas', ({ long, any }) => [
   { delay: { from: clients, to: stores, at: any, by: long, chance: '1/2' } },
 ]);
 
-/** Of three replicas two may miss a write. */
+/** Two of three replicas may miss a write. */
 export const L_OF_REPLICAS: Letter = letter('L of replicas', ({ any }) => [
   { drop: { from: clients, to: stores, at: any, chance: '3/4' } },
   { drop: { from: clients, to: stores, at: any, chance: '3/4' } },
@@ -120,36 +120,36 @@ export const L_OF_REPLICAS: Letter = letter('L of replicas', ({ any }) => [
 
 export const L: Letter = letter('L', () => [{ drop: { chance: '1/30' } }]);
 
-/** What gives the lock back is lost, with its connection. */
+/** Releases are lost, together with their connection. */
 export const L_OF_RELEASES: Letter = letter('L of releases', () => [
   { drop: { message: 'release', leg: 'request', chance: '1/2' } },
 ]);
 
-/** A client is granted the lock, does not hear of it, and stalls. */
+/** A client is granted the lock, does not learn of it, and stalls. */
 export const L_OF_ANSWERS_AND_P: Letter = letter('L of answers, P', ({ long }) => [
   { drop: { message: 'acquire', leg: 'reply', chance: '3/4' } },
   { pause: { process: clients, after: 'acquire', for: long, chance: '3/4' } },
 ]);
 
-/** Datagrams are doubled, and overtake each other. */
+/** Datagrams are duplicated and overtake each other. */
 export const U: Letter = letter('U', ({ long }) => [{ duplicate: { by: long, chance: '1/8' } }]);
 
-/** Connections are replaced, so that what is sent later overtakes what was sent before. */
+/** Connections are replaced, so a later message overtakes an earlier one. */
 export const O: Letter = letter('O', () => [
   { reset: { from: clients, to: stores, before: 'write', chance: '1/2' } },
 ]);
 
-/** The same of connections to the lock, as their clients are told that they have it. */
+/** Connections to the lock are replaced as their clients learn that they hold it. */
 export const O_OF_LOCK: Letter = letter('O of the lock', () => [
   { reset: { from: clients, to: locks, after: 'acquire', chance: '3/4' } },
 ]);
 
-/** Clocks of clients are further off than a ttl. */
+/** Clocks of clients are off by more than a ttl. */
 export const S: Letter = letter('S', ({ off }) => [
   { clock: { process: clients, at: '0us', step: off, chance: '1/2' } },
 ]);
 
-/** By less than a ttl: it is enough that it is more than what is left of the lease. */
+/** By less than a ttl: a step longer than the rest of the lease is enough. */
 export const S_WITHIN: Letter = letter('S < ttl', ({ within }) => [
   { clock: { process: clients, at: '0us', step: within, chance: '1/2' } },
 ]);
@@ -165,7 +165,7 @@ export const Q: Letter = letter('Q', () => [
   { clock: { process: locks, at: '0us', chance: '1/2' } },
 ]);
 
-/** The clock of one node is set forwards. */
+/** The clock of one node is set forward. */
 export const J_ON_ONE_NODE: Letter = letter('J on one node', ({ any, ahead }) => [
   { clock: { process: 'lock-2', at: any, step: ahead } },
 ]);
@@ -199,7 +199,7 @@ export const E: Letter = letter('E', ({ any }) => [
   { evict: { process: locks, at: any, key: 'db', chance: '3/4' } },
 ]);
 
-/** A client does not reach the primary for a while. */
+/** A client cannot reach the primary for a while. */
 export const N: Letter = letter('N', ({ any, long }) => [
   { partition: { from: clients, to: ['lock'], at: any, for: long, chance: '1/2' } },
 ]);

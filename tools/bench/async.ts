@@ -1,6 +1,6 @@
 /**
- * Measures real asynchronous code on the virtual clock: events a second, each with its jobs run,
- * what the detection of escapes costs, and whole runs of a lock client.
+ * Measures real asynchronous code on the virtual clock: events per second, each with the jobs that
+ * it runs, the cost of detecting forbidden APIs, and complete runs of a lock client.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Plan } from '../../src/core/plan/plan.ts';
@@ -16,14 +16,14 @@ import { fiveByFive, SYSTEM } from './workload.ts';
 const EVENTS = 100_000;
 const CLIENTS = 4;
 
-/** A run of nothing but what its programs do. */
+/** A plan without clients or faults: only the programs run. */
 function bare(): Plan {
   const plan = expand(fiveByFive(), SYSTEM, 0);
   const limits = { ...plan.limits, probe: false, maxEvents: 10 * EVENTS, endUs: 1e12 };
   return { ...plan, clients: [], faults: [], chance: null, limits };
 }
 
-/** Three nested asynchronous calls for each timer. */
+/** Three nested asynchronous calls per timer. */
 async function nested(depth: number): Promise<void> {
   if (depth === 0) await wait(1);
   else await nested(depth - 1);
@@ -33,7 +33,7 @@ const waits: AsyncProgram = async () => {
   for (let at = 0; at < EVENTS / CLIENTS; at += 1) await nested(3);
 };
 
-/** Timers of the oldest kind, and a clock and a chance asked for each. */
+/** Callback timers, each with a read of the clock and of the random numbers. */
 const callsBack: AsyncProgram = () =>
   new Promise((resolve) => {
     let left = EVENTS / CLIENTS;
@@ -60,7 +60,7 @@ class Echo implements Server<Empty, Empty> {
   }
 }
 
-/** Two events a call: the request arrives, and the reply. */
+/** Two events per call: the request and the reply arrive. */
 function callsOf(port: Port<Empty, Empty>): AsyncProgram {
   return async (context) => {
     const section = context.section(1);

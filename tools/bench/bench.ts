@@ -1,8 +1,8 @@
 /**
- * Measures fencepost and prints a table beside its targets, each row as it comes: `npm run bench --
- * [--long] [--nodes 20,22,24] [--page] [subject…]`. With versions of Node the rows show the
- * processor time under each. It judges nothing, since what a machine gives depends on the machine.
- * `--page` measures `PAGE_SUBJECTS` and writes `reports/speed.md`.
+ * Measures fencepost and prints a table with targets, row by row: `npm run bench -- [--long]
+ * [--nodes 20,22,24] [--page] [subject…]`. With versions of Node the rows show the processor time
+ * under each. It passes no judgement, since results depend on the machine. `--page` measures
+ * `PAGE_SUBJECTS` and writes `reports/speed.md`.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ const SUBJECTS: readonly Subject[] = [
   realms,
   isolation,
 ];
-/** What `reports/speed.md` shows. */
+/** Subjects in `reports/speed.md`. */
 const PAGE_SUBJECTS: readonly Subject[] = [seeds, exhaust, realms];
 const PAGE_FLAG = '--page';
 const LONG_FLAG = '--long';
@@ -62,21 +62,21 @@ const HEAD: Row = {
   target: 'target',
 };
 
-/** Room for each column but the last, as a row is printed before the next one is known. */
+/** Widths of all columns except the last, as a row is printed before the next one is known. */
 const WIDTHS = { what: 72, cpu: 14, wall: 10, ratio: 58 } as const;
 
-/** What the command line asks for. */
+/** The request on the command line. */
 interface Wish {
   readonly subjects: readonly Subject[];
-  /** Whether rows go out as JSON, one a line, for a comparison. */
+  /** True to print rows as JSON lines, for a comparison. */
   readonly isJson: boolean;
-  /** Whether `reports/speed.md` is written. */
+  /** True to write `reports/speed.md`. */
   readonly isPage: boolean;
-  /** The versions of Node to compare, from npm; none for the one that runs this. */
+  /** Versions of Node to compare, from npm; empty for the running one. */
   readonly nodes: readonly string[];
 }
 
-/** Null where a word means nothing; then it has been said what does. */
+/** Returns null for an unknown word, after printing the known ones. */
 function wishOf(argv: readonly string[]): Wish | null {
   const at = argv.indexOf(NODES_FLAG);
   const nodes = at === -1 ? [] : (argv[at + 1] ?? '').split(',');
@@ -136,7 +136,7 @@ async function measureAll(subjects: readonly Subject[], tell: (row: Row) => void
   }
 }
 
-/** Measures one subject under each version in turn, and prints what each makes of every row. */
+/** Measures one subject under each version in turn, and prints their results for every row. */
 function compareNodes(
   subject: string,
   versions: readonly string[],
@@ -161,7 +161,7 @@ function compareNodes(
   });
 }
 
-/** A row that another process of this program printed. */
+/** Reads a row that another process of this program printed. */
 function rowFrom(line: string | undefined): Pick<Row, 'what' | 'cpu' | 'wall'> {
   const row: unknown = JSON.parse(line ?? '{}');
   const text = (name: string): string => String(Reflect.get(Object(row), name) ?? '');

@@ -1,6 +1,6 @@
 /**
- * Measures the linearizability checker on histories that it draws itself: 10,000 operations of 20
- * clients, a hundred short logs, and a million operations of a lock.
+ * Measures the linearizability checker on drawn histories: 10,000 operations of 20 clients, a
+ * hundred short logs, and a million operations of a lock.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
@@ -28,7 +28,7 @@ const MANY_VALUES = 20;
 const LOGS = 100;
 const SEED = 1;
 
-/** What to beat: the median of Porcupine's newest on a small machine, and what is aimed at. */
+/** The reference, the median of Porcupine's newest version on a small machine, and the target. */
 interface Aims {
   readonly reference: string;
   readonly target: string;
@@ -79,7 +79,7 @@ async function rowFor<State extends Json, Call extends CallData>(
   return { what: `check: ${what}, 10,000`, ...times(took('check'), 1), ratio, target };
 }
 
-/** Replaces the first of the operations from the middle on that `change` changes. */
+/** Replaces the first operation after the middle that `change` changes. */
 function withChange<Call>(
   history: History<Call>,
   change: (operation: Operation<Call>) => Operation<Call>,
@@ -98,7 +98,7 @@ function withLoweredToken(history: ReturnType<typeof drawLock>): typeof history 
   });
 }
 
-/** A value that nobody ever wrote. */
+/** Inserts a read of a value that was never written. */
 function inventing(history: ReturnType<typeof drawCasRegister>): typeof history {
   return withChange(history, (operation) => {
     const { call } = operation;
@@ -106,7 +106,7 @@ function inventing(history: ReturnType<typeof drawCasRegister>): typeof history 
   });
 }
 
-/** A value that was written before, though perhaps long before. */
+/** Inserts a read of an outdated value, which may have been written long before. */
 function outdated(history: ReturnType<typeof drawCasRegister>, values: number): typeof history {
   return withChange(history, (operation) => {
     const { call } = operation;
@@ -124,7 +124,7 @@ function withStaleRead(history: ReturnType<typeof drawUniqueRegister>): typeof h
   });
 }
 
-/** Logs as short as those of Jepsen, every other one with a wrong read. */
+/** Logs as short as those of Jepsen; every second one has a wrong read. */
 function shortLogs(): readonly History<CasRegisterCall>[] {
   return Array.from({ length: LOGS }, (_, seed) => {
     const log = drawCasRegister(seed, SHORT, FEW_VALUES);
@@ -144,7 +144,7 @@ async function shortLogsRow(): Promise<Row> {
   };
 }
 
-/** What a person must look at of each invalid log, and how long it took to find. */
+/** Measures the sizes of the explanations of invalid logs, and the time to find them. */
 async function coresRow(): Promise<Row> {
   const model = casRegister(0);
   const sizes: number[] = [];

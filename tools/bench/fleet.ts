@@ -1,6 +1,6 @@
 /**
- * Measures sweeps on a queue: what a second worker is worth, what the queue costs, and how fast a
- * coordinator adds its jobs. It starts a Redis of its own.
+ * Measures sweeps on a queue: the gain from a second worker, the cost of the queue, and how fast a
+ * coordinator adds its jobs. Starts its own Redis.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +14,12 @@ import { median, type Row, type Subject, wallRatio } from './measure.ts';
 import { withRedis } from './own-redis.ts';
 import { FIVE_BY_FIVE, fiveByFive } from './workload.ts';
 
-/** What a worker's process is started with. */
+/** Flag that starts a worker process. */
 export const WORKER_FLAG = '--work-on-port';
 
 const VERSION = 'bench';
 const PASSES = 3;
-/** A new thread takes some ten seconds until its code is compiled for good. */
+/** A new thread takes some ten seconds until its code is fully compiled. */
 const WARM_PASSES = 2;
 const SHARD_SEEDS = 1_600;
 const SHARDS = 6;
@@ -33,7 +33,7 @@ function ordersFor(from: number, seeds: number, of: number): readonly ShardOrder
   });
 }
 
-/** Coordinates until all is there, or for one round. */
+/** Coordinates until all results have arrived, or for one round. */
 async function coordinate(
   fleet: Fleet,
   orders: readonly ShardOrder[],
@@ -63,7 +63,7 @@ async function addingRow(fleet: Fleet): Promise<Row> {
   return { what, cpu: '', wall, ratio: '', target: '≤ 10 s' };
 }
 
-/** Passes over other seeds each, with the workers that are there, after those to get warm. */
+/** Times passes over different seeds with the running workers, after warm-up passes. */
 async function timeSweeps(fleet: Fleet, from: number): Promise<number> {
   const taken: number[] = [];
   for (let pass = 0; pass < WARM_PASSES + PASSES; pass += 1) {
@@ -76,7 +76,7 @@ async function timeSweeps(fleet: Fleet, from: number): Promise<number> {
   return median(taken.slice(WARM_PASSES));
 }
 
-/** The same on so many threads of this process. */
+/** Times the same passes on `workers` threads of this process. */
 async function timeThreads(workers: number): Promise<number> {
   const pool = openPool({ workers });
   const taken: number[] = [];
@@ -115,7 +115,7 @@ async function workerRows(address: QueueAddress, fleet: Fleet): Promise<readonly
   ];
 }
 
-/** Ready once it says so. */
+/** Resolves when the worker reports that it is ready. */
 async function startWorker(address: QueueAddress): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('./bench.js', import.meta.url));
   const worker = spawn(process.execPath, [script, WORKER_FLAG, String(address.port)], {

@@ -1,4 +1,4 @@
-/** Measures a sweep on one core, where its time goes, and what a second worker is worth. */
+/** Measures a sweep on one core, its parts, and the gain from a second worker. */
 import { readFileSync } from 'node:fs';
 import { judge } from '../../src/check/claims.ts';
 import { termsOf } from '../../src/check/terms.ts';
@@ -44,7 +44,7 @@ async function* rowsOf(
   target: string,
 ): AsyncIterable<Row> {
   const sweepAll = (): Promise<void> => sweepSeeds({ scenario, system, seeds: SEEDS });
-  // Before there are a million events, which whoever collects garbage looks at each time.
+  // Before a million events exist, which each garbage collection would traverse.
   const alone = await measure({ sweep: sweepAll }, PASSES, WARM_UPS);
   const claims = claimsJudged([]);
   const seeds = Array.from({ length: SEEDS }, (_, seed) => seed);
@@ -86,7 +86,7 @@ async function* rowsOf(
 }
 
 async function* workerRows(): AsyncIterable<Row> {
-  // As in a long sweep, the workers have been started and are warm.
+  // As in a long sweep, the workers are started and warm.
   const pools = { one: openPool({ workers: 1 }), two: openPool({ workers: 2 }) };
   const sweep = { scenario: fiveByFive(), system: SYSTEM, seeds: WORKER_SEEDS };
   const took = await measure({
@@ -111,7 +111,7 @@ export const seeds: Subject = {
   rows: seedRows,
 };
 
-/** What it costs that greens can be earned, where one system breaks what the other holds. */
+/** Measures the cost of comparing systems, if one system breaks what the other holds. */
 async function* greenRows(): AsyncIterable<Row> {
   const file = new URL('../../fixtures/zombie-writer.yaml', import.meta.url);
   const scenario = scenarioOf(readFileSync(file, 'utf8'), 'zombie-writer.yaml');

@@ -1,7 +1,7 @@
 /**
- * `npm run compare -- [seeds]`: measures pessimistic locking, optimistic locking, and leases with
- * and without fencing under contention and faults, side by side on the same seeds, and prints what
- * the measurement says of three hypotheses about when to use which.
+ * `npm run compare -- [seeds]` measures pessimistic locking, optimistic locking, and leases with
+ * and without fencing on the same seeds, under contention and faults. It prints the results side by
+ * side, and whether they support three hypotheses about when to use which.
  */
 import { assert } from '../../src/core/kernel/assert.ts';
 import { loadScenario } from '../../src/load.ts';
@@ -36,7 +36,7 @@ const FAULTS = [
   { crash: { process: 'clients', at: '0ms..150ms', restart: '10ms..50ms', chance: '1/8' } },
 ];
 
-/** Each section reads the counter of one of the rows, under its lock, and writes it one higher. */
+/** Each section reads the counter of one of the rows under its lock, and increments it. */
 function scenarioOf(level: Level, hasFaults: boolean): Scenario {
   const { clients, rows, think } = LEVELS[level];
   const file = {
@@ -89,7 +89,7 @@ const ROWS: readonly (readonly [label: string, figure: Figure])[] = [
   ['retries per section', 'retries'],
 ];
 
-/** A table for each condition, then the hypotheses. */
+/** Prints a table per condition, then the hypotheses. */
 export async function compare(seeds: number): Promise<readonly string[]> {
   const cells = await measureCells(seeds);
   const conditions = new Set(cells.map(conditionOf));
@@ -124,7 +124,7 @@ function wrongIn(cells: readonly Cell[]): Share {
   return shareOf(runs.filter(({ isWrong }) => isWrong).length, runs.length);
 }
 
-/** Three digits that count: `64.5`, `207`, `0.23`. */
+/** Formats three significant digits: `64.5`, `207`, `0.23`. */
 function figureText(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size === 0 || size >= 99.95 ? 0 : size < 9.995 ? 2 : 1);
@@ -138,7 +138,7 @@ function shareText({ hits, runs }: Share): string {
   return `${hits} of ${runs}`;
 }
 
-/** Each is judged by speed without faults, or by safety with faults. */
+/** Each hypothesis is judged by speed without faults, or by safety with faults. */
 function hypotheses(cells: readonly Cell[]): readonly string[] {
   const calm = (strategy: Strategy, level: Level): readonly RunMeasures[] =>
     cells.find((cell) => cell.strategy === strategy && cell.level === level && !cell.hasFaults)
@@ -167,7 +167,7 @@ interface Compared {
   readonly theirs: readonly RunMeasures[];
 }
 
-/** A gain counts where its interval leaves out 0. */
+/** A gain counts if its interval excludes 0. */
 function speedLines(hypothesis: string, compared: Compared): readonly string[] {
   const [done, sooner] = [gainOf('throughput', 1, compared), gainOf('slowestCommit', -1, compared)];
   const isFor = done.lower > 0 || sooner.lower > 0;
@@ -186,7 +186,7 @@ function speedLines(hypothesis: string, compared: Compared): readonly string[] {
   ];
 }
 
-/** The mean difference over the seeds, positive where ours is better. */
+/** Returns the mean difference over the seeds, positive if ours is better. */
 function gainOf(figure: Figure, sign: 1 | -1, { ours, theirs }: Compared): Mean {
   return meanOf(ours.map((run, seed) => sign * (run[figure] - (theirs[seed]?.[figure] ?? 0))));
 }

@@ -1,6 +1,6 @@
 /**
- * Each fenced block of the README and the docs is run by the test that a table names. Those of this
- * test are run where the packed package is installed in an empty folder.
+ * Checks that each fenced block of the README and the docs is run by the test that a table names.
+ * This test runs its own blocks in a folder in which the packed package is installed.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -37,7 +37,7 @@ const blocks = [...pages].flatMap(([page, whole]) =>
   [...whole.matchAll(/^```(.*\n[\s\S]*?)\n```$/gm)].map(([, block = '']) => `${page} ${block}`),
 );
 
-/** Blocks, and the test that runs them; null for this one. */
+/** Blocks, and the test that runs each; null for this one. */
 const RUN_BY: readonly (readonly [block: RegExp, by: string | null])[] = [
   [/^README\.md sh\n.*\n.* run six-steps/, null],
   [/^README\.md sh\nnpm ci/, '.ci/run'],
@@ -74,13 +74,13 @@ const RUN_BY: readonly (readonly [block: RegExp, by: string | null])[] = [
 
 const rowsOf = (text: string) => RUN_BY.filter(([block]) => block.test(text));
 
-test('one test runs each block, and each row has one', () => {
+test('exactly one test runs each block, and each row has a block', () => {
   expect(blocks.filter((block) => rowsOf(block).length !== 1)).toEqual([]);
   expect(RUN_BY.filter((row) => !blocks.some((block) => rowsOf(block).includes(row)))).toEqual([]);
   expect(RUN_BY.filter(([, by]) => !existsSync(join(root, by ?? '')))).toEqual([]);
 });
 
-/** The blocks of a language that this test runs, in the order in which one reads on. */
+/** Returns the blocks of a language that this test runs, in reading order. */
 function blocksHere(language: string): readonly string[] {
   const own = blocks.filter((block) => rowsOf(block).some(([, by]) => by === null));
   return own.flatMap((block) => {
@@ -89,7 +89,7 @@ function blocksHere(language: string): readonly string[] {
   });
 }
 
-/** As `npx --no-install` does, without installing again, and on few seeds. */
+/** Runs what `npx --no-install` runs, without installing again, and on few seeds. */
 function typed(block: string): string {
   return block
     .replaceAll(/^npm install .*$/gm, '')
@@ -104,7 +104,7 @@ test.each(blocksHere('sh'))('a shell runs %s', { timeout: 120_000 }, (block) => 
   expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
 });
 
-/** What an example prints, once its types are checked and it is built. */
+/** Checks the types of an example, builds it, and returns its output. */
 function outputOf(example: string): string {
   ran.add(example);
   writeFileSync(join(folder, 'example.mts'), example);
@@ -122,14 +122,14 @@ function outputOf(example: string): string {
 const examples = blocksHere('ts');
 const ran: Set<string> = new Set();
 
-/** The one that says so. */
+/** Returns the only example that contains `words`. */
 function exampleWith(words: string): string {
   const found = examples.filter((text) => text.includes(words));
   expect(found, words).toHaveLength(1);
   return found[0] ?? '';
 }
 
-test('the examples run, and say what their comments say', () => {
+test('the examples run and print what their comments state', () => {
   expect(outputOf(exampleWith('await shrink('))).toContain('pause: { process:');
   for (const words of ['new LockService()', 'new OptimisticTable(']) {
     const classes = exampleWith(words);
@@ -141,7 +141,7 @@ test('the examples run, and say what their comments say', () => {
   expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
 });
 
-test('the leases answer as their comments say', () => {
+test('the leases answer as their comments state', () => {
   const leases = exampleWith('new LeaseTable()');
   const said = [...leases.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
   const answers = outputOf(leases).replace(/\{ kind: '(\w+)', (\w+): (\d+),.*/g, '$1, $2 $3');
@@ -149,7 +149,7 @@ test('the leases answer as their comments say', () => {
   expect(said).toHaveLength(6);
 });
 
-test('a plan is explained as the comments say', () => {
+test('a plan is explained as the comments state', () => {
   const told = exampleWith('await explain(');
   const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
   expect(outputOf(told).trim().split('\n')).toEqual(said);
@@ -168,21 +168,24 @@ test.each([
   ['explain', 'library.ts', 'Stale write accepted by `unfenced`'],
   ['checkHistory', 'linearizability/check-history.ts', 'invalid'],
   ['readHistory', 'linearizability/formats/formats.ts', 'register 2'],
-])('the example in the comment of %s compiles and prints what it should', (name, path, prints) => {
-  const example = exampleOf(name, path);
-  const code =
-    /\bplan\b/.test(example) && !example.includes('const plan') ? PLAN + example : example;
-  const used = (names: string): string =>
-    names
-      .split(' ')
-      .filter((one) => new RegExp(`\\b${one}\\b`).test(code))
-      .map((one) => (/^[A-Z]/.test(one) ? `type ${one}` : one))
-      .join(', ');
-  const root = used('defineSystem expand explain judge loadPlan loadScenario replay run shrink');
-  const check = used('checkHistory models readHistory History RegisterCall');
-  const imports = `import { ${root} } from 'fencepost';\nimport { ${check} } from 'fencepost/check';\n`;
-  expect(outputOf(`${imports}${code}`)).toContain(prints);
-});
+])(
+  'the example in the comment of %s compiles and prints the expected text',
+  (name, path, prints) => {
+    const example = exampleOf(name, path);
+    const code =
+      /\bplan\b/.test(example) && !example.includes('const plan') ? PLAN + example : example;
+    const used = (names: string): string =>
+      names
+        .split(' ')
+        .filter((one) => new RegExp(`\\b${one}\\b`).test(code))
+        .map((one) => (/^[A-Z]/.test(one) ? `type ${one}` : one))
+        .join(', ');
+    const root = used('defineSystem expand explain judge loadPlan loadScenario replay run shrink');
+    const check = used('checkHistory models readHistory History RegisterCall');
+    const imports = `import { ${root} } from 'fencepost';\nimport { ${check} } from 'fencepost/check';\n`;
+    expect(outputOf(`${imports}${code}`)).toContain(prints);
+  },
+);
 
 test('every example was run', () => {
   expect(examples.filter((example) => !ran.has(example))).toEqual([]);

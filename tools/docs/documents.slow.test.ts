@@ -1,7 +1,7 @@
 /**
- * What the four documents that fencepost was asked to implement say, line by line, each with what
- * shows that it is so, or why it is not. `docs/documents.md` is made of the same rows:
- * `npx vitest run tools/docs/documents --update` writes it anew.
+ * Lists the statements of the four documents that fencepost implements, line by line, each with
+ * what shows that it is so, or why it is not. `docs/documents.md` is generated from the same rows:
+ * `npx vitest run tools/docs/documents --update` writes it.
  */
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -42,7 +42,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** An asynchronous function, whose constructor takes its code as text. */
+/** The constructor of asynchronous functions, which takes code as text. */
 const AsyncFunction: new (name: string, code: string) => (given: unknown) => Promise<void> =
   Object.getPrototypeOf(async () => {}).constructor;
 
@@ -89,7 +89,7 @@ function cellOf(text: string): string {
   return text.replaceAll('|', '\\|');
 }
 
-/** The end of what `npm run compare` prints: the last condition, and the rulings. */
+/** Returns the end of the output of `npm run compare`: the last condition, and the rulings. */
 async function listingOf({ shown }: Row): Promise<readonly string[]> {
   if (!('comparedSeeds' in shown)) return [];
   const lines = await linesOfCompare(shown.comparedSeeds);
@@ -100,7 +100,7 @@ async function listingOf({ shown }: Row): Promise<readonly string[]> {
   ];
 }
 
-/** The table of a document; what is too long for a cell stands below it. */
+/** Renders the table of a document; text that is too long for a cell follows it. */
 async function render({ title, about, rows }: SourceDocument, at: number): Promise<string> {
   const scripts: string[] = [];
   const shownBy = ({ shown }: Row): string => {
@@ -132,11 +132,11 @@ in fencepost, and whether fencepost does the same. \`tools/docs/documents.slow.t
 checks what it prints, and writes this page. A script is a file that one runs with \`node\` where fencepost is installed.
 `;
 
-test('no row of a document was lost', () => {
+test('every row of a document is present', () => {
   expect(documents.map(({ rows }) => rows.length)).toEqual([18, 13, 17, 21]);
 });
 
-test('docs/documents.md says what was run', async () => {
+test('docs/documents.md shows the statements that were run', async () => {
   const parts = await Promise.all(documents.map(render));
   const text = [INTRODUCTION.trim(), ...parts].join('\n\n').trimEnd();
   await expect(`${text}\n`).toMatchFileSnapshot('../../docs/documents.md');

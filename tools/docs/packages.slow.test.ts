@@ -1,9 +1,9 @@
 /**
- * Lock packages of npm, unmodified: `fixtures/packages` meets what it expects, its kept plans
- * replay to the same events, and the counts in `package-findings.ts` are right, of which
- * `reports/packages.md` is made (`npx vitest run` with `-u` writes it). The packages are installed
- * from the registry, each by its own lock file and without its scripts, into a folder that is used
- * again as long as that lock file is the same. Each commit runs another half of the scenarios and
+ * Tests lock packages of npm, unmodified: `fixtures/packages` meets its expectations, its kept
+ * plans replay to the same events, and the counts in `package-findings.ts` are right, from which
+ * `reports/packages.md` is generated (`npx vitest run` with `-u` writes it). The packages are
+ * installed from the registry, each by its lock file and without scripts, into a folder that is
+ * reused while that lock file is unchanged. Each commit runs another half of the scenarios and
  * replays all plans, so that every package is tested each time; the nightly run runs all.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,19 +22,20 @@ const scratch = mkdtempSync(join(tmpdir(), 'fencepost-packages-'));
 const replayed = z.object({ outcome: z.string(), digest: z.string() });
 
 /**
- * A sweep that loads all modules anew for each run, as simple-redis-mutex asks for, takes a minute
- * of CPU: node-redis 5 needs 40 ms in Node itself to make its first client. And machines are busy.
+ * A sweep that reloads all modules for each run, as simple-redis-mutex requires, takes a minute of
+ * CPU: node-redis 5 needs 40 ms to create its first client, in plain Node too. And machines are
+ * busy.
  */
 const RUN_TIMEOUT_MS = 360_000;
 
-/** What npm says where it reaches no registry. */
+/** Errors of npm if it cannot reach the registry. */
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
 
 interface Installed {
   readonly name: string;
   /** A copy of the folder with `node_modules`. */
   readonly folder: string;
-  /** What npm said where it failed. */
+  /** The error of npm, or null. */
   readonly error: string | null;
 }
 
@@ -49,7 +50,7 @@ function yamlIn(folder: string): readonly string[] {
 
 const ended: Map<string, Promise<Ended>> = new Map();
 
-/** A scenario is run once, for whichever test asks first. */
+/** Runs each scenario once; later calls return the same result. */
 function runOnce(folder: string, file: string): Promise<Ended> {
   const path = join(folder, file);
   const known = ended.get(path) ?? runHere(['run', file, '--seeds', '20'], { cwd: folder });
@@ -71,7 +72,7 @@ afterAll(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-test('reports/packages.md is what was found in each package', async () => {
+test('reports/packages.md lists the findings of each package', async () => {
   expect(Object.keys(findings).sort()).toEqual(names);
   for (const [name, { breaks }] of Object.entries(findings)) {
     const files = yamlIn(join(home, name));
@@ -83,7 +84,7 @@ test('reports/packages.md is what was found in each package', async () => {
 describe.each(installed)('$name', ({ name, folder, error }) => {
   const online = needs('npm’s registry', isThere);
 
-  online('is installed by its own lock file', () => {
+  online('is installed by its lock file', () => {
     expect(error).toBeNull();
   });
 
@@ -119,14 +120,14 @@ const folderOf = (name: string): string => {
   return installed.find((one) => one.name === name)?.folder ?? '';
 };
 
-/** The faults of a plan, as they are written. */
+/** Returns the faults of a plan as text. */
 function faultsIn(plan: string): string {
   const text = readFileSync(plan, 'utf8');
   return text.slice(text.indexOf('\nfaults:'), text.indexOf('\nlimits:'));
 }
 
 needs('npm’s registry', isThere)(
-  'a lost reply makes ioredis deny itself: found in 20 seeds, one drop, told in words',
+  'a lost reply makes ioredis deny itself: found in 20 seeds, one drop, explained in words',
   async () => {
     const cwd = folderOf('ioredis');
     const { out } = await runOnce(cwd, 'resent-set.yaml');
@@ -147,7 +148,7 @@ const REDIS_LOCK: readonly (readonly [string, string])[] = [
 ];
 
 needs('npm’s registry', isThere).each(some(REDIS_LOCK))(
-  'redis-lock %s shrinks to the late DEL, told in words',
+  'redis-lock %s shrinks to the late DEL, which its story explains',
   async (_, file) => {
     const cwd = folderOf('redis-lock');
     const both = readFileSync(join(cwd, 'late-del.yaml'), 'utf8');

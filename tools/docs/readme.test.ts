@@ -1,4 +1,7 @@
-/** What the README and docs show is what is printed, and their commands and links exist. */
+/**
+ * Checks that the output in the README and docs is current, and that their commands and links
+ * exist.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +30,7 @@ test('the failure in the README is the one that the main job prints', () => {
   expect(stdout).toContain(story);
 });
 
-test('nothing that is printed, generated or shown fetches a package that is not installed', () => {
+test('no printed, generated or shown command fetches a package that is not installed', () => {
   const folders = [
     'src',
     'fixtures/starter',
@@ -48,19 +51,19 @@ test('nothing that is printed, generated or shown fetches a package that is not 
   expect(found).toEqual([]);
 });
 
-test('the scenario that the page on scenarios begins with loads', () => {
+test('the first scenario on the page on scenarios loads', () => {
   const [text = ''] = /(?<=```yaml\n)[\s\S]*?(?=\n```)/.exec(pageOf('docs/scenarios.md')) ?? [];
   expect(loadScenario(text, 'a.yaml')).toMatchObject({ kind: 'scenario', warnings: [] });
 });
 
-test('the README puts the lock of fixtures/driver to the test, as the guide does', () => {
+test('the README tests the lock of fixtures/driver, as the guide does', () => {
   for (const name of ['lock.fencepost.ts', 'lock.yaml']) {
     const text = readFileSync(join(root, 'fixtures/driver', name), 'utf8');
     expect(readme, name).toContain(`\n${text}\`\`\`\n`);
   }
 });
 
-/** The first table of a page, its rows as cells. */
+/** Returns the first table of a page, its rows as cells. */
 function chooserOf(path: string): readonly (readonly string[])[] {
   const [, rows = ''] = /\n\| --- .*\n((?:\|.*\n)+)/.exec(pageOf(path)) ?? [];
   return rows
@@ -69,7 +72,7 @@ function chooserOf(path: string): readonly (readonly string[])[] {
     .map((row) => row.split(' | '));
 }
 
-test('every fault that one may want is one that a scenario takes, and each kind is there', () => {
+test('every fault in the table of the page loads in a scenario; the table has each kind', () => {
   const begin = 'name: a\nsystems: { a: { lock: lock-service, store: fenced } }\nclients: 2\n';
   const kinds = chooserOf('docs/faults.md').flatMap(([, cell = '']) => {
     const link = /network: \{.*?\}/.exec(cell)?.[0] ?? '';
@@ -84,7 +87,7 @@ test('every fault that one may want is one that a scenario takes, and each kind 
   expect([...new Set(kinds)].sort()).toEqual(Object.keys(FAULT_WORDS).sort());
 });
 
-test('every claim that one may want exists, and each has a row', () => {
+test('every claim in the table of the page exists, and the table has each claim', () => {
   const named = chooserOf('docs/claims.md').flatMap(([, cell = '']) =>
     [...cell.matchAll(/(?<=`(?:holds: \[)?)[a-z]+(?:-[a-z]+)*(?=\]?`)/g)].map(([claim]) => claim),
   );
@@ -108,7 +111,7 @@ test('every file that the page on architecture names is in src', () => {
 const layers = [...architecture.matchAll(/^\| `(\w+)` \|.*\| `([\w/-]+\.ts)` \|$/gm)];
 
 test.each(layers.map(([, layer = '', first = '']) => [layer, first]))(
-  'the first file of %s, %s, names what to read next',
+  'the first file of %s, %s, names the files to read next',
   (layer, first) => {
     const text = readFileSync(join(root, 'src', first), 'utf8');
     const named = [...text.slice(0, text.indexOf('*/')).matchAll(/`([\w/-]+\.ts)`/g)];
@@ -134,10 +137,10 @@ test('the README leads to every page of docs', () => {
   }
 });
 
-/** As `wc -w` counts them. */
+/** Counts words as `wc -w` does. */
 const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
 
-test('there are at most 14 pages and 20,000 words, without those that tools write', () => {
+test('there are at most 14 pages and 20,000 words, without generated pages', () => {
   const written = [...pages].filter(
     ([path]) => !path.startsWith('reports/') && path !== 'docs/documents.md',
   );
@@ -145,7 +148,7 @@ test('there are at most 14 pages and 20,000 words, without those that tools writ
   expect(written.reduce((sum, [, text]) => sum + wordsIn(text), 0)).toBeLessThanOrEqual(20_000);
 });
 
-test('a report has at most 700 words, and says which command writes it', () => {
+test('a report has at most 700 words and names the command that writes it', () => {
   const reports = [...pages].filter(([path]) => path.startsWith('reports/'));
   expect(reports.length).toBeGreaterThan(0);
   for (const [path, text] of reports) {

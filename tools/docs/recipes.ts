@@ -1,7 +1,6 @@
 /**
- * The recipes of `docs/architecture.md`, applied to a copy of the project. A block is an edit that
- * says by the lines around it where it goes; a file in `fixtures/recipes` that a recipe names is
- * new.
+ * Applies the recipes of `docs/architecture.md` to a copy of the project. A block is an edit; the
+ * lines around it state its place. A file in `fixtures/recipes` that a recipe names is new.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import {
@@ -31,13 +30,13 @@ export interface Block {
 
 const folder = join(root, 'fixtures/recipes');
 
-/** The new files of all recipes, by the path that they get. */
+/** The new files of all recipes, by their path in the project. */
 export const newFiles: readonly string[] = readdirSync(folder, {
   recursive: true,
   encoding: 'utf8',
 }).filter((path) => path.endsWith('.ts'));
 
-/** The new files and the edits of each recipe, by its heading. */
+/** Returns the new files and the edits of each recipe, by its heading. */
 export function readRecipes(): ReadonlyMap<string, readonly Block[]> {
   const sections = pageOf('docs/architecture.md')
     .split(/^###? /m)
@@ -54,7 +53,7 @@ export function readRecipes(): ReadonlyMap<string, readonly Block[]> {
   return new Map(recipes.filter(([, blocks]) => blocks.length > 0));
 }
 
-/** What an edit makes of a file; throws where the lines that it goes by do not occur just once. */
+/** Applies an edit to a file's text; throws unless its context lines occur exactly once. */
 export function edited(text: string, edit: Pick<Block, 'path' | 'text'>): string {
   return edit.text.split(/^@@\n/m).reduce((now, hunk) => {
     const lines = hunk.split('\n').slice(0, -1);
@@ -70,7 +69,7 @@ export function edited(text: string, edit: Pick<Block, 'path' | 'text'>): string
   }, text);
 }
 
-/** A copy of the project in a folder of its own. */
+/** A copy of the project in a separate folder. */
 export class Copy {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'fencepost-recipes-'));
   private readonly touched: Set<string> = new Set();
@@ -86,7 +85,7 @@ export class Copy {
     cpSync(join(root, name), join(this.folder, name), { recursive: true });
   }
 
-  /** Adds what blocks say, and nothing else. */
+  /** Writes the new files and edits of blocks. */
   apply(blocks: readonly Block[]): void {
     for (const block of blocks) {
       const file = join(this.folder, block.path);
@@ -97,26 +96,26 @@ export class Copy {
     }
   }
 
-  /** Takes back all that was added. */
+  /** Undoes all changes. */
   restore(): void {
     for (const path of this.touched) {
       rmSync(join(this.folder, path));
       try {
         this.take(path);
       } catch {
-        // It is a file of the recipe.
+        // It is a new file of the recipe.
       }
     }
     this.touched.clear();
   }
 
-  /** What the compiler has to say, '' for nothing. */
+  /** Returns the compiler's errors, or ''. */
   typeErrors(): string {
     const cache = ['--incremental', '--tsBuildInfoFile', join(this.folder, 'types.json')];
     return this.run('typescript/bin/tsc', ['--noEmit', ...cache]).stdout;
   }
 
-  /** What the formatter and the linter have to say of what was added, '' for nothing. */
+  /** Returns the errors of the formatter and linter in changed files, or ''. */
   styleErrors(): string {
     const files = [...this.touched].filter((path) => path.endsWith('.ts'));
     const { status, stdout, stderr } = this.run('@biomejs/biome/bin/biome', [
@@ -128,7 +127,7 @@ export class Copy {
     return status === 0 ? '' : `${stdout}${stderr}`;
   }
 
-  /** How its tests ended: the exit code, and what was printed. */
+  /** Runs tests; returns the exit code and the output. */
   test(files: readonly string[]): { readonly code: number | null; readonly out: string } {
     const { status, stdout, stderr } = this.run('vitest/vitest.mjs', ['run', ...files]);
     return { code: status, out: `${stdout}${stderr}` };

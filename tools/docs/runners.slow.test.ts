@@ -1,6 +1,6 @@
 /**
- * The rows of docs/library.md, each in its own runner beside the package as it is installed: what
- * holds passes, and what does not fails with one and the same block.
+ * Tests the rows of docs/library.md, each in its own runner with the package installed: a scenario
+ * that holds passes, and one that does not fails with the same block in all runners.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { exampleOf, pageOf } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const around = mkdtempSync(join(tmpdir(), 'fencepost-runners-'));
-/** Below the runners, which bring packages of their own. */
+/** Below the runners, which have their own packages. */
 const folder = join(around, 'runners/project');
 afterAll(() => rmSync(around, { recursive: true, force: true }));
 
@@ -29,7 +29,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
 };
 const IMPORT = `import { checkScenario, ScenarioCheckFailed } from 'fencepost';`;
 
-/** What the page says of each runner. */
+/** The page's rows of runners. */
 const rows = [...pageOf('docs/library.md').matchAll(/^\| (\S+) \| `(.+)` \| `(.+)` \|$/gm)].map(
   ([, name = '', code = '', command = '']) => ({ name: name.replaceAll('`', ''), code, command }),
 );
@@ -57,7 +57,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
-/** What a command of a shell prints, and its exit code. */
+/** Runs a shell command; returns its output and exit code. */
 function shell(command: string): { readonly output: string; readonly code: number | null } {
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, NO_COLOR: '1' };
@@ -70,7 +70,7 @@ function shell(command: string): { readonly output: string; readonly code: numbe
   return { output: stdout + stderr, code: status };
 }
 
-/** A failure as it was thrown, out of the frame and the indentation of its runner. */
+/** Returns a failure as it was thrown, without its runner's frame and indentation. */
 function blockIn(output: string): readonly string[] {
   const [, first = '', rest = ''] = /(✗ Stale write .*)\n([\s\S]*?keep: .*)/.exec(output) ?? [];
   const indent = rest.search(/\S/) - 2;
@@ -81,24 +81,27 @@ function blockIn(output: string): readonly string[] {
 
 let shown: readonly string[] = [];
 
-test.each(rows)('$name passes what holds, and fails with the block of all', ({ name, command }) => {
-  const file = fileOf(name);
-  const { output, code } = shell(`${command} ${file}`);
-  expect(code).toBe(1);
-  const block = blockIn(output);
-  const [seed = '', keep = ''] = block.slice(-2);
-  if (shown.length === 0) shown = block;
-  expect(shown.length).toBeGreaterThan(20);
-  expect(block.slice(0, -2)).toEqual(shown.slice(0, -2));
-  const alone = name === 'vitest' ? ' -t breaks' : '';
-  expect(seed).toBe(`seed:   FENCEPOST_SEED=1 ${command} ${file}${alone}`);
-  expect(keep).toBe(`keep:   FENCEPOST_UPDATE=1 ${command} ${file}${alone}`);
-  if (name !== 'none') expect(output).toMatch(/1 passed|✓ holds|✔ holds|^ok 1 - holds/m);
-  // The command that it gives does that.
-  const again = shell(seed.replace(/^seed: +/, ''));
-  expect(again.output).toContain('seed 1 of own');
-  expect(again.output).toContain('✗ grant-order broke, exercised once');
-});
+test.each(rows)(
+  '$name passes if the claim holds, and fails with the same block as all others',
+  ({ name, command }) => {
+    const file = fileOf(name);
+    const { output, code } = shell(`${command} ${file}`);
+    expect(code).toBe(1);
+    const block = blockIn(output);
+    const [seed = '', keep = ''] = block.slice(-2);
+    if (shown.length === 0) shown = block;
+    expect(shown.length).toBeGreaterThan(20);
+    expect(block.slice(0, -2)).toEqual(shown.slice(0, -2));
+    const alone = name === 'vitest' ? ' -t breaks' : '';
+    expect(seed).toBe(`seed:   FENCEPOST_SEED=1 ${command} ${file}${alone}`);
+    expect(keep).toBe(`keep:   FENCEPOST_UPDATE=1 ${command} ${file}${alone}`);
+    if (name !== 'none') expect(output).toMatch(/1 passed|✓ holds|✔ holds|^ok 1 - holds/m);
+    // The suggested command works.
+    const again = shell(seed.replace(/^seed: +/, ''));
+    expect(again.output).toContain('seed 1 of own');
+    expect(again.output).toContain('✗ grant-order broke, exercised once');
+  },
+);
 
 test('the examples in the comments of checkScenario and simTest pass', () => {
   const files: readonly (readonly [string, string])[] = [
@@ -119,14 +122,14 @@ test('the examples in the comments of checkScenario and simTest pass', () => {
   expect(vitest.code).toBe(0);
 });
 
-test('a plan that is kept of a scenario file is replayed by the command that names it', () => {
+test('the printed command replays a plan that is kept for a scenario file', () => {
   const first = shell(`FENCEPOST_UPDATE=1 node ${fileOf('none')}`).output;
   const [command = ''] = /FENCEPOST_REPLAY=\S+ node[\s\\]+none\S+/.exec(first) ?? [];
   expect(shell(command).output).toContain('reproduced: ✗ grant-order broke');
   expect(shell(`node ${fileOf('none')}`).output).toContain('grant-order of own, a kept plan');
 });
 
-test('in Jest errors are of their classes, and code in modules is simulated', () => {
+test('in Jest errors have their classes, and code in modules is simulated', () => {
   write(
     'more.test.js',
     `${IMPORT}

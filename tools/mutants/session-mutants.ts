@@ -1,4 +1,4 @@
-/** Mutants of the locks whose clients keep a session, or a record, and of a store of replicas. */
+/** Mutants of locks whose clients keep a session or a record, and of a replicated store. */
 import { lateMessage, type Mutant, row, SLOW_CROWD, SLOW_PAIR, TRIO } from './mutant.ts';
 
 const POSTGRES = { lock: 'postgres', store: 'unfenced' };
@@ -12,9 +12,9 @@ const LEADERS = {
 };
 
 export const sessionMutants: readonly Mutant[] = [
-  // etcd's mutex, whose leases a heartbeat keeps.
+  // etcd's mutex, whose leases are renewed by heartbeats.
   row('etcd-no-recheck', {
-    change: 'who has waited does not look again whether its own key is there, as in etcd 3.4.3',
+    change: 'a client that waited does not check again that its key exists, as in etcd 3.4.3',
     caughtBy: 'mutual-exclusion',
     base: { ...ETCD, options: { recheck: 'yes' } },
     mutant: { options: { recheck: 'no' } },
@@ -50,9 +50,9 @@ export const sessionMutants: readonly Mutant[] = [
     clients: { ...SLOW_PAIR, sections: 1, lockTimeout: '1s' },
     faults: [{ drop: { message: 'release', leg: 'request', chance: '1/2' } }],
   }),
-  // Leader election of Kubernetes, where each client judges by its own clock.
+  // Leader election of Kubernetes: each client judges by its own clock.
   row('kubernetes-release-observed', {
-    change: 'who gives up reads the record anew, and asks its old picture of it if it leads',
+    change: 'a client that resigns rereads the record, but checks leadership on its old copy',
     caughtBy: 'owner-only-release',
     base: { ...KUBERNETES, options: { release: 'checked' } },
     mutant: { options: { release: 'observed' } },
@@ -121,7 +121,7 @@ export const sessionMutants: readonly Mutant[] = [
     clients: { ...SLOW_PAIR, ttl: '4s', sections: 1, lockTimeout: '1s' },
     faults: [{ drop: { message: 'release', leg: 'request', chance: '1/2' } }],
   }),
-  // Advisory locks of PostgreSQL, and a store of replicas.
+  // Advisory locks of PostgreSQL, and a replicated store.
   row('postgres-session-in-pool', {
     change: 'a session’s lock is taken through a pooler that gives each statement any connection',
     caughtBy: 'mutual-exclusion',

@@ -1,9 +1,9 @@
-// Do the tests of the core see a mistake? `npm run mutation -- [share] [seed] [path]` draws that
-// share of all mutants of the core, the claims, the sweep, the corpus and the checker, or of the
-// files whose path begins so (plant.mjs); runs the unit tests and short laws that pass each
-// (vitest.config.mjs, runner.mjs), and says how many are caught. With --again it tries those that
-// survived the last time, with --notes it says once more how that ended. What no test can catch
-// stands in equivalent.json with its reason and is left out.
+// Measures how many mistakes the unit tests catch. `npm run mutation -- [share] [seed] [path]`
+// draws that share of all mutants of the core, the claims, the sweep, the corpus and the checker,
+// or of the files whose path begins with `path` (plant.mjs); runs the unit tests and short laws
+// that pass each one (vitest.config.mjs, runner.mjs); and prints how many are caught. --again
+// repeats those that survived the last time, --notes prints the last result again. Mutants that no
+// test can catch are listed in equivalent.json with a reason and left out.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -37,8 +37,8 @@ const survived = survivorsOf(all);
 const score = judge(caught.length, caught.length + survived.length);
 console.log(
   `${judged.length} mutants: ${caught.length} caught, ${survived.length} survive, ` +
-    `${missed.length - survived.length} equivalent; ${all.length - judged.length} run only while ` +
-    `modules are loaded, and are left out; score ${percent(score.share)}, ` +
+    `${missed.length - survived.length} equivalent; ${all.length - judged.length} run only ` +
+    `while modules load, not counted; score ${percent(score.share)}, ` +
     `95 % interval ${percent(score.low)} to ${percent(score.high)}`,
 );
 for (const { file, line, original, replacement } of survived) {
@@ -48,7 +48,7 @@ process.exit(score.share < LEAST ? 1 : 0);
 
 async function draw() {
   const { mutants, files, total } = await plant({ share: Number(first), seed, only });
-  console.log(`${mutants.length} of ${total} mutants are drawn`);
+  console.log(`${mutants.length} of ${total} mutants drawn`);
   return { mutants, files };
 }
 
@@ -58,24 +58,24 @@ async function tryMutants(plants) {
   writeFileSync(`${FOLDER}/planted.json`, JSON.stringify(plants));
   const parts = availableParallelism();
   await vitest('reach', `0/${parts}`, parts);
-  console.log(`the tests are run without a mutant ${seconds()}`);
+  console.log(`tests run without mutants ${seconds()}`);
   await Promise.all(Array.from({ length: parts }, (_, part) => tryPart(part, parts)));
-  console.log(`and with each ${seconds()}`);
+  console.log(`tests run with each mutant ${seconds()}`);
 }
 
-/** Begins anew where a mutant has ended the process, as long as that leads on. */
+/** Restarts the process after a mutant ended it, as long as there is progress. */
 async function tryPart(part, parts) {
   const path = `${FOLDER}/tried-${part}.jsonl`;
   for (let before = -1; ; ) {
     await vitest('try', `${part}/${parts}`, 1);
     const lines = existsSync(path) ? linesOf(path) : [];
     if (lines.some(({ finished }) => finished)) return;
-    if (lines.length === before) throw new Error(`part ${part} does not lead on: see ${path}`);
+    if (lines.length === before) throw new Error(`part ${part} makes no progress: see ${path}`);
     before = lines.length;
   }
 }
 
-/** Some tests may be red, and those are not used; what went wrong stands in the log. */
+/** Tests that fail are not used; their errors are in the log. */
 function vitest(step, part, workers) {
   const config = ['run', '--config', 'tools/mutate/vitest.config.mjs', '--reporter=dot'];
   const env = {
@@ -95,7 +95,7 @@ function planted() {
   return JSON.parse(readFileSync(`${FOLDER}/planted.json`, 'utf8'));
 }
 
-/** The mutants that were tried, each with how it ended. */
+/** Returns the mutants that were tried, each with its result. */
 function ended() {
   const whileLoading = new Set(reachLines(FOLDER).flatMap((line) => line.loading ?? []));
   const ends = readdirSync(FOLDER)
@@ -105,7 +105,7 @@ function ended() {
   return planted().mutants.flatMap((mutant) => {
     const end = ends.findLast((one) => one.mutant === mutant.id);
     if (end === undefined) return [];
-    // What a module does as it loads could be tried by loading all of them anew only.
+    // Mutants in top-level code could only be tried by reloading all modules.
     const isIgnored = end.status === 'NoCoverage' && whileLoading.has(mutant.id);
     return [describe({ ...mutant, status: isIgnored ? 'Ignored' : end.status })];
   });
@@ -117,7 +117,7 @@ function survivorsOf(mutants) {
   );
 }
 
-/** Adds what stands at the place of a mutant; the instrumenter counts lines and columns from 0. */
+/** Adds the code at a mutant's place; the instrumenter counts lines and columns from 0. */
 function describe(mutant) {
   const { fileName: file, location } = mutant;
   const { start, end } = location;
@@ -129,7 +129,7 @@ function describe(mutant) {
   return { ...mutant, file, line: start.line + 1, original: lines.join('\n') };
 }
 
-/** A share with its interval after Wilson. */
+/** A share with its Wilson interval. */
 function judge(hits, count) {
   const z = 1.96;
   const share = hits / count;

@@ -1,8 +1,8 @@
 // Runs the tests as `npm run mutation` needs them, in one process that loads all modules once. The
-// first time (`reach`) it notes what each test takes and which mutants it passes. After that (`try`)
-// it switches on one mutant after the other, and runs the tests that pass it, quickest first, until
-// one is red. Then that test must be green again without the mutant, or what the mutant left behind
-// could be blamed on the next: if it is not, the process ends itself, and is begun anew.
+// first run (`reach`) records the duration of each test and the mutants that it passes. The second
+// (`try`) switches on one mutant after the other, and runs the tests that pass it, quickest first,
+// until one fails. Then that test must pass again without the mutant; otherwise the next mutant
+// could be blamed for state that this one left behind, so the process ends itself and is restarted.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { TestRunner } from 'vitest';
@@ -10,18 +10,18 @@ import { linesOf, reachNotes } from './notes.mjs';
 
 const FOLDER = process.env['FENCEPOST_MUTATION_FOLDER'];
 const PART = process.env['FENCEPOST_MUTATION_PART'];
-/** No mutant is worth more of the time that all tests take; what is slow comes last. */
+/** The share of the time of all tests that one mutant may take; slow tests come last. */
 const SHARE_OF_TIME = 0.1;
 const now = performance.now.bind(performance);
 const isTrying = process.env['FENCEPOST_MUTATION_STEP'] === 'try';
 
-/** The mutant that is on, how often it was passed since, and after how often that is a loop. */
+/** The active mutant, how often it was passed since, and the number that counts as a loop. */
 const active = { mutant: -1, hits: 0, limit: 0 };
-/** By mutant: how often its place was passed in this test, or while modules were loaded. */
+/** By mutant: passes of its place in this test, or while modules were loaded. */
 const counts = { test: new Map(), loading: new Map() };
 let current = counts.loading;
 
-/** What the switches that plant.mjs writes into the code ask. */
+/** Called by the switches that plant.mjs writes into the code. */
 globalThis.fencepostMutants = {
   isOn(mutant) {
     if (mutant !== active.mutant) return false;
@@ -60,7 +60,7 @@ class ReachRunner extends TestRunner {
 }
 
 class TryRunner extends TestRunner {
-  /** The files that vitest has still to run: behind each is put the one for the next step. */
+  /** The files that vitest has yet to run; each is followed by the file for the next step. */
   queue = [];
   tests = new Map();
   parents = new Map();
@@ -71,7 +71,7 @@ class TryRunner extends TestRunner {
     this.register(file);
     if (file.filepath !== this.workerState.ctx.files.at(-1).filepath) return;
     this.queue = files;
-    // Results of mutants are no concern of whoever reports on tests.
+    // Reporters of tests ignore the results of mutants.
     this.onTaskUpdate = () => {};
     this.steps = stepsOf(this.tests);
     this.next();
@@ -89,7 +89,7 @@ class TryRunner extends TestRunner {
     try {
       await TestRunner.getTestFn(test)();
     } catch {
-      // To find out in what two traces differ takes longer than the test.
+      // Computing the difference between two traces takes longer than the test.
       throw new Error('red');
     }
   }
@@ -104,7 +104,7 @@ class TryRunner extends TestRunner {
     this.next({ isGreen, hits });
   }
 
-  /** Leaves of a file nothing but the test of the next step, and switches its mutant on. */
+  /** Skips all tests of a file except the one of the next step, and switches its mutant on. */
   next(ended) {
     const { value: step } = this.steps.next(ended);
     if (step === undefined) return;
@@ -122,9 +122,9 @@ class TryRunner extends TestRunner {
   }
 }
 
-/** Ends the process where a step takes far longer than without a mutant, as in an endless loop. */
+/** Ends the process if a step takes far longer than without a mutant, as in an endless loop. */
 class Watch {
-  /** When the step must have ended, in ms as `Date.now` counts them, and its mutant. */
+  /** Deadline of the step, in ms as from `Date.now`, and its mutant. */
   shared = new BigInt64Array(new SharedArrayBuffer(16));
   clock = Date.now.bind(Date);
 
@@ -144,14 +144,14 @@ class Watch {
   }
 }
 
-/** Yields each run of one test, with a mutant or without, and takes whether it was green. */
+/** Yields each run of one test, with or without a mutant, and receives whether it passed. */
 function* stepsOf(tests) {
   const [part, parts] = PART.split('/').map(Number);
   const file = `tried-${part}`;
   const { mutants } = JSON.parse(readFileSync(`${FOLDER}/planted.json`, 'utf8'));
   const earlier = existsSync(`${FOLDER}/${file}.jsonl`) ? linesOf(`${FOLDER}/${file}.jsonl`) : [];
   const ended = new Set(earlier.filter(({ status }) => status).map(({ mutant }) => mutant));
-  // Files of which some test is red the second time, be it without a mutant.
+  // Files with a test that fails when repeated, even without a mutant.
   const left = new Set(earlier.flatMap(({ cannotRepeat }) => cannotRepeat ?? []));
   const isLeft = (test) => left.has(tests.get(test).file.filepath);
   const vouched = new Set();
@@ -178,7 +178,7 @@ function* stepsOf(tests) {
     const passing = reach.filter(({ test, passes }) => passes[id] > 0 && !isLeft(test));
     let leftMs = mostMs;
     let status = passing.length > 0 ? 'Survived' : 'NoCoverage';
-    // What a module does as it loads is not done again, also where a test has loaded it.
+    // A module runs its top-level code only once, even if a test loaded it.
     let isOver = true;
     const from = now();
     for (const { test, ms, passes } of passing) {

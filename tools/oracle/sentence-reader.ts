@@ -1,7 +1,7 @@
 /**
- * Reads a sentence that explains a failure, as a person does who has the history beside it, and
- * doubts it: are the operations there, is the premise true of all others, and do these operations
- * contradict each other when nothing but the premise is known of the others? Every order is tried.
+ * Reads a sentence that explains a failure, as a skeptical reader with the history would: do the
+ * operations exist, is the premise true of all others, and do these operations contradict each
+ * other if only the premise is known of the others? Tries every order.
  */
 
 import type { Json } from '../../src/core/kernel/json.ts';
@@ -11,7 +11,7 @@ import { leaveOut, makeOptional } from '../../src/linearizability/relax.ts';
 import { fits } from './core-reading.ts';
 import { isLinearizable } from './naive.ts';
 
-/** What the sentence says; operations are indices of the history. */
+/** The content of the sentence; operations are indices of the history. */
 export interface SentenceRead {
   readonly at: number;
   readonly required: readonly number[];
@@ -29,14 +29,14 @@ const named = /(perhaps )?`([^`]+)` by ([^ ,]+)/g;
 const premise =
   /nothing else called (?:or open in positions (\d+)–|up to position )(\d+)(, each at most once,)? (\w+) ?(.*)\.$/;
 
-/** Throws where it cannot be read. Clients must have different names for each operation. */
+/** Parses the sentence; throws if that fails. Each operation must have its own client. */
 export function readSentence(sentence: string, history: History): SentenceRead {
   const said = premise.exec(sentence);
   if (said === null) throw new Error(`no premise: ${sentence}`);
   const [, from, to, once, verb = '', rest = ''] = said;
   const operations = [...sentence.matchAll(named)].map(([, perhaps, , client]) => {
     const index = history.findIndex((operation) => operation.client === client);
-    if (index < 0) throw new Error(`nobody is called ${client}: ${sentence}`);
+    if (index < 0) throw new Error(`no client is called ${client}: ${sentence}`);
     return { index, isOptional: perhaps !== undefined };
   });
   const pick = (isOptional: boolean): readonly number[] =>

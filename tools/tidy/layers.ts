@@ -1,7 +1,8 @@
 /**
- * Decides who may import whom. The doors stand in one line; each imports from those to its left
- * and from itself. The bans that carry the design are stricter than the line: checkers never see
- * the world or the systems, the shrinker sees neither, and the linearizability checker could leave.
+ * Decides which modules may import which. The layers stand in one line; each imports from those to
+ * its left and from itself. The bans that carry the design are stricter than the line: checkers
+ * never see the world or the systems, the shrinker sees neither, and the linearizability checker
+ * could be a package of its own.
  */
 import {
   isCallExpression,
@@ -16,8 +17,8 @@ import {
 import { isTest, nodesOf, type Rule, type Source, stringOf, violation } from './source.ts';
 
 /**
- * From left to right: doors, the rooms of `core`, and the files in the root of `src`, each behind
- * the last that it may import.
+ * From left to right: layers, the modules of `core`, and the files in the root of `src`, each after
+ * the last one that it may import.
  */
 const LAYERS: readonly string[] = [
   'text',
@@ -56,24 +57,24 @@ const LAYERS: readonly string[] = [
 
 const DATA: readonly string[] = ['text', 'core/kernel', 'core/plan', 'core/history'];
 
-/** What may be imported, where that is less than all to the left. */
+/** Allowed imports, if stricter than all to the left. */
 const ONLY: ReadonlyMap<string, readonly string[]> = new Map([
   ['linearizability', ['text', 'core/kernel', 'linearizability']],
   ['check.ts', ['text', 'core/kernel', 'linearizability']],
   ['systems', [...DATA, 'core/world', 'systems']],
-  // It shows that what users can import is enough for a system like these.
+  // Shows that the public entry for users is sufficient for such systems.
   ['zoo', ['servers.ts', 'zoo']],
   ['check', [...DATA, 'linearizability', 'check']],
   ['scenario', [...DATA, 'scenario']],
   ['core/shrink', [...DATA, 'core/shrink']],
 ]);
 
-/** Root files that only what stands right of `shrink` may import. */
+/** Root files that only layers to the right of `shrink` may import. */
 const PAGES: ReadonlySet<string> = new Set(['run.ts', 'examine.ts', 'harness.ts']);
 
 /**
- * Packages that the core may use: pure JavaScript, no Node module behind them. `node-sqlite3-wasm`
- * reads its own WebAssembly, once, as it is loaded; a database in memory asks for nothing else.
+ * Packages that the core may use: pure JavaScript, without Node modules. `node-sqlite3-wasm` reads
+ * its WebAssembly file once, as it is loaded; an in-memory database needs nothing else.
  */
 const PURE_PACKAGES: readonly string[] = [
   'yaml',
@@ -83,13 +84,13 @@ const PURE_PACKAGES: readonly string[] = [
   'node-sqlite3-wasm',
 ];
 
-/** An import of any form; null where what is imported is computed. */
+/** An import of any form; `specifier` is null if it is computed. */
 interface Import {
   readonly node: Node;
   readonly specifier: string | null;
 }
 
-/** Static, re-exporting, dynamic and type imports. */
+/** Returns static, re-exporting, dynamic and type imports. */
 export function importsOf(source: Source): readonly Import[] {
   return nodesOf(source.tree).flatMap((node): readonly Import[] => {
     const from = moduleOf(node);
@@ -108,26 +109,26 @@ function moduleOf(node: Node): Node | undefined {
   return isDynamic ? node.arguments[0] : undefined;
 }
 
-/** The door of `src`, the room of `core`, or the file in the root that a path belongs to. */
+/** Returns the layer of `src`, the module of `core`, or the root file that contains a path. */
 function layerOf(path: string): string {
   const [, door = '', room = ''] = path.split('/');
   return door === 'core' ? `core/${room}` : door;
 }
 
-/** Whether a file is of the core: no Node module, no ambient time, chance or environment. */
+/** Returns true for files of the core: no Node module, no ambient time, chance or environment. */
 export function isCore(path: string): boolean {
   if (!path.startsWith('src/') || isTest(path)) return false;
   const place = LAYERS.indexOf(layerOf(path));
   return place !== -1 && place <= LAYERS.indexOf('harness.ts');
 }
 
-/** A folder imports only from folders to its left. Tests may look wherever they want. */
+/** Checks that a folder imports only from folders to its left. Tests may import anything. */
 export const keepsLayers: Rule = (source) => {
   if (!source.path.startsWith('src/') || isTest(source.path)) return [];
   const layer = layerOf(source.path);
   if (!LAYERS.includes(layer)) {
     return [
-      violation(source, 1, `${layer} has no place: give it one in LAYERS, tools/tidy/layers.ts`),
+      violation(source, 1, `${layer} has no place: add it to LAYERS in tools/tidy/layers.ts`),
     ];
   }
   return importsOf(source).flatMap(({ node, specifier }) => {
@@ -148,7 +149,7 @@ function whyNot(layer: string, target: string): string | null {
   }
   const place = LAYERS.indexOf(layer);
   if (PAGES.has(target) && place < LAYERS.indexOf('examine.ts')) {
-    return `only examine.ts, harness.ts and what is right of shrink may; import the step that you need`;
+    return `only examine.ts, harness.ts and layers right of shrink may; import the step that you need`;
   }
   const left = LAYERS.slice(0, place);
   return left.includes(target)
@@ -156,7 +157,7 @@ function whyNot(layer: string, target: string): string | null {
     : `it may import ${left.join(', ')}; move what is shared to the left`;
 }
 
-/** `src/a/../plan/plan.ts` as `src/core/plan/plan.ts`. */
+/** Resolves `src/a/../plan/plan.ts` to `src/core/plan/plan.ts`. */
 export function resolve(from: string, specifier: string): string {
   const steps = from.split('/').slice(0, -1);
   for (const step of specifier.split('/')) {
@@ -166,7 +167,9 @@ export function resolve(from: string, specifier: string): string {
   return steps.join('/');
 }
 
-/** Where files share their modules, a test that was imported before it is run registers nothing. */
+/**
+ * If files share their modules, a test file that was imported earlier registers no tests when run.
+ */
 export const importsNoTest: Rule = (source) =>
   importsOf(source).flatMap(({ node, specifier }) =>
     specifier?.startsWith('.') && specifier.endsWith('.test.ts')
@@ -174,7 +177,9 @@ export const importsNoTest: Rule = (source) =>
       : [],
   );
 
-/** What is published is packed while other tests run: a folder of one of them would come along. */
+/**
+ * The package is packed while other tests run, so it would include a folder that a test creates.
+ */
 export const packsNoFolder: Rule = (source) =>
   nodesOf(source.tree).flatMap((node) => {
     const made = /^mkdtemp(?:Sync)?\(join\(root, '(dist|docs|fixtures)\b/.exec(
@@ -184,7 +189,7 @@ export const packsNoFolder: Rule = (source) =>
     return [violation(source, node, `a folder in ${made[1]}, which is packed: take reports`)];
   });
 
-/** The core imports its own files and pure packages, by their names. */
+/** Checks that the core imports only its own files and pure packages, by name. */
 export const importsPureCode: Rule = (source) => {
   if (!isCore(source.path)) return [];
   return importsOf(source).flatMap(({ node, specifier }) => {

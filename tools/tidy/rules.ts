@@ -295,10 +295,10 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
       {
         refuses: [
           ...['utils', 'helpers', 'types', 'common', 'plan-utils', 'helper'].map(
-            (name) => [`src/core/plan/${name}.ts`, '', 'call it by the noun'] as const,
+            (name) => [`src/core/plan/${name}.ts`, '', 'name it by the noun'] as const,
           ),
-          ['src/core/plan/utils/a.ts', '', 'call it by the noun'],
-          ['src/core/plan/types.test.ts', '', 'call it by the noun'],
+          ['src/core/plan/utils/a.ts', '', 'name it by the noun'],
+          ['src/core/plan/types.test.ts', '', 'name it by the noun'],
           ['src/core/plan/index.ts', '', 'import the file'],
         ],
         passes: [

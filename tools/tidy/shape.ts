@@ -1,4 +1,4 @@
-/** Decides how large files, functions and lines may be, and how a file begins and is called. */
+/** Limits the size of files, functions and lines, and checks how a file begins and is named. */
 import {
   isCallExpression,
   isIdentifier,
@@ -36,7 +36,7 @@ export const isShortFile: Rule = (source) => {
   ];
 };
 
-/** A function fits on a screen. The body of a `describe` is a list of tests and counts as none. */
+/** A function fits on a screen. The body of a `describe` is a list of tests and is not counted. */
 export const hasShortFunctions: Rule = (source) =>
   nodesOf(source.tree).flatMap((node) => {
     if (!FUNCTION_KINDS.has(node.kind) || isDescribed(node)) return [];
@@ -53,7 +53,7 @@ function isDescribed(node: Node): boolean {
   );
 }
 
-/** A line is read without scrolling; what strings, templates and patterns take is not counted. */
+/** A line is read without scrolling; strings, templates and patterns are not counted. */
 export const hasShortLines: Rule = (source) => {
   const wide = source.text
     .split('\n')
@@ -67,7 +67,7 @@ export const hasShortLines: Rule = (source) => {
   });
 };
 
-/** How many columns of each line belong to strings, templates and patterns. */
+/** Returns the number of columns in each line that belong to strings, templates and patterns. */
 function quotedColumns(source: Source): ReadonlyMap<number, number> {
   const columns = new Map<number, number>();
   for (const node of nodesOf(source.tree).filter(isQuoted)) {
@@ -92,19 +92,19 @@ function isQuoted(node: Node): boolean {
   );
 }
 
-/** A file says first, in a sentence or two, what it decides. A test's titles say it. */
+/** A file begins with its decision, in a sentence or two. In a test, the titles state it. */
 export const beginsWithComment: Rule = (source) => {
   if (/\.test\.ts$/.test(source.path)) return [];
   const text = source.text.replace(/^#!.*\n/, '');
   if (/^(\/\*\*|\/\/) ?\S|^\/\*\*\n/.test(text)) return [];
   return [
-    violation(source, 1, 'no comment above: say in a sentence or two what this file decides'),
+    violation(source, 1, 'no comment above: state in a sentence or two what this file decides'),
   ];
 };
 
 const VAGUE = /^(utils?|helpers?|types?|common|misc|shared|lib)$/;
 
-/** A file is called by its noun or verb. */
+/** A file is named by a noun or verb. */
 export const isNamedByIdea: Rule = (source) => {
   const parts = source.path.split('/');
   const stem = (parts.at(-1) ?? '').replace(/(\.(test|fixture|d))?\.ts$/, '');
@@ -114,10 +114,10 @@ export const isNamedByIdea: Rule = (source) => {
   const words = stem.split('-');
   const isVague = [...words, ...parts.slice(0, -1)].some((word) => VAGUE.test(word));
   if (!isVague) return [];
-  return [violation(source, 1, `${stem}: call it by the noun or verb of what it decides`)];
+  return [violation(source, 1, `${stem}: name it by the noun or verb of what it decides`)];
 };
 
-/** A test's title is a law in the present tense. */
+/** A test title is a law in the present tense. */
 export const hasLawsAsTitles: Rule = (source) => {
   if (!isTest(source.path)) return [];
   return nodesOf(source.tree).flatMap((node) => {
@@ -126,11 +126,11 @@ export const hasLawsAsTitles: Rule = (source) => {
     if (title === undefined || !isTestCall(node.expression)) return [];
     const text = source.text.slice(title.getStart(source.tree) + 1, title.end);
     if (!/^should\b/i.test(text)) return [];
-    return [violation(source, title, 'a title that begins with "should": say what is, as a law')];
+    return [violation(source, title, 'a title that begins with "should": state a fact, as a law')];
   });
 };
 
-/** `test`, `it.each(…)`, `describe.skip`: whatever begins with one of these names. */
+/** Matches `test`, `it.each(…)`, `describe.skip`: any call that begins with one of these names. */
 function isTestCall(callee: Node): boolean {
   const first = nodesOf(callee).find(isIdentifier);
   return first !== undefined && ['test', 'it', 'describe', 'bench'].includes(first.text);

@@ -1,6 +1,6 @@
 /**
- * Reads TypeScript sources for the rules of the house: text, syntax tree, and which names are
- * globals. The compiler's API is still `unstable`, so only these rules depend on it.
+ * Reads TypeScript sources for the style rules: text, syntax tree, and the names that are globals.
+ * The compiler's API is still `unstable`, so only these rules depend on it.
  */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,20 +13,20 @@ import {
 } from 'typescript/unstable/ast';
 import { API, type Project } from 'typescript/unstable/sync';
 
-/** One source, as the rules see it. */
+/** One source as the rules see it. */
 export interface Source {
-  /** From the root of the project, e.g. `src/core/plan/plan.ts`. */
+  /** Path from the project root, such as `src/core/plan/plan.ts`. */
   readonly path: string;
   readonly text: string;
   readonly tree: SourceFile;
   /**
-   * The identifiers that mean something which no file of the project declares; none where nobody
-   * asked for them, since to look up all takes ten seconds.
+   * The identifiers that refer to a declaration outside the project. Empty unless requested, since
+   * looking up all of them takes ten seconds.
    */
   readonly globals: ReadonlySet<Node>;
 }
 
-/** Says what a source does wrong: one line a violation, with the replacement. */
+/** Reports the violations in a source, one per line, with the replacement. */
 export type Rule = (source: Source) => readonly string[];
 
 /** Snippets that a rule must refuse, with a part of its message, and those that it must accept. */
@@ -37,10 +37,10 @@ export interface Sample {
 
 const ROOT: string = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** Whether the globals of a file are asked for. */
+/** Returns true if the globals of a file are requested. */
 type Asks = (path: string) => boolean;
 
-/** All TypeScript files below `folders`, in a fixed order. */
+/** Reads all TypeScript files below `folders`, in a fixed order. */
 export function readProject(folders: readonly string[], asks: Asks): readonly Source[] {
   const paths = folders.flatMap((folder) =>
     readdirSync(`${ROOT}/${folder}`, { recursive: true, encoding: 'utf8' })
@@ -50,7 +50,7 @@ export function readProject(folders: readonly string[], asks: Asks): readonly So
   return read(paths.sort().map((path) => ({ path, file: `${ROOT}/${path}`, asks: asks(path) })));
 }
 
-/** Texts as if each lay in a project of its own, at its path. */
+/** Reads texts, each as if it were alone in a project, at its path. */
 export function readSnippets(
   snippets: readonly { readonly path: string; readonly text: string }[],
 ): readonly Source[] {
@@ -61,12 +61,12 @@ export function readSnippets(
   );
 }
 
-/** Where a source lies; its text, unless that is on the disk. */
+/** The place of a source; its text unless it is on disk. */
 interface Place {
   readonly path: string;
   readonly file: string;
   readonly text?: string;
-  /** Whether its globals are asked for. */
+  /** True if its globals are requested. */
   readonly asks: boolean;
 }
 
@@ -111,13 +111,13 @@ function sourceOf(project: Project, { path, file, asks }: Place): Source {
   return { path, text: tree.text, tree, globals };
 }
 
-/** Whether a file is of the project; the compiler may give paths in lower case. */
+/** Returns true for files of the project; the compiler may report paths in lower case. */
 function isOwnPath(path: string): boolean {
   const isInside = path.toLowerCase().startsWith(`${ROOT.toLowerCase()}/`);
   return isInside && !path.includes('/node_modules/');
 }
 
-/** Every node below `root` and itself, in the order of the text. */
+/** Returns `root` and every node below it, in the order of the text. */
 export function nodesOf(root: Node): readonly Node[] {
   const nodes: Node[] = [];
   const visit = (node: Node): void => {
@@ -128,17 +128,17 @@ export function nodesOf(root: Node): readonly Node[] {
   return nodes;
 }
 
-/** The text of a string without substitutions; null for anything else. */
+/** Returns the text of a string without substitutions, or null for anything else. */
 export function stringOf(node: Node): string | null {
   return isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node) ? node.text : null;
 }
 
-/** The line of a node, from 1; `end` for its last one. */
+/** Returns the line of a node, from 1; its last line for `end`. */
 export function lineOf(source: Source, node: Node, side: 'start' | 'end' = 'start'): number {
   return lineAt(source.text, side === 'start' ? node.getStart(source.tree) : node.end);
 }
 
-/** The line, from 1, of a place in a text. */
+/** Returns the line of an offset in a text, from 1. */
 export function lineAt(text: string, place: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < place; at = text.indexOf('\n', at + 1))
@@ -146,12 +146,12 @@ export function lineAt(text: string, place: number): number {
   return line;
 }
 
-/** `src/core/plan/plan.ts:7: what is wrong`. */
+/** Formats a message: `src/core/plan/plan.ts:7: what is wrong`. */
 export function violation(source: Source, place: Node | number, what: string): string {
   return `${source.path}:${typeof place === 'number' ? place : lineOf(source, place)}: ${what}`;
 }
 
-/** Whether a source is a test or belongs to one. */
+/** Returns true for tests and their files. */
 export function isTest(path: string): boolean {
   return /\.(test|fixture)\.ts$/.test(path) || /^(properties|tools)\//.test(path);
 }

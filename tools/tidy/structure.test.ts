@@ -1,4 +1,4 @@
-/** The modules of `src` together: no circles, few splinters, one meaning for an exported name. */
+/** Laws of the modules of `src`: no cycles, few splinters, one meaning per exported name. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isTest, readProject, readSnippets, type Source } from './source.ts';
 import {
@@ -15,22 +15,24 @@ const MOST_SPLINTERS = 0;
 const MOST_SINGLE_IMPORTERS = 150;
 const MOST_DOUBLE_NAMES = 10;
 /**
- * But for claims, of which each has a file. 430 at the end of the rebuild, five for each system
- * since (etcd, Kubernetes, ZooKeeper, replicas, PostgreSQL), one for what each start of a process
- * has of `process` (`own-process.ts`), one for the JSON of Redis scripts (`lua-cjson.ts`), three
- * for what all processes share (`reachable.ts`, `walk.ts`, `builtin-views.ts`), one for the CPU
- * time of a thread and its place (`thread-watch.ts`), one for the options of reports, which
- * `check` does not have (`report-options.ts`), one for the entry `fencepost/check`, one for the
- * functions of the root entry (`library.ts`), and one for calls in a trace (`call.ts`), of a table
- * of events that is too long for a file with them. A new file raises it, with its reason here.
+ * Not counting claims, each of which has a file. 430 at the end of the rebuild; since then five per
+ * system (etcd, Kubernetes, ZooKeeper, replicas, PostgreSQL), one for the `process` of each process
+ * start (`own-process.ts`), one for the JSON of Redis scripts (`lua-cjson.ts`), three for objects
+ * that all processes share (`reachable.ts`, `walk.ts`, `builtin-views.ts`), one for the CPU time
+ * and place of a thread (`thread-watch.ts`), one for the options of reports, which `check` does not
+ * have (`report-options.ts`), one for the entry `fencepost/check`, one for the functions of the
+ * root entry (`library.ts`), and one for calls in a trace (`call.ts`), split from a table of events
+ * that was too long. A new file raises it, with its reason here.
  */
 const MOST_MODULES = 469;
 
-/** Of what `fencepost/check` and the command `check` reach, the command's HTML page left out. */
+/**
+ * Limit for the code that `fencepost/check` and the command `check` reach, without the HTML page.
+ */
 const MOST_CHECK_LINES = 10_000;
 const MOST_CHECK_NAMES = 40;
 
-/** Of a service whose folder is to be read by itself, in ten minutes. */
+/** Limit for a service whose folder can be read alone in ten minutes. */
 const MOST_SERVICE_LINES = 600;
 const SERVICES = ['etcd', 'kubernetes', 'postgres', 'zookeeper'];
 
@@ -40,11 +42,11 @@ beforeAll(() => {
 });
 
 describe('the modules of src', () => {
-  test('import one another in no circle, not even by type', () => {
+  test('import one another in no cycle, not even by type', () => {
     expect(circlesIn(importsAmong(project))).toEqual([]);
   });
 
-  test('are whole: few are splinters of their only reader', () => {
+  test('are complete: few are splinters of their only importer', () => {
     const splinters = splintersIn(project);
     expect(splinters.length, splinters.join('\n')).toBeLessThanOrEqual(MOST_SPLINTERS);
     expect(singleImporters(project)).toBeLessThanOrEqual(MOST_SINGLE_IMPORTERS);
@@ -53,7 +55,7 @@ describe('the modules of src', () => {
     expect(importsAmong(project).size - claims.length).toBeLessThanOrEqual(MOST_MODULES);
   });
 
-  test.each(SERVICES)('tell of %s in a folder that is short', (service) => {
+  test.each(SERVICES)('implement %s in a short folder', (service) => {
     const code = project.filter(
       ({ path }) => path.startsWith(`src/zoo/${service}/`) && !isTest(path),
     );
@@ -62,7 +64,7 @@ describe('the modules of src', () => {
     expect(lines).toBeLessThanOrEqual(MOST_SERVICE_LINES);
   });
 
-  test('reach from `fencepost/check` and its command no more than checks histories', () => {
+  test('reach from `fencepost/check` and its command only code that checks histories', () => {
     const starts = ['src/check.ts', 'src/cli/check.ts'];
     const reached = reachedFrom(importsAmong(project), starts, 'src/report/html/');
     expect(reached).toContain('src/linearizability/search.ts');
@@ -71,7 +73,7 @@ describe('the modules of src', () => {
     expect(lines).toBeLessThanOrEqual(MOST_CHECK_LINES);
   });
 
-  test('show all that `fencepost/check` leads to, in few names with a comment each', () => {
+  test('export all names that `fencepost/check` leads to, few and each with a comment', () => {
     const { exported, hidden, undocumented } = publicNames(project, 'src/check.ts');
     expect(exported).toContain('checkHistory');
     expect(exported.length).toBeLessThanOrEqual(MOST_CHECK_NAMES);
@@ -80,7 +82,7 @@ describe('the modules of src', () => {
   });
 
   test.each(['src/index.ts', 'src/servers.ts', 'src/redis.ts', 'src/vitest.ts', 'src/fleet.ts'])(
-    'say of each name of %s what it is for',
+    'document each name of %s',
     (entry) => {
       const { exported, undocumented } = publicNames(project, entry);
       expect(exported.length).toBeGreaterThan(0);
@@ -94,13 +96,13 @@ describe('the modules of src', () => {
   });
 });
 
-/** A project of these files, read as if it were this one. */
+/** Returns a project of these files, read as if it were this one. */
 function projectOf(files: Readonly<Record<string, string>>): readonly Source[] {
   return readSnippets(Object.entries(files).map(([path, text]) => ({ path, text })));
 }
 
-describe('what is told of a house that is not whole', () => {
-  test('a circle is named from where it begins, also one of types', () => {
+describe('the report on badly structured modules', () => {
+  test('names a cycle from its first module, also a cycle of types', () => {
     const sources = projectOf({
       'src/plan/a.ts': `import type { B } from './b.ts'; export type A = B;`,
       'src/plan/b.ts': `import './c.ts'; export type B = 1;`,
@@ -112,7 +114,7 @@ describe('what is told of a house that is not whole', () => {
     ]);
   });
 
-  test('a short file with one reader in its folder is a splinter, and a row of a registry is none', () => {
+  test('lists a short file with one importer in its folder, except rows of a registry', () => {
     const long = '// line\n'.repeat(60);
     const sources = projectOf({
       'src/search/a.ts': `import './short.ts'; import './long.ts'; import './shared.ts';`,
@@ -131,7 +133,7 @@ describe('what is told of a house that is not whole', () => {
     expect(singleImporters(sources)).toBe(4);
   });
 
-  test('what is reached is followed through each import, but not into the folder left out', () => {
+  test('follows each import, except into the excluded folder', () => {
     const sources = projectOf({
       'src/a.ts': `import './b.ts'; import './page/c.ts';`,
       'src/b.ts': `import './d.ts';`,
@@ -143,7 +145,7 @@ describe('what is told of a house that is not whole', () => {
     expect(reached).toEqual(['src/a.ts', 'src/b.ts', 'src/d.ts']);
   });
 
-  test('a type that only a signature names is hidden, and one in a body is not public', () => {
+  test('lists a type that only a signature names as hidden, and no type in a body', () => {
     const sources = projectOf({
       'src/entry.ts': `export { type A, f } from './a.ts';`,
       'src/a.ts': `import type { C } from './c.ts';
@@ -163,7 +165,7 @@ describe('what is told of a house that is not whole', () => {
     });
   });
 
-  test('a name that two files export is told with both', () => {
+  test('lists a name that two files export with both files', () => {
     const sources = projectOf({
       'src/plan/a.ts': `export interface Entry {} export const one = 1; const hidden = 1;`,
       'src/plan/b.ts': `export type Entry = 1; export { one } from './a.ts'; export class Two {}`,

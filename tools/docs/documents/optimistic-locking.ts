@@ -1,7 +1,7 @@
-/** The document on optimistic locking, line by line. */
+/** Tests the document on optimistic locking, line by line. */
 import type { Row, SourceDocument } from './row.ts';
 
-/** The statement of the document, on its own numbers. */
+/** The statement of the document, with its own numbers. */
 const STOCK = 'show fixtures/stock.yaml --system stock-sql';
 
 const fencing: readonly Row[] = [
