@@ -198,7 +198,7 @@ test('an unreleased lease ends at the latest when its server grants the lock to 
   expect(endOf(1, 2, mine, next, grant(8, 'carol', 3))).toBe(15_000);
 });
 
-test('a partition can make a lease expire only if it separates the holder from a server', () => {
+test('a partition can outlast the lease of a holder unless it cuts off another client', () => {
   const keyed = [
     keyChange(1, 'alice', { untilUs: 5_000_000 }),
     grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null }),

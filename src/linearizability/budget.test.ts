@@ -1,4 +1,4 @@
-/** What a check does with its limits, its policy for failures, and what nobody can tell apart. */
+/** Tests the limits of a check, its policy for failures, and states that no call distinguishes. */
 import { describe, expect, it } from 'vitest';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { checkHistory, checkParts } from './check-history.ts';
@@ -11,7 +11,7 @@ import { explainInWords } from './sentence.ts';
 
 const key = 'x';
 
-/** Appends that all overlap; then somebody reads what no order gives. */
+/** Returns overlapping appends; the tests add a read of a text that no order gives. */
 function appends(count: number): Operation<KeyValueCall>[] {
   return Array.from({ length: count }, (_, place) => ({
     client: `c${place}`,
@@ -29,14 +29,14 @@ function read(value: string, invoke: number): Operation<KeyValueCall> {
 
 const { awaits: _awaits, ...blindKeyValue } = keyValue();
 
-describe('states that no remaining call tells apart', () => {
+describe('states that no remaining call distinguishes', () => {
   it('count as one', () => {
     const unread = appends(8);
     const merged = checkHistory(unread.concat(read('<7>', 90)), keyValue());
     expect(merged).toMatchObject({ kind: 'valid' });
     expect(merged.configurations).toBeLessThan(60);
   });
-  it('are never visited one by one to refute a read', () => {
+  it('are not visited one by one to refute a read', () => {
     const history = appends(9).concat(read('<3>', 200));
     const looking = checkHistory(history, keyValue());
     const blind = checkHistory(history, blindKeyValue, { maxConfigurations: 100_000 });
@@ -50,10 +50,10 @@ describe('a limit', () => {
   it.each([
     [0, 'invalid', 16],
     [1, 'valid', 16],
-    // Here the core is another one where what was spent of the limit is not known.
+    // The core differs here if the amount already spent is unknown.
     [0, 'invalid', 8],
   ] as const)(
-    'of infinity is as one that is not reached, with windows too: %d, %s, %d clients',
+    'of infinity acts like one that is not reached, with windows too: %d, %s, %d clients',
     (seed, kind, clients) => {
       const model = casRegister(0);
       const drawn = drawCasRegister(seed, { operations: 1_000, clients });
@@ -68,14 +68,14 @@ describe('a limit', () => {
     },
   );
   const history = appends(9).concat(read('<3>', 200));
-  it('of bytes ends the search before it holds more', () => {
+  it('of bytes ends the search before it exceeds them', () => {
     expect(checkHistory(history, blindKeyValue, { maxBytes: 1_000_000 })).toMatchObject({
       kind: 'unknown',
       cause: 'maxBytes',
       deepest: 9,
     });
   });
-  it('holds for each part', () => {
+  it('applies to each part separately', () => {
     const other = appends(9).map((operation): Operation<KeyValueCall> => {
       return { ...operation, call: { ...operation.call, key: 'y' } };
     });
@@ -100,10 +100,10 @@ describe('a failed operation', () => {
     return: 3,
     outcome: 'fail',
   });
-  it('says nothing when it is dropped', () => {
+  it('proves nothing if it is dropped', () => {
     expect(checkHistory([write, cas(1)], casRegister()).kind).toBe('valid');
   });
-  it('says that it did not match when it is taken strictly', () => {
+  it('did not match if it is read strictly', () => {
     const strict = { failed: 'strict' } as const;
     expect(checkHistory([write, cas(3)], casRegister(), strict).kind).toBe('valid');
     const verdict = checkHistory([write, cas(1)], casRegister(), strict);
@@ -111,7 +111,7 @@ describe('a failed operation', () => {
   });
 });
 
-/** The example of `Model`, as a user writes it. */
+/** The example in the docs of `Model`. */
 type FlagCall = { readonly name: 'raise' } | { readonly name: 'look'; readonly isRaised: boolean };
 
 const flag: Model<boolean, FlagCall> = {
@@ -123,7 +123,7 @@ const flag: Model<boolean, FlagCall> = {
   },
 };
 
-describe('a model of a user', () => {
+describe('a user-defined model', () => {
   const look = (isRaised: boolean, invoke: number): Operation<FlagCall> => {
     return { client: 'a', call: { name: 'look', isRaised }, invoke, return: invoke, outcome: 'ok' };
   };
@@ -134,7 +134,7 @@ describe('a model of a user', () => {
     return: 5,
     outcome: 'ok',
   };
-  it('needs no more than a beginning and a step', () => {
+  it('needs only an initial state and a step', () => {
     expect(checkHistory([raise, look(false, 2), look(true, 3)], flag).kind).toBe('valid');
     const bad = [raise, look(true, 2), look(false, 3)];
     expect(checkHistory(bad, flag)).toMatchObject({ kind: 'invalid', at: 2 });
@@ -161,14 +161,14 @@ describe('an explanation in words', () => {
     return: 9,
     outcome: 'ok',
   };
-  it('says what is needed and why it cannot be', () => {
+  it('gives the needed value and why it is impossible', () => {
     const four = { ...write, call: { ...write.call, value: 4 }, invoke: -2, return: -1 };
     expect(wordsFor([four, write, cas])).toBe(
       '`cas(4→4)=ok` by 3 needs the value 4, but `write(2)` by 1 came before it, and nothing else ' +
         'called or open in positions 0–9 sets 4.',
     );
   });
-  it('says so when nothing ever set it', () => {
+  it('says if no operation ever sets the value', () => {
     expect(wordsFor([write, cas])).toBe(
       '`cas(4→4)=ok` by 3 needs the value 4, but at first it is nothing, and nothing else called ' +
         'up to position 9 sets 4.',
@@ -198,7 +198,7 @@ describe('a registered model', () => {
   it('has the name under which it is registered', () => {
     for (const [name, begin] of Object.entries(models)) expect(begin().name).toBe(name);
   });
-  it('begins as it is told', () => {
+  it('begins with the given initial value', () => {
     expect(models.register({ value: 7 }).init).toBe(7);
     expect(models.kv({ text: null }).init).toBeNull();
     expect(models.semaphore({ permits: 3 }).init).toBe(3);

@@ -1,4 +1,4 @@
-/** What a call may hold, and how a value reads in a message. */
+/** Tests the fields that a call may have, and how messages show a value. */
 import { expect, test } from 'vitest';
 import { mistakesIn, shownValue } from './call-shape.ts';
 
@@ -14,11 +14,11 @@ test.each([
   expect(shownValue(value)).toBe(text);
 });
 
-test('a long value is shown in part', () => {
+test('a long value is truncated', () => {
   expect(shownValue('x'.repeat(200))).toBe(`"${'x'.repeat(79)}`);
 });
 
-test('a field holds what its words say, and may be left out only where they say so', () => {
+test('a field matches its description, and may be omitted only if that allows it', () => {
   const find = mistakesIn({
     put: {
       text: 'a text',

@@ -11,7 +11,7 @@ import { mutex } from './models/mutex.ts';
 import { register } from './models/register.ts';
 import { models } from './models.ts';
 
-/** As from plain JavaScript, where no type is checked. */
+/** Converts operations as they come from JavaScript, where types are not checked. */
 function untyped(operations: readonly object[]): History<CallData> {
   return JSON.parse(
     JSON.stringify(operations, (_, value: unknown) => (Number.isNaN(value) ? 'NaN' : value)),
@@ -31,7 +31,7 @@ function check(operations: readonly object[], model: Model<Json, CallData> = reg
   return checkHistory(untyped(operations), model);
 }
 
-describe('what is no operation is refused by its index', () => {
+describe('a malformed operation is refused with its index', () => {
   it.each([
     [{ return: 0 }, 'it returns at 0, before it is called at 1'],
     [{ outcome: 'OK' }, '"outcome" must be ok, fail or info, not "OK"'],
@@ -66,19 +66,19 @@ describe('what is no operation is refused by its index', () => {
     const model: Model<Json, CallData> = register();
     expect(() => checkHistory(history, model)).toThrow(new MalformedOperation(1, message));
   });
-  it('but an operation that returns where it is called is one', () => {
+  it('except an operation that returns at the position of its call', () => {
     expect(check([{ ...good, return: 1 }])).toMatchObject({ kind: 'valid' });
   });
-  it('but an operation without an answer needs no return', () => {
+  it('except an unanswered operation without a return', () => {
     expect(check([{ ...good, outcome: 'info', return: null }])).toMatchObject({ kind: 'valid' });
     expect(check([{ ...good, outcome: 'fail', return: null }])).toMatchObject({ kind: 'valid' });
   });
 });
 
-/** Fields of a write to a versioned register that may be left out. */
+/** The optional fields of a write to a versioned register. */
 const OPTIONAL = ['expected', 'answer'];
 
-/** Each call of its histories is one of the model's, and none is without one of its fields. */
+/** Expects the model to accept each call in its histories, but not without a required field. */
 function expectKnown<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
 ): void {
@@ -99,8 +99,8 @@ function expectKnown<State extends Json, Call extends CallData>(
   }
 }
 
-describe('a model of this package knows its own calls and no others', () => {
-  it('whatever a client asks and hears', () => {
+describe('a built-in model knows its own calls and no others', () => {
+  it('with any fields and answers', () => {
     expectKnown(repertoires.registers);
     expectKnown(repertoires.casRegisters);
     expectKnown(repertoires.counters);
@@ -122,8 +122,8 @@ describe('a model of this package knows its own calls and no others', () => {
   });
 });
 
-describe('a limit that is none is refused', () => {
-  it('and so is an unknown way to read failures', () => {
+describe('an invalid limit is refused', () => {
+  it('and so is an unknown policy for failures', () => {
     const told: unknown = 'strictly';
     const message = 'failed must be drop or strict, not strictly';
     const options: CheckOptions = JSON.parse(JSON.stringify({ failed: told }));
@@ -141,22 +141,19 @@ describe('a limit that is none is refused', () => {
       expect(() => checkHistory([], register(), options)).toThrow(new RangeError(message));
     }
   });
-  it.each(['7', null, Number.NEGATIVE_INFINITY, {}])(
-    '%j, which no type checker stopped',
-    (limit) => {
-      const untyped = (option: object): CheckOptions => Object.assign({}, option);
-      const limited = untyped({ maxConfigurations: limit });
-      const refused = 'maxConfigurations must be a whole number from 1 on, not ';
-      expect(() => checkHistory([], register(), limited)).toThrow(refused);
-      const verdict = { kind: 'invalid', at: 0, configurations: 0, part: '' } as const;
-      expect(() => explainHistory([], register(), verdict, limited)).toThrow(refused);
-      const stopped = untyped({ shouldStop: limit });
-      expect(() => checkHistory([], register(), stopped)).toThrow(
-        'shouldStop must be a function, not ',
-      );
-    },
-  );
-  it('but none at all is a limit too', () => {
+  it.each(['7', null, Number.NEGATIVE_INFINITY, {}])('%j, from unchecked JavaScript', (limit) => {
+    const untyped = (option: object): CheckOptions => Object.assign({}, option);
+    const limited = untyped({ maxConfigurations: limit });
+    const refused = 'maxConfigurations must be a whole number from 1 on, not ';
+    expect(() => checkHistory([], register(), limited)).toThrow(refused);
+    const verdict = { kind: 'invalid', at: 0, configurations: 0, part: '' } as const;
+    expect(() => explainHistory([], register(), verdict, limited)).toThrow(refused);
+    const stopped = untyped({ shouldStop: limit });
+    expect(() => checkHistory([], register(), stopped)).toThrow(
+      'shouldStop must be a function, not ',
+    );
+  });
+  it('but infinity is a valid limit', () => {
     const options = { maxConfigurations: Number.POSITIVE_INFINITY };
     expect(checkHistory([], register(), options).kind).toBe('valid');
   });

@@ -25,31 +25,31 @@ function read(value: number, invoke: number, end: number, key = 'x'): Operation<
 }
 
 describe('real time', () => {
-  it('lets operations that overlap come in either order', () => {
+  it('allows overlapping operations in either order', () => {
     const history = [write(1, 0, 3), write(2, 1, 2), read(1, 4, 5)];
     expect(checkHistory(history, register())).toMatchObject({ kind: 'valid', order: [1, 0, 2] });
   });
-  it('lets an operation called at the position of a return overlap it', () => {
+  it('lets an operation overlap one that returns at the position of its call', () => {
     expect(checkHistory([write(1, 0, 2), read(1, 3, 5), write(2, 2, 3)], register()).kind).toBe(
       'valid',
     );
   });
-  it('forbids a read to see a write that is called after it returned', () => {
+  it('forbids a read to return a value that is written only after it', () => {
     const verdict = checkHistory([read(1, 0, 1), write(1, 2, 3)], register());
     expect(verdict).toMatchObject({ kind: 'invalid', at: 0 });
   });
 });
 
 describe('an operation without an answer', () => {
-  it('may have happened long after its call', () => {
+  it('may take effect long after its call', () => {
     const history = [write(1, 0, null), write(2, 1, 2), read(2, 3, 4), read(1, 5, 6)];
     expect(checkHistory(history, register())).toMatchObject({ kind: 'valid', order: [1, 2, 0, 3] });
   });
-  it('may never have happened', () => {
+  it('may never take effect', () => {
     const history = [write(1, 0, null), write(2, 1, 2), read(2, 3, 4)];
     expect(checkHistory(history, register())).toMatchObject({ kind: 'valid', order: [1, 2] });
   });
-  it('happens once', () => {
+  it('takes effect at most once', () => {
     const history = [
       write(1, 0, null),
       read(1, 1, 2),
@@ -62,7 +62,7 @@ describe('an operation without an answer', () => {
 });
 
 describe('a failed operation', () => {
-  it('did not happen', () => {
+  it('has no effect', () => {
     const failed: Operation<RegisterCall> = { ...write(1, 0, 1), outcome: 'fail' };
     expect(checkHistory([failed, read(1, 2, 3)], register())).toMatchObject({
       kind: 'invalid',
@@ -90,7 +90,7 @@ describe('independent keys', () => {
       expect(refuteOrder(history, register(), verdict.order)).toBeNull();
     }
   });
-  it('are all reported, and the whole fails at the earliest of the bad returns', () => {
+  it('are all reported, and the history fails at the earliest of the bad returns', () => {
     const bad = [...history, read(3, 41, 44, 'x'), read(4, 42, 43, 'y')];
     expect(checkHistory(bad, register())).toMatchObject({ kind: 'invalid', part: 'y', at: 10 });
     expect(checkParts(bad, register())).toMatchObject([
@@ -107,7 +107,7 @@ describe('a history without operations', () => {
 });
 
 describe('a limit', () => {
-  /** All increments overlap, and the sum that is read needs a subset that does not exist. */
+  /** All increments overlap, and no subset of them has the sum that is read. */
   const hard: History<Parameters<ReturnType<typeof counter>['step']>[1]> = [
     ...Array.from({ length: 13 }, (_, place) => ({
       client: `c${place}`,
@@ -124,7 +124,7 @@ describe('a limit', () => {
       outcome: 'ok' as const,
     },
   ];
-  it('of configurations ends the search as unknown, exactly there', () => {
+  it('of configurations ends the search as unknown after exactly that number', () => {
     expect(checkHistory(hard, counter(), { maxConfigurations: 5_000 })).toEqual({
       kind: 'unknown',
       part: 'x',
@@ -134,7 +134,7 @@ describe('a limit', () => {
     });
     expect(checkHistory(hard, counter()).kind).toBe('invalid');
   });
-  it('from outside leaves what is still to decide unknown', () => {
+  it('by `shouldStop` leaves the undecided parts unknown', () => {
     const other = hard.map((operation) => {
       return { ...operation, call: { ...operation.call, key: 'y' } };
     });
@@ -144,7 +144,7 @@ describe('a limit', () => {
       { kind: 'unknown', cause: 'shouldStop', deepest: 27, configurations: 0 },
     ]);
   });
-  it('from outside ends it soon', () => {
+  it('by `shouldStop` ends the search soon', () => {
     let asked = 0;
     const shouldStop = (): boolean => ++asked === 3;
     expect(checkHistory(hard, counter(), { shouldStop })).toMatchObject({
@@ -156,7 +156,7 @@ describe('a limit', () => {
 });
 
 describe('a verdict', () => {
-  it('does not depend on the order in which operations are listed, nor on what came before', () => {
+  it('does not depend on the order in which operations are listed', () => {
     const shape = { operations: 7, clients: 3, longest: 8, wrong: 18, unknown: 15, failed: 5 };
     for (let seed = 0; seed < 500; seed++) {
       const history = drawHistory(seed, registers, shape);
@@ -168,14 +168,14 @@ describe('a verdict', () => {
 });
 
 describe('the parts of a history', () => {
-  it('are judged as a whole by the bad one that returns first, wherever it is listed', () => {
+  it('are judged by the bad part that returns first, wherever it is listed', () => {
     const at = (end: number, key: string): Operation<RegisterCall> => read(9, end - 1, end, key);
     const bad = [at(5, 'x'), at(3, 'y'), at(4, 'z'), write(1, 0, 1, 'w')];
     expect(checkHistory(bad, register())).toMatchObject({ kind: 'invalid', part: 'y', at: 1 });
     expect(checkHistory(bad.toReversed(), register())).toMatchObject({ part: 'y', at: 2 });
     expect(checkHistory([at(3, 'x'), at(3, 'y')], register())).toMatchObject({ part: 'x', at: 0 });
   });
-  it('count their configurations together, and a bad one outweighs an unknown one', () => {
+  it('add up their configurations, and a bad part outweighs an unknown one', () => {
     const { fastPath: _, ...searched } = register();
     const hard = (key: string): Operation<RegisterCall>[] => [
       write(1, 0, 9, key),
@@ -197,13 +197,13 @@ describe('the parts of a history', () => {
       at: 5,
     });
   });
-  it('of a model that tells no objects apart are one', () => {
+  it('are one if the model does not distinguish objects', () => {
     const { partition: __, ...whole } = register();
     const history = [write(1, 0, 1, 'x'), read(1, 2, 3, 'y')];
     expect(checkParts(history, whole)).toMatchObject([{ name: '', decision: { kind: 'valid' } }]);
     expect(checkHistory([read(1, 2, 3)], whole)).toMatchObject({ kind: 'invalid', part: '' });
   });
-  it('are joined as early as each lets it', () => {
+  it('are joined as early as each allows', () => {
     const history = [
       write(1, 6, 9, 'x'),
       write(2, 1, 2, 'y'),
@@ -214,11 +214,11 @@ describe('the parts of a history', () => {
   });
 });
 
-describe('read strictly, of what failed', () => {
+describe('with failures read strictly', () => {
   const call = { name: 'acquire', lock: 'db', owner: 'a', answer: 'granted' } as const;
   const acquire = { client: 'a', call, invoke: 0, return: 1, outcome: 'ok' } as const;
 
-  it('an answer is made where the model gives it a meaning, and nothing else changes', () => {
+  it('a failure becomes an answer if the model defines one, and nothing else changes', () => {
     const failed = { ...acquire, outcome: 'fail' } as const;
     const unheard = { ...failed, return: null };
     const history = [acquire, failed, unheard];
@@ -231,10 +231,10 @@ describe('read strictly, of what failed', () => {
   });
 });
 
-describe('the states that are possible before the first bad return', () => {
+describe('the possible states before the first bad return', () => {
   const history = [write(1, 0, null), write(2, 0, null), write(3, 0, null), read(9, 5, 6)];
 
-  it('are each told once, with a way to them, and no more than were asked for', () => {
+  it('are each reported once, with an order that leads to them, up to the limit', () => {
     const all = findPossibleStates(history, register(), { limit: 10 });
     expect(all).toHaveLength(4);
     expect(new Set(all.map(({ state }) => state))).toEqual(new Set([null, 1, 2, 3]));
@@ -247,7 +247,7 @@ describe('the states that are possible before the first bad return', () => {
     }
     expect(findPossibleStates(history.slice(0, 3), register(), { limit: 9 })).toEqual([]);
   });
-  it('are those that their way leads to, not others that count as the same', () => {
+  it('are the states that their orders lead to, not others with the same key', () => {
     type Counted = { readonly value: number; readonly writes: number };
     const counting: Model<Counted, RegisterCall> = {
       name: 'counting-register',
@@ -262,7 +262,7 @@ describe('the states that are possible before the first bad return', () => {
     expect(findPossibleStates(again, counting, { limit: 9 })).toEqual([
       { state: { value: 1, writes: 3 }, order: [0, 1, 2] },
     ]);
-    // Where a step leads to several states nobody saw which.
+    // A step with several next states leaves the state ambiguous.
     const either: Model<Counted, RegisterCall> = {
       ...counting,
       step(state, call) {
@@ -277,7 +277,7 @@ describe('the states that are possible before the first bad return', () => {
   });
 });
 
-it('gives up with the operation that returns first where no time is left', () => {
+it('a search without time left gives up at the operation that returns first', () => {
   const stop = { shouldStop: () => true };
   const history = [write(1, 0, 9), write(2, 0, null), write(3, 1, 4), write(4, 2, 4)];
   expect(decide(history, register(), stop)).toEqual({

@@ -102,7 +102,7 @@ function expectSoundReasons<State extends Json, Call extends CallData>(
   });
 }
 
-/** Asks at random less of a valid history. */
+/** Weakens valid histories at random: none may become invalid. */
 function expectSoundTrials<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
 ): void {
@@ -151,7 +151,7 @@ describe('the reasons of an invalid history are sound, and its core is minimal',
   it('on versioned registers', () => expectSoundReasons(versionedRegisters));
 });
 
-describe('a valid history stays valid when less is asked of it', () => {
+describe('a valid history stays valid if weakened', () => {
   it('on registers', () => expectSoundTrials(registers));
   it('on CAS registers', () => expectSoundTrials(casRegisters));
   it('on registers that swap unseen', () => expectSoundTrials(swapRegisters));
@@ -171,7 +171,7 @@ describe('a valid history stays valid when less is asked of it', () => {
 });
 
 describe('a core', () => {
-  it('names the write between a write and the CAS that missed it, and nothing else', () => {
+  it('contains the write that made a CAS fail and nothing else', () => {
     const cas = { name: 'cas', key: 'x', expected: 4, value: 5, answer: 'matched' } as const;
     const history: History<CasRegisterCall> = [
       done(read(null), 0),
@@ -192,13 +192,13 @@ describe('a core', () => {
   });
 });
 
-describe('of more operations than are ever looked at', () => {
+describe('of more operations than are searched for a core', () => {
   const unseen = read('unknown');
   const count = 200_000;
   const filled = (): Operation<RegisterCall>[] =>
     Array.from({ length: count }, (_, at) => done(unseen, at, at));
 
-  it('those called last have a core, with indices of the whole', () => {
+  it('the last ones have a core, with indices into the complete history', () => {
     const history = [
       ...filled(),
       operation(write(4), count, count + 1, 'fail'),
@@ -216,7 +216,7 @@ describe('of more operations than are ever looked at', () => {
       isMinimal: true,
     });
   });
-  it.each([count, 2_000])('nobody knows the core where it lies %d calls back', (back) => {
+  it.each([count, 2_000])('the core is unknown if it lies %d calls back', (back) => {
     const start = count - back;
     const writes = [
       done(write(1), start - 0.5, start - 0.4),
@@ -234,7 +234,7 @@ describe('of more operations than are ever looked at', () => {
   });
 });
 
-it('nobody knows which states a return met where its core is itself alone, after very many', () => {
+it('the possible states are unknown for a core of one operation after very many', () => {
   const writes = Array.from({ length: 60_000 }, (_, at) => done(write(at % 3), 2 * at));
   const reasons = explain([...writes, done(read(7), 120_000)], casRegister());
   expect(reasons?.core.required).toEqual([60_000]);

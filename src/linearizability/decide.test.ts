@@ -1,4 +1,4 @@
-/** Windows of a history that contradict themselves, by which a search is spared; what is rough. */
+/** Tests windows that contradict themselves, which spare the search, and rough decisions. */
 import { describe, expect, it, vi } from 'vitest';
 import { runs } from '../../properties/runs.ts';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
@@ -12,18 +12,18 @@ import { OrderSearch } from './search.ts';
 
 const model = casRegister(0);
 
-/** A legal history in which one read, that of index `at` or the next, got another value. */
+/** Returns a legal history in which one read, at index `at` or soon after, has a wrong value. */
 function misread(seed: number, values: number, at: number): History<CasRegisterCall> {
   return misreadOf(drawCasRegister(seed, { operations: 120, clients: 5 }, values), values, at);
 }
 
-/** What does not depend on the effort. */
+/** Formats a verdict for comparison. */
 function judgement(verdict: HistoryVerdict): string {
   return verdict.kind === 'valid' ? 'valid' : `${verdict.kind} at ${JSON.stringify(verdict)}`;
 }
 
 describe('a contradiction in a window', () => {
-  it('is one of the whole, and is found at the same return', () => {
+  it('is one of the complete history, found at the same return', () => {
     let invalid = 0;
     for (let seed = 0; seed < runs(600); seed++) {
       const history = misread(seed, 3 + (seed % 10), 40 + (seed % 60));
@@ -37,7 +37,7 @@ describe('a contradiction in a window', () => {
     }
     expect(invalid).toBeGreaterThan(runs(600) / 3);
   });
-  it('spares the search of all that came before it', () => {
+  it('spares the search of all that precedes it', () => {
     const large = drawCasRegister(1, { operations: 4_000, clients: 20 }, 20);
     const wrong = large.findIndex(({ call }, index) => index > 3_500 && call.name === 'read');
     const history = large.map((operation, index) => {
@@ -49,7 +49,7 @@ describe('a contradiction in a window', () => {
     });
     expect(decideHistory(history, model)).toMatchObject({ kind: 'invalid', at: wrong });
   });
-  it('is soon found among ten thousand operations, wherever it is', () => {
+  it('is found quickly among ten thousand operations, wherever it is', () => {
     let invalid = 0;
     for (let seed = 0; seed < 8; seed++) {
       const large = drawCasRegister(seed, { operations: 10_000, clients: 20 }, 20);
@@ -63,9 +63,9 @@ describe('a contradiction in a window', () => {
   });
 });
 
-describe('a rough decision says that the bad return may be late', () => {
+describe('a rough decision reports that the bad return may be late', () => {
   const rough = { isRough: true, isSearchOnly: true };
-  it('where nothing brings about what it needs', () => {
+  it('if no operation provides what it needs', () => {
     const history = [done(write(1), 0), done(read(9), 2), done(read(8), 4)];
     const bad = { kind: 'invalid', at: 1 };
     expect(decide(history, model, rough)).toEqual({
@@ -76,7 +76,7 @@ describe('a rough decision says that the bad return may be late', () => {
     const exact = decide(history, model, { isSearchOnly: true });
     expect(exact).toEqual({ ...bad, configurations: exact.configurations });
   });
-  it('where no order was found for all returns', () => {
+  it('if no order was found for all returns', () => {
     const history = [done(write(1), 0), done(write(2), 2), done(read(1), 4), done(read(2), 6)];
     expect(decide(history, model, rough)).toMatchObject({
       kind: 'invalid',
@@ -88,7 +88,7 @@ describe('a rough decision says that the bad return may be late', () => {
   });
 });
 
-/** The most bytes that the searches held together, with what they had just outgrown. */
+/** Returns the peak memory of all searches, including the buffers that they outgrow. */
 function peakBytes(run: () => void): number {
   let peak = 0;
   const searches = new Set<OrderSearch>();
@@ -121,7 +121,7 @@ function peakBytes(run: () => void): number {
 }
 
 describe('a search and its windows', () => {
-  it('stay within maxBytes together', () => {
+  it('use at most maxBytes together', () => {
     let full = 0;
     for (const seed of [9, 24]) {
       const legal = drawCasRegister(seed, { operations: 150, clients: 25 }, 20);
@@ -137,7 +137,7 @@ describe('a search and its windows', () => {
     }
     expect(full).toBeGreaterThan(20);
   });
-  it('decide within 1.7 times the bytes that they hold at most', () => {
+  it('decide within 1.7 times their peak memory', () => {
     for (let seed = 0; seed < 20; seed++) {
       const history = misreadOf(
         drawCasRegister(seed, { operations: 150, clients: 15 }, 20),
@@ -153,7 +153,7 @@ describe('a search and its windows', () => {
       expect(decideWithin(1.7 * peak), `seed ${seed}`).toBe(kind);
     }
   });
-  it('meet at most twice what the search alone would', () => {
+  it('need at most twice the configurations of the search alone', () => {
     let dearer = 0;
     for (let seed = 0; seed < 200; seed++) {
       const values = 3 + (seed % 10);

@@ -1,4 +1,4 @@
-/** Explanations to the letter, of reasons made by hand and of those that are found. */
+/** Tests the exact words of explanations, for handwritten reasons and for found ones. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
@@ -17,7 +17,7 @@ import { explainInWords } from './sentence.ts';
 
 const key = 'x';
 
-/** 5 is bad: a read of 9, called at 10. */
+/** Operation 5 is bad: a read of 9, called at 10. */
 const history: History<RegisterCall> = [
   by('a', write(1), 0, 1),
   by('b', write(2), 2, 11),
@@ -27,7 +27,7 @@ const history: History<RegisterCall> = [
   by('f', read(9), 10, 20),
 ];
 
-/** The sentence of a core of these, `b` for bad. */
+/** Returns the sentence for a core; operation 5 is the bad one. */
 function words(
   core: Partial<Core> & Pick<Core, 'required'>,
   told: History<RegisterCall> = history,
@@ -39,10 +39,10 @@ function words(
 const needs = '`read=9` by f needs the value 9';
 
 describe('a sentence', () => {
-  it('says that no order allows it where nothing else was found', () => {
+  it('says that no order allows the operation if no cause was found', () => {
     expect(words({ required: [5], isMinimal: false })).toBe(`${needs}, which no order allows.`);
   });
-  it('names the one that came before, and the values that nobody else sets', () => {
+  it('names the operation that came before, and the value that no other operation sets', () => {
     const others = history.filter(({ call }) => call.name === 'read' || call.value !== 9);
     const reasons = { optional: [], areOthersFree: true, isMinimal: true, required: [1, 3], at: 3 };
     const tell = (from: number | null): string =>
@@ -60,7 +60,7 @@ describe('a sentence', () => {
         'called up to position 20 sets 9.',
     );
   });
-  it('names all others of the core, and which of them may not have happened', () => {
+  it('names all operations of the core, and marks those that may not have happened', () => {
     expect(words({ required: [1, 5], optional: [2, 3] })).toBe(
       `${needs}, which no order of it with \`write(2)\` by b, perhaps \`write(9)\` by c and ` +
         'perhaps `write(9)` by d allows, as nothing else called or open in positions 0–20 brings ' +
@@ -71,7 +71,7 @@ describe('a sentence', () => {
         'and nothing else called up to position 20 brings that about.',
     );
   });
-  it('says how often others may have happened, where that matters', () => {
+  it('says that other operations happen at most once if that matters', () => {
     expect(words({ required: [4, 5], areOthersFree: false })).toBe(
       `${needs}, but \`read=1\` by e came before it, and nothing else called or open in ` +
         'positions 0–20, each at most once, brings that about.',
@@ -86,20 +86,20 @@ describe('a sentence', () => {
     const [optional, rest] = [required.slice(-4), required.slice(0, -4)];
     expect(words({ required: rest, optional }, all)).toContain('with the 13 other operations of ');
   });
-  it('names a span as it is asked to', () => {
+  it('names a span in the given way', () => {
     const core = { required: [4, 5], optional: [], areOthersFree: true, from: 5, isMinimal: true };
     const span = (from: number | null, to: number): string => `from ${from} to ${to}`;
     expect(explainInWords<Json, CallData>(history, register(), { at: 5, core }, span)).toContain(
       'called or open from 5 to 20 ',
     );
   });
-  it('says so where there is no such operation', () => {
+  it('says if there is no such operation', () => {
     const core = { required: [], optional: [], areOthersFree: true, from: null, isMinimal: true };
     expect(explainInWords(history, register(), { at: 99, core })).toBe(
       'There is no such operation.',
     );
   });
-  it('does without the words of a model that has none', () => {
+  it('uses the JSON of the calls if the model has no words for them', () => {
     const flag: Model<boolean, CallData & { readonly up?: boolean }> = {
       name: 'flag',
       init: false,
@@ -115,14 +115,14 @@ describe('a sentence', () => {
   });
 });
 
-describe('what came before', () => {
+describe('the operation named as earlier', () => {
   const bad = by('f', read(9), 10, 20);
   const told = (before: Operation<RegisterCall>, core: Partial<Core>): string => {
     const whole = { required: [1], optional: [], areOthersFree: true, from: 0, isMinimal: true };
     const reasons = { at: 1, core: { ...whole, ...core } };
     return explainInWords<Json, CallData>([before, bad], register(), reasons);
   };
-  it('is what surely returned before the bad one was called', () => {
+  it('is one that certainly returned before the bad one was called', () => {
     const at = (end: number): string => told(by('b', write(2), 0, end), { required: [0, 1] });
     expect(at(9)).toContain(', but `write(2)` by b came before it, and ');
     expect(at(10)).toContain(', which no order of it with `write(2)` by b allows, as ');
@@ -133,20 +133,20 @@ describe('what came before', () => {
       ', which no order of it with `read=1` by e and perhaps `write(9)` by c allows, as ',
     );
   });
-  it('was anything, where the bad one is impossible by itself', () => {
+  it('is none if the bad operation is impossible after any state', () => {
     expect(told(by('b', write(2), 0, 9), { from: 10 })).toBe(
       `${needs}, but at first it is nothing, and nothing else called up to position 20 sets 9.`,
     );
   });
 });
 
-describe('the premise about the others', () => {
+describe('the premise about other operations', () => {
   const cas = (expected: number, answer: 'matched' | 'missed' | 'unknown'): CasRegisterCall => {
     return { name: 'cas', key, expected, value: 9, answer };
   };
   interface Told {
     readonly others?: History<CasRegisterCall>;
-    /** The core, the bad one last: w(2) from 10 to 11 and r=9 from 12 to 20. */
+    /** The core, with the bad operation last: w(2) from 10 to 11 and r=9 from 12 to 20. */
     readonly core?: History<CasRegisterCall>;
     readonly optional?: readonly number[];
     readonly from?: number | null;
@@ -155,7 +155,7 @@ describe('the premise about the others', () => {
   const overwritten = by('b', write(2), 10, 11);
   const bad = by('f', read(9), 12, 20);
 
-  /** What it says of the others, after "nothing else called". */
+  /** Returns the statement about other operations, after "nothing else called". */
   const premise = ({
     others = [],
     core = [overwritten, bad],
@@ -190,14 +190,14 @@ describe('the premise about the others', () => {
     ['is of another object', 'sets 9.', beside({ ...write(9), key: 'y' }, 13, 14)],
     ['changes nothing', 'sets 9.', beside(read(9), 13, 14)],
     ['sets another value', 'sets 9.', beside(write(3), 13, 14)],
-  ])('of one that %s says that nothing else %s', (_, expected, other) => {
+  ])('for one that %s says that nothing else %s', (_, expected, other) => {
     expect(premise({ others: [other] })).toBe(expected);
   });
-  it('counts none of the core among them', () => {
+  it('ignores the operations of the core', () => {
     const core = [by('a', write(9), 0, 1), by('b', write(2), 2, 4), bad];
     expect(premise({ core })).toBe('sets 9.');
   });
-  it('names what the bad one needs, and other values of the core only where they matter', () => {
+  it('names the needed value, and other values of the core only if they matter', () => {
     const reads = [overwritten, by('c', read(3), 11, 12), by('f', read(9), 13, 20)];
     expect(premise({ core: reads })).toBe('sets 9.');
     const core = [
@@ -208,13 +208,13 @@ describe('the premise about the others', () => {
     ];
     expect(premise({ core, optional: [0] })).toBe('sets 9 or 3.');
   });
-  it('begins with any value, or with the first one where it holds from the beginning on', () => {
+  it('assumes any initial value, unless it covers the history from its start', () => {
     const core = [by('c', read(9), 10, 11), bad];
     expect(premise({ core, from: null })).toBe('sets 9.');
     expect(premise({ core })).toBe('brings that about.');
     expect(premise({ core, from: null, model: casRegister(9) })).toBe('brings that about.');
   });
-  it('says from where alone they bring it about', () => {
+  it('says which values other operations would need to provide it', () => {
     const elsewhere = 'makes it 9 or 3 from another value.';
     const [matched, unknown] = [
       beside(cas(3, 'matched'), 13, 14),
@@ -228,7 +228,7 @@ describe('the premise about the others', () => {
     const chain = [matched, beside({ ...cas(4, 'matched'), value: 3 }, 13, 14)];
     expect(premise({ others: chain })).toBe('makes it 9, 3 or 4 from another value.');
   });
-  it('says nothing of values where they bring it about from other ones too', () => {
+  it('names no values if others can provide it from further values', () => {
     const others = [beside(cas(3, 'matched'), 13, 14)];
     const core = [by('b', write(3), 10, 11), bad];
     expect(premise({ others, core })).toBe('brings that about.');
@@ -238,7 +238,7 @@ describe('the premise about the others', () => {
       call.name === 'cas' ? [call.value] : plain.step(state, call);
     expect(premise({ others, model: { ...plain, step } })).toBe('brings that about.');
   });
-  it('says that nothing changes the object at all where that is what is wrong', () => {
+  it('says that nothing changes the object if that is the contradiction', () => {
     const missed: CasRegisterCall = { name: 'cas', key, expected: 2, value: 5, answer: 'missed' };
     const core = [overwritten, by('f', missed, 12, 20)];
     expect(premise({ core })).toBe('changes it.');
@@ -246,7 +246,7 @@ describe('the premise about the others', () => {
     expect(premise({ core, others: [beside(write(7), 13, 14)] })).toBe('brings that about.');
     expect(premise({ core: [overwritten, by('f', read(2), 12, 20)] })).toBe('brings that about.');
   });
-  it('says nothing of values where the model does not tell what a call finds or leaves', () => {
+  it('names no values if the model does not report what a call finds or leaves', () => {
     const { awaits: _awaits, ...blind } = casRegister();
     const growing = { ...casRegister(), approaches: () => true };
     const others = [beside(write(3), 13, 14)];
@@ -259,7 +259,7 @@ describe('the premise about the others', () => {
   });
 });
 
-describe('the reasons of a history of several objects', () => {
+describe('the reasons for a history of several objects', () => {
   const on = (object: string, call: RegisterCall): RegisterCall => ({ ...call, key: object });
   const both: History<RegisterCall> = [
     by('a', on('y', write(7)), 0, 1),
@@ -270,7 +270,7 @@ describe('the reasons of a history of several objects', () => {
     by('d', on('x', read(1)), 8, 10),
     by('a', on('y', write(8)), 20, 21),
   ];
-  it('have indices of the whole, and a witness', () => {
+  it('have indices into the complete history, and a witness', () => {
     const verdict = checkHistory(both, register());
     expect(verdict).toMatchObject({ kind: 'invalid', part: 'x', at: 5 });
     if (verdict.kind !== 'invalid') expect.fail(verdict.kind);
@@ -284,7 +284,7 @@ describe('the reasons of a history of several objects', () => {
   });
 });
 
-describe('the states that the bad operation may have found', () => {
+describe('the possible states before the bad operation', () => {
   const bad = by('f', read(9), 5, 6);
   const seen = by('e', read(2), 3, 4);
   const first = by('a', write(1), 0, 1);

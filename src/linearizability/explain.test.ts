@@ -28,7 +28,7 @@ function operation(
   return { client, call, invoke, return: end, outcome: 'ok' };
 }
 
-describe('the sentence of a map', () => {
+describe('the sentence about a map', () => {
   const put: KeyValueCall = { name: 'put', key, value: 'A' };
   const first = operation('1', put, 0, 1);
   it('names what came before and says that nothing else helps', () => {
@@ -43,7 +43,7 @@ describe('the sentence of a map', () => {
         'else called or open in positions 3–6 brings that about.',
     );
   });
-  it('says so where nothing ever helps', () => {
+  it('says so even if no operation could ever help', () => {
     const history = [first, operation('4', get('C'), 5, 6)];
     expect(sentenceOf(history, keyValue())).toBe(
       '`get(x)="C"` by 4 needs the value "C", but `put(x, "A")` by 1 came before it, and nothing ' +

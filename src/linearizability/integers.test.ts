@@ -8,7 +8,7 @@ function filled(count: number): Integers {
 }
 
 describe('a list of integers', () => {
-  it('grows by a factor of two, and says what that takes', () => {
+  it('grows by a factor of two, and reports the bytes that this takes', () => {
     const integers = filled(64);
     expect([integers.length, integers.bytes, integers.bytesToHold(64)]).toEqual([64, 256, 0]);
     expect([integers.bytesToHold(65), integers.bytesToHold(1_000)]).toEqual([512, 4_000]);
@@ -23,7 +23,7 @@ describe('a list of integers', () => {
     integers.reserve(1 << 21);
     expect(integers.bytesToHold((1 << 21) + 1)).toBe(5 << 21);
   });
-  it('keeps what it holds when it reserves, and its memory when it is cleared', () => {
+  it('keeps its values when it reserves memory, and its memory when it is cleared', () => {
     const integers = filled(3);
     integers.reserve(64);
     expect(integers.bytes).toBe(256);
@@ -32,14 +32,14 @@ describe('a list of integers', () => {
     integers.clear();
     expect([integers.toArray(), integers.bytes, integers.get(2)]).toEqual([[], 512, 2]);
   });
-  it('gives back the last, and 0 beyond what was set', () => {
+  it('returns its last value, and 0 beyond the values that were set', () => {
     const integers = filled(3);
     expect([integers.pop(), integers.pop(), integers.length]).toEqual([2, 1, 1]);
     expect([integers.get(60), integers.get(1_000)]).toEqual([0, 0]);
     integers.set(0, 7);
     expect(integers.toArray()).toEqual([7]);
   });
-  it('is filled anew, or at its end only', () => {
+  it('is filled entirely, or only at its end', () => {
     const integers = filled(5);
     integers.reset(3, -1);
     expect([integers.toArray(), integers.bytes]).toEqual([[-1, -1, -1], 256]);
@@ -50,7 +50,7 @@ describe('a list of integers', () => {
     integers.reset(200, 6);
     expect([integers.bytes, integers.get(0), integers.get(199)]).toEqual([800, 6, 6]);
   });
-  it('gives its memory away', () => {
+  it('hands over its memory', () => {
     const integers = filled(70);
     expect([...integers.take()]).toEqual(filled(70).toArray());
     expect([integers.length, integers.bytes]).toEqual([0, 256]);

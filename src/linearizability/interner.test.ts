@@ -16,7 +16,7 @@ const { json } = fc.letrec<{ json: Json }>((tie) => ({
   ),
 }));
 
-/** The text of `value` with sorted fields: another way to compare. */
+/** Returns the text of `value` with sorted fields: another way to compare. */
 function sortedText(value: Json): string {
   return JSON.stringify(value, (_, item: unknown) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
@@ -25,7 +25,7 @@ function sortedText(value: Json): string {
 }
 
 describe('content', () => {
-  it('is the same iff the texts with sorted fields are, and then hashes the same', () => {
+  it('is equal if and only if the texts with sorted fields are, and then has equal hashes', () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         const isSame = sortedText(a) === sortedText(b);
@@ -41,7 +41,7 @@ describe('content', () => {
     expect(hasSameContent({ a: 1, b: 'x' }, { b: 'x', a: 1 })).toBe(true);
     expect(hasSameContent({ a: 1 }, { a: 1, b: 'x' })).toBe(false);
   });
-  it('is no field that every object inherits', () => {
+  it('does not include inherited fields', () => {
     const named = (field: string): Json => ({ [field]: {} });
     expect(hasSameContent(named('__proto__'), named('a'))).toBe(false);
     expect(hasSameContent(named('__proto__'), named('__proto__'))).toBe(true);
@@ -49,14 +49,14 @@ describe('content', () => {
 });
 
 describe('an interner', () => {
-  it('numbers thousands of values, each once', () => {
+  it('numbers each of thousands of values once', () => {
     const interner = new Interner();
     interner.reset();
     const values = Array.from({ length: 5_000 }, (_, index) => ({ a: index % 70, b: [index] }));
     expect(values.map((value) => interner.intern(value))).toEqual([...values.keys()]);
     expect(values.map((value) => interner.intern({ ...value }))).toEqual([...values.keys()]);
   });
-  it('takes more memory for longer texts, by themselves and in a list', () => {
+  it('needs more memory for longer texts, alone and in a list', () => {
     const bytesOf = (value: Json): number => {
       const interner = new Interner();
       interner.reset();

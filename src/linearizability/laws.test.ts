@@ -1,4 +1,4 @@
-/** What may be done to a history without a change of its verdict, and what must change it. */
+/** Tests which changes to a history keep its verdict, and which must change it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../properties/runs.ts';
@@ -40,7 +40,7 @@ const shape: HistoryShape = {
 
 const seeds = fc.integer({ min: 0, max: 1_000_000 });
 
-/** Holds for histories of the model of `repertoire`, those of each verdict in good number. */
+/** Asserts `law` for drawn histories of the model, many of each verdict. */
 function forAll<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
   law: (history: History<Call>, kind: string, pick: number) => void,
@@ -55,7 +55,7 @@ function forAll<State extends Json, Call extends CallData>(
     }),
     { numRuns: runs(1_000) },
   );
-  // Of a hundred histories, by bad luck only two may be of one kind.
+  // By bad luck, a hundred histories may include only two of one kind.
   const least = runs(1_000) * 0.06 - 5;
   expect(met.get('valid')).toBeGreaterThan(least);
   expect(met.get('invalid')).toBeGreaterThan(least);
@@ -71,7 +71,7 @@ function forEachModel(
   law(fencedRegisters);
 }
 
-describe('a verdict stays when', () => {
+describe('a verdict is unchanged if', () => {
   it('values are renamed', () => {
     const renamed = (value: unknown): unknown => (typeof value === 'number' ? 70 - value : value);
     const rename = (call: CasRegisterCall): CasRegisterCall =>
@@ -93,7 +93,7 @@ describe('a verdict stays when', () => {
       });
     });
   });
-  it('clients swap names and the list its order', () => {
+  it('clients are renamed and the list is rotated', () => {
     forEachModel((repertoire) => {
       forAll(repertoire, (history, kind, pick) => {
         const turned = [...history.slice(pick % 10), ...history.slice(0, pick % 10)];
@@ -102,7 +102,7 @@ describe('a verdict stays when', () => {
       });
     });
   });
-  it('a valid history is cut anywhere', () => {
+  it('a valid history is cut at any operation', () => {
     forEachModel((repertoire) => {
       forAll(repertoire, (history, kind, pick) => {
         const at = pick % history.length;
@@ -112,7 +112,7 @@ describe('a verdict stays when', () => {
       });
     });
   });
-  it('a valid history loses what changes nothing', () => {
+  it('a valid history loses pure operations', () => {
     forEachModel((repertoire) => {
       const { model } = repertoire;
       forAll(repertoire, (history, kind, pick) => {
@@ -130,7 +130,7 @@ describe('a verdict stays when', () => {
 
 const long: LongShape = { operations: 400, clients: 6 };
 
-/** `change`, at the first, the middle and the last of `places`, is caught in a legal history. */
+/** Expects a legal history to become invalid by `change` at the first, middle and last place. */
 function expectCaught<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
@@ -157,13 +157,16 @@ function placesOf<Call>(
 
 const few = { numRuns: runs(25) };
 
-describe('a history of hundreds of operations is caught with one', () => {
+describe('a history of hundreds of operations is invalid with one', () => {
   it('stale read', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const history = drawUniqueRegister(seed, long);
         const writes = history.filter(({ call }) => call.name === 'write');
-        /** A value overwritten before the read began: by a write called after its own returned. */
+        /**
+         * A value that was overwritten before the read began, by a write called after its own
+         * returned.
+         */
         const staleFor = (read: Operation<CallData>): Operation<CallData> | undefined =>
           writes.find((old) =>
             writes.some(
@@ -183,7 +186,7 @@ describe('a history of hundreds of operations is caught with one', () => {
       few,
     );
   });
-  it('read of a value that nobody wrote', () => {
+  it('read of a value that was never written', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const history = drawCasRegister(seed, long, 40);

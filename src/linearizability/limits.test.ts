@@ -1,6 +1,6 @@
 /**
- * The one budget of a check: what all its searches meet together, counted where a configuration is
- * kept, and how little of it a history needs that is contradictory in one place.
+ * Tests the budget that all searches of a check share, counted when a configuration is kept, and
+ * how little of it a history needs whose contradiction is in one place.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
@@ -15,7 +15,7 @@ import { casRegister } from './models/register.ts';
 import { Memo } from './search.ts';
 
 const folder = new URL('../../fixtures/histories/', import.meta.url);
-/** Past a limit by a fifth, of which the explanation may take as much where nothing is left. */
+/** An explanation may exceed the limit by a fifth if the verdict has used it up. */
 const most = 1.2;
 const limits = [2, 7, 50, 200, 500, 1_000, 3_000, 20_000];
 
@@ -44,7 +44,7 @@ function drawn(): readonly Subject[] {
   );
 }
 
-/** How many configurations were kept meanwhile, by whatever search. */
+/** Counts the configurations that any search keeps during `run`. */
 function countMet(run: () => void): number {
   let met = 0;
   const keep = Memo.prototype.keepDraft;
@@ -66,7 +66,7 @@ function countMet(run: () => void): number {
 
 describe('a limit in configurations', () => {
   const subjects = [...shipped(), ...drawn()];
-  it.each(limits)('of %i is kept by all searches for a verdict together', (limit) => {
+  it.each(limits)('of %i holds for all searches of a verdict together', (limit) => {
     for (const { name, history, model } of subjects) {
       const parts = checkParts(history, model).length;
       let reported = 0;
@@ -78,21 +78,24 @@ describe('a limit in configurations', () => {
       expect(met, name).toBeLessThanOrEqual(limit * parts);
     }
   });
-  it.each(limits)('of %i is kept by a verdict with its explanation, but for a fifth', (limit) => {
-    let explained = 0;
-    const options = { maxConfigurations: limit };
-    for (const { name, history, model } of drawn()) {
-      const met = countMet(() => {
-        const verdict = decideHistory(history, model, options);
-        if (verdict.kind !== 'invalid') return;
-        explained += 1;
-        explainHistory(history, model, verdict, options);
-      });
-      expect(met, name).toBeLessThanOrEqual(Math.ceil(limit * most));
-    }
-    if (limit >= 1_000) expect(explained).toBeGreaterThan(4);
-  });
-  it('never turns a verdict into its opposite', () => {
+  it.each(limits)(
+    'of %i holds for a verdict and its explanation together, plus a fifth',
+    (limit) => {
+      let explained = 0;
+      const options = { maxConfigurations: limit };
+      for (const { name, history, model } of drawn()) {
+        const met = countMet(() => {
+          const verdict = decideHistory(history, model, options);
+          if (verdict.kind !== 'invalid') return;
+          explained += 1;
+          explainHistory(history, model, verdict, options);
+        });
+        expect(met, name).toBeLessThanOrEqual(Math.ceil(limit * most));
+      }
+      if (limit >= 1_000) expect(explained).toBeGreaterThan(4);
+    },
+  );
+  it('never turns a verdict into the opposite one', () => {
     for (const { name, history, model } of subjects) {
       const { kind } = decideHistory(history, model);
       for (const limit of limits) {
@@ -104,7 +107,7 @@ describe('a limit in configurations', () => {
 });
 
 describe('an explanation', () => {
-  /** The reasons of each drawn history that is found invalid, with what they met. */
+  /** Explains each drawn history that is invalid, and counts the configurations. */
   function explainDrawn(options: CheckOptions) {
     return drawn().flatMap(({ name, history, model }) => {
       const verdict = decideHistory(history, model, options);
@@ -117,7 +120,7 @@ describe('an explanation', () => {
     });
   }
 
-  it('leaves enough of the limit to tell how far an order comes, and to which states', () => {
+  it('leaves enough of the limit to report the longest order and its states', () => {
     const explained = explainDrawn({ maxConfigurations: 20_000 });
     expect(explained.length).toBeGreaterThan(4);
     for (const { name, reasons } of explained) {
@@ -125,7 +128,7 @@ describe('an explanation', () => {
       expect(reasons?.possible, name).not.toEqual([]);
     }
   });
-  it('meets some 50,000 for the core where there is no limit, and no more for the rest', () => {
+  it('uses some 50,000 for the core if there is no limit, and no more for the rest', () => {
     const met = explainDrawn({}).map((one) => one.met ?? 0);
     expect(Math.max(...met)).toBeGreaterThan(50_000);
     expect(Math.max(...met)).toBeLessThan(100_000);
@@ -133,7 +136,7 @@ describe('an explanation', () => {
 });
 
 describe('a contradiction in a history of a thousand operations of ten clients', () => {
-  it('is found and placed with at most 1,500 configurations', () => {
+  it('is found and located with at most 1,500 configurations', () => {
     let invalid = 0;
     for (let seed = 0; seed < 20; seed++) {
       const legal = drawCasRegister(seed, { operations: 1_000, clients: 10 }, 10);

@@ -1,6 +1,6 @@
 /**
- * What the look-ahead says of small histories; and the search that looks ahead against the same
- * search without, on histories of medium length.
+ * Tests the look-ahead on small histories, and compares the search with and without it on histories
+ * of medium length.
  */
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../properties/runs.ts';
@@ -58,14 +58,14 @@ function expectSameJudgements<State extends Json, Call extends CallData>(
   expect(spared).toBeGreaterThan(histories / 10);
 }
 
-describe('looking ahead changes neither the verdict nor the first bad return', () => {
+describe('the look-ahead changes neither the verdict nor the first bad return', () => {
   it('on registers', () => expectSameJudgements(registers));
   it('on CAS registers', () => expectSameJudgements(casRegisters));
   it('on registers that swap unseen', () => expectSameJudgements(swapRegisters));
   it('on maps', () => expectSameJudgements(keyValues));
 });
 
-/** What looks ahead of a history, and the numbers of the states there. */
+/** Returns the look-ahead of a history, and the numbers of its states. */
 function lookAt<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
@@ -80,7 +80,7 @@ function lookAt<State extends Json, Call extends CallData>(
 
 const key = 'x';
 
-/** Operations are numbered by their returns: those that are placed, those that need not come. */
+/** Operations are numbered by their returns: the placed ones, and the optional ones. */
 function open(placed: readonly number[], unneeded: readonly number[] = []): OpenOperations {
   return {
     isPlaced: (operation) => placed.includes(operation),
@@ -88,7 +88,7 @@ function open(placed: readonly number[], unneeded: readonly number[] = []): Open
   };
 }
 
-describe('of a register', () => {
+describe('in a register', () => {
   /** The example of `look-ahead.ts`: w(1), w(2), r=1, w(3) and r=3 return in this order. */
   const history = [
     done(write(1), 0, 5),
@@ -98,7 +98,7 @@ describe('of a register', () => {
     done(read(3), 30, 33),
   ];
 
-  it('states that nothing left awaits are one', () => {
+  it('states that no remaining operation awaits count as one', () => {
     const { ahead, number } = lookAt(history, register(0));
     expect(ahead.knowsStates).toBe(true);
     expect(ahead.statesAt(0)).toEqual([0, number(1), number(3)]);
@@ -106,7 +106,7 @@ describe('of a register', () => {
     expect(ahead.statesAt(3)).toEqual([0, number(3)]);
     expect(ahead.statesAt(5)).toEqual([0]);
   });
-  it('a state is critical once all that brings it about has opened, until it is read', () => {
+  it('a state is critical after its last provider has opened, until it is read', () => {
     const { ahead, number } = lookAt(history, register(0));
     const isHopeless = (next: number, value: number, placed: readonly number[]): boolean =>
       ahead.isHopeless(next, number(value), open(placed));
@@ -117,7 +117,7 @@ describe('of a register', () => {
     expect(later).toEqual([true, false, false]);
     expect(isHopeless(4, 3, [])).toBe(false);
   });
-  it('an open read is hopeless if it must come, and nothing open brings its value about', () => {
+  it('an open required read is hopeless if no open operation provides its value', () => {
     const { ahead, number } = lookAt(history, register(0));
     const isHopeless = (value: number, { isPlaced, mustCome }: OpenOperations): boolean =>
       ahead.isHopeless(2, number(value), { isPlaced, mustCome });
@@ -126,7 +126,7 @@ describe('of a register', () => {
     expect(isHopeless(2, open([2]))).toBe(false);
     expect(isHopeless(2, open([], [2]))).toBe(false);
   });
-  it('nothing is hopeless where it is not to give up, nor behind the horizon', () => {
+  it('nothing is hopeless if the look-ahead must not give up, or beyond the horizon', () => {
     const merges = lookAt(history, register(0), { givesUp: false });
     expect(merges.ahead.isHopeless(1, merges.number(2), open([0, 1]))).toBe(false);
     const short = lookAt(history, register(0), { givesUp: true, horizon: 2 });
@@ -136,7 +136,7 @@ describe('of a register', () => {
     [5, 1, 3],
     [2, 7, 3],
     [4, 1, 8],
-  ])('%d returns come before one that nothing can satisfy, with r=%d and r=%d', (...told) => {
+  ])('%d returns precede one that cannot be satisfied, with r=%d and r=%d', (...told) => {
     const [infeasible, first, second] = told;
     const reads = [read(first), read(second)];
     const other = history.map((one, index) => {
@@ -145,12 +145,12 @@ describe('of a register', () => {
     });
     expect(lookAt(other, register(0)).ahead.infeasible).toBe(infeasible);
   });
-  it('what is written after a read returned, or is the first value, decides', () => {
+  it('a read is infeasible if its value is neither the first nor written before it returns', () => {
     const infeasible = (first: Value, invoke: number): number =>
       lookAt([done(read(1), 0, 5), done(write(1), invoke, 9)], register(first)).ahead.infeasible;
     expect([infeasible(0, 5), infeasible(0, 6), infeasible(1, 6)]).toEqual([2, 0, 2]);
   });
-  it('the eight states that are needed first are looked after, and no more', () => {
+  it('the eight states needed first are tracked, and no more', () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const many = [
       ...values.map((value) => done(write(value), 0, 50 + value)),
@@ -164,8 +164,8 @@ describe('of a register', () => {
   });
 });
 
-describe('of more states than are looked after', () => {
-  it('where all reads open together, the eight that return first are looked after', () => {
+describe('with more states than are tracked', () => {
+  it('the eight whose reads return first are tracked if all reads open together', () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const many = [
       ...values.map((value) => done(write(value), 0, 50 + value)),
@@ -177,13 +177,13 @@ describe('of more states than are looked after', () => {
   });
 });
 
-describe('of an open call that needs a value', () => {
+describe('with an open call that needs a value', () => {
   const unanswered = operation(write(1), 0, null);
   /** w(2), w(1) and r=1 return in this order; r=1 is open from the first return on. */
   const overwriting = done(write(2), 0, 12);
   const history = [overwriting, done(write(1), 20, 25), done(read(1), 10, 30)];
 
-  it('there is hope until all that brings it about has opened, and is placed', () => {
+  it('there is hope until all providers of the value have opened and are placed', () => {
     const { ahead, number } = lookAt(history, register(0));
     expect(ahead.isHopeless(0, number(2), open([0]))).toBe(false);
     expect(ahead.isHopeless(1, number(2), open([]))).toBe(false);
@@ -191,7 +191,7 @@ describe('of an open call that needs a value', () => {
     const short = lookAt(history, register(0), { givesUp: true, horizon: 2 });
     expect(short.ahead.isHopeless(1, short.number(2), open([1]))).toBe(false);
   });
-  it('there is hope as long as an unanswered one may bring it about', () => {
+  it('there is hope while an unanswered operation may provide the value', () => {
     const sought = done(read(1), 13, 14);
     const { ahead, number } = lookAt([overwriting, sought, unanswered], register(0));
     expect(ahead.infeasible).toBe(2);
@@ -202,7 +202,7 @@ describe('of an open call that needs a value', () => {
     const vain = lookAt([over, overwriting, sought, other], register(0));
     expect(vain.ahead.isHopeless(2, vain.number(2), open([]))).toBe(true);
   });
-  it('it does not help itself, and needs nothing where it may have missed', () => {
+  it('a call cannot provide its own value, and needs none if it may have missed', () => {
     const cas = (answer: 'matched' | 'unknown'): CasRegisterCall => {
       return { name: 'cas', key, expected: 1, value: 1, answer };
     };
@@ -213,19 +213,19 @@ describe('of an open call that needs a value', () => {
     };
     expect([isHopeless('matched'), isHopeless('unknown')]).toEqual([true, false]);
   });
-  it('the first value needs nobody to write it', () => {
+  it('the first value needs no write', () => {
     const first = (value: number): number =>
       lookAt([done(read(1), 0, 5), done(write(2), 6, 9)], register(value)).ahead.infeasible;
     expect([first(1), first(0)]).toEqual([2, 0]);
   });
-  it('what returns behind the horizon may still come at any time', () => {
+  it('an operation that returns beyond the horizon may take effect at any time', () => {
     const [all, short] = [3, 1].map((horizon) =>
       lookAt([...history, done(write(5), 40, 41)], register(0), { givesUp: false, horizon }),
     );
     expect(all?.ahead.statesAt(3)).toEqual([0]);
     expect(short?.ahead.statesAt(3)).toEqual([0, short?.number(1)]);
   });
-  it('a value counts once, and first the one that nothing brings about any more', () => {
+  it('a value is tracked once, and values without remaining providers come first', () => {
     const twice = [
       done(write(1), 0, 50),
       done(write(2), 0, 51),
@@ -242,7 +242,7 @@ describe('of an open call that needs a value', () => {
   });
 });
 
-describe('of texts that grow', () => {
+describe('in a map with appends', () => {
   const append = (value: string): KeyValueCall => ({ name: 'append', key, value });
   const get = (value: string): KeyValueCall => ({ name: 'get', key, value });
   const history = [

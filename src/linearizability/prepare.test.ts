@@ -4,7 +4,7 @@ import { type RegisterCall, register } from './models/register.ts';
 import { PreparedHistory } from './prepare.ts';
 
 describe('a prepared history', () => {
-  it('leaves out what failed and what is unknown and pure', () => {
+  it('leaves out failed operations, and pure ones without an answer', () => {
     const prepared = new PreparedHistory();
     const base = { client: 'a', return: null };
     const calls = prepared.load(
@@ -35,12 +35,12 @@ describe('a prepared history', () => {
     expect(() => prepared.load([early], register())).toThrow('returns after its call');
     expect(prepared.load([{ ...broken, return: 3 }], register())).toEqual([call]);
   });
-  it('takes memory for what is open and for eight numbers per operation', () => {
+  it('uses memory for open operations and for eight numbers per operation', () => {
     const prepared = new PreparedHistory();
     expect(prepared.bytes).toBe(prepared.open.bytes + 8 * prepared.source.bytes);
     expect(prepared.bytes).toBe(9 * 256);
   });
-  it('lays out by return what is open, whatever the order of its operations', () => {
+  it('lays out the open operations by return, whatever the order of the history', () => {
     const prepared = new PreparedHistory();
     const write = (value: number, invoke: number, end: number | null): Operation<RegisterCall> => {
       const call: RegisterCall = { name: 'write', key: 'x', value };

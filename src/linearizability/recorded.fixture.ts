@@ -1,4 +1,4 @@
-/** The folder with histories recorded by other projects, next to this one, if it exists. */
+/** The folder with histories of other projects, next to this project, if it exists. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

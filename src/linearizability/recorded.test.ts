@@ -1,4 +1,4 @@
-/** Histories that other projects recorded, with the verdicts that these projects publish. */
+/** Tests histories that other projects recorded against their published verdicts. */
 import { describe, expect, it } from 'vitest';
 import { readHistoryFile } from '../cli/check-read.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -52,7 +52,7 @@ function read(name: string, model: string, initial?: Json): Promise<Recorded> {
 }
 
 describe.skipIf(!areRecordedHere)(
-  'a recorded history has the verdict that its project gives',
+  'a recorded history has the verdict that its project publishes',
   () => {
     it.each(etcd)(
       'etcd_%s of Porcupine: %s, with at most 1,000 configurations',
@@ -71,7 +71,7 @@ describe.skipIf(!areRecordedHere)(
         expect(core.required.length + core.optional.length).toBeLessThanOrEqual(9);
       },
     );
-    it.each(maps)('the map %s of Porcupine: %s, every key decided', async (name, kind) => {
+    it.each(maps)('the map %s of Porcupine: %s, with every key decided', async (name, kind) => {
       const { history, model } = await read(`porcupine/kv/${name}.txt`, 'kv', '');
       const parts = checkParts(history, model);
       const kinds = parts.map(({ decision }) => decision.kind);
@@ -85,7 +85,7 @@ describe.skipIf(!areRecordedHere)(
       const recorded = await read(`knossos/${name}.edn`, model, initial);
       expect(checkHistory(recorded.history, recorded.model).kind).toBe(kind);
     });
-    it('and a lock that two clients held at once has a core of their two acquires', async () => {
+    it('and a lock that two clients held at once has their two acquires as its core', async () => {
       const { history, model } = await read('knossos/mutex_bad_etcd.edn', 'mutex');
       const verdict = checkHistory(history, model);
       if (verdict.kind !== 'invalid') expect.fail(verdict.kind);

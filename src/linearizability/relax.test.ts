@@ -1,4 +1,4 @@
-/** What each way to ask less leaves of a history. */
+/** Tests each way to weaken a history. */
 import { describe, expect, it } from 'vitest';
 import type { CallData, History, Model } from './model.ts';
 import { keyValue } from './models/key-value.ts';
@@ -15,7 +15,7 @@ import {
 
 const key = 'x';
 
-/** What happened to each: it stayed, it became optional (`info`) or it was left out (`fail`). */
+/** Describes each operation: unchanged, made optional (`info`) or left out (`fail`). */
 function changes(after: History, before: History): readonly string[] {
   return after.map((one, index) => {
     if (one === before[index]) return 'as it was';
@@ -40,12 +40,15 @@ describe('a history that is cut', () => {
     [2, 'before', ['as it was', 'as it was', 'optional', 'optional', 'fail', 'as it was']],
     [3, 'after', ['as it was', 'as it was', 'as it was', 'as it was', 'as it was', 'as it was']],
     [4, 'after', ['as it was', 'as it was', 'as it was', 'optional', 'as it was', 'as it was']],
-  ] as const)('at %d keeps what returned by then, seen from %s', (at, side, expected) => {
-    expect(changes(cutHistory(history, at, side), history)).toEqual(expected);
-  });
+  ] as const)(
+    'at %d keeps the operations that returned by then, %s included',
+    (at, side, expected) => {
+      expect(changes(cutHistory(history, at, side), history)).toEqual(expected);
+    },
+  );
 });
 
-it('a history that begins later leaves out what was over, and pure calls from before', () => {
+it('a history that begins later leaves out ended operations, and pure calls from before', () => {
   const isPure = ({ name }: RegisterCall): boolean => name === 'read';
   const from = (position: number): readonly string[] =>
     changes(beginHistory(history, position, isPure), history);
@@ -57,30 +60,30 @@ it('a history that begins later leaves out what was over, and pure calls from be
   expect(beginHistory([told], 3, isPure)).toEqual([told]);
 });
 
-it('a failed or unknown operation stays as it is when made optional', () => {
+it('a failed or unknown operation is unchanged when made optional', () => {
   const failed = operation(write(1), 0, 3, 'fail');
   const unknown = operation(write(1), 0, null);
   expect(makeOptional(failed)).toBe(failed);
   expect(makeOptional(unknown)).toBe(unknown);
 });
 
-it('calls that happened or may have are told once each', () => {
+it('calls that may have happened are listed once each', () => {
   const failed = operation(write(9), 0, 3, 'fail');
   expect(distinctCalls([...history, ...history, failed])).toEqual(history.map(({ call }) => call));
 });
 
-describe('a part of a history may find', () => {
+describe('the starting states of a part of a history are', () => {
   const calls = history.map(({ call }) => call);
   const part = [operation(read(2), 0, 1), operation(read(4), 2, 3, 'fail')];
-  it('each state that a call awaits, and one for all others', () => {
+  it('each awaited state, and one for all others', () => {
     expect(new StartStates(register(), calls).before(part)).toEqual([null, 2]);
     expect(new StartStates(register(2), calls).before(part)).toEqual([2, 1]);
   });
-  it('each state that its calls lead to, where none is awaited', () => {
+  it('each state that its calls lead to, if none is awaited', () => {
     const { awaits: _, ...blind } = register();
     expect(new StartStates(blind, calls).before(part)).toEqual([null, 1, 2, 3, 4, 5]);
   });
-  it('nobody knows which of too many states', () => {
+  it('unknown if there are too many', () => {
     const { awaits: _, ...blind } = register();
     const many = (count: number): RegisterCall[] =>
       Array.from({ length: count }, (_one, value) => write(value));
@@ -91,7 +94,7 @@ describe('a part of a history may find', () => {
     const reads = [...many(100), ...Array.from({ length: 300 }, (_one, value) => read(value))];
     expect(new StartStates(blind, reads).before(part)).toHaveLength(101);
   });
-  it('what its model says', () => {
+  it('those that its model names', () => {
     const get = { ...part[0], call: { name: 'get', key, value: 'ab' } };
     const states = new StartStates(keyValue(), []).before([
       { ...operation(read(1), 0, 1), ...get },
@@ -107,7 +110,7 @@ describe('free calls', () => {
     step: (sum, { name }) => (name === 'add' ? [sum + 1] : sum < 3 ? [sum + 10] : []),
   };
   const [add, leap] = [{ name: 'add' }, { name: 'leap' }];
-  it('lead to what they make of each state, or to too much', () => {
+  it('lead to all states that they reach, or to null if these are too many', () => {
     const free = new FreeCalls(counter, []);
     expect(free.reach([1, 5], [leap])).toEqual([1, 5, 11]);
     expect(free.reach([1, 1], [])).toEqual([1]);
@@ -116,7 +119,7 @@ describe('free calls', () => {
     expect(free.reach(many, [leap])).toHaveLength(256);
     expect(free.reach([...many, 9], [leap])).toBeNull();
   });
-  it('come before each call of their model', () => {
+  it('precede each call of their model', () => {
     const free = new FreeCalls(counter, []);
     expect(free.modelWith([])).toBe(counter);
     const model = free.modelWith([leap]);
@@ -124,7 +127,7 @@ describe('free calls', () => {
     expect(model.step(1, add)).toEqual([2, 12]);
     expect(model.step(5, add)).toEqual([6]);
   });
-  it('count texts that nobody awaits as one', () => {
+  it('count texts that no call awaits as one', () => {
     const append = { name: 'append', key, value: 'a' } as const;
     const free = new FreeCalls(keyValue(), [{ name: 'get', key, value: 'aa' }, append]);
     expect(free.reach([''], [append])).toEqual(['', 'a', 'aa', 'aaa']);

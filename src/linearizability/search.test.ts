@@ -5,7 +5,7 @@ import { by, read, write } from './operations.fixture.ts';
 import { Memo, OrderSearch, Shared } from './search.ts';
 import { Transitions } from './transitions.ts';
 
-/** Drafts a configuration of one completed and one crashed word; whether it is worth a visit. */
+/** Drafts a configuration; returns true if it is worth a visit. */
 function visit(memo: Memo, words: readonly number[]): boolean {
   const { draft } = memo;
   words.forEach((word, place) => {
@@ -14,7 +14,7 @@ function visit(memo: Memo, words: readonly number[]): boolean {
   return memo.keepDraft(-1, -1);
 }
 
-describe('a configuration that was met', () => {
+describe('a visited configuration', () => {
   it('covers those with more crashed operations placed, and no others', () => {
     const memo = new Memo();
     memo.reset(1, 1);
@@ -51,12 +51,12 @@ describe('a search that begins inside a history', () => {
     by('e', read(2), 50, 60),
   ];
   /**
-   * Of equal open operations only the one that returns first is tried, here the cas of a. But a has
-   * called it before the search begins, so that it may have come before: if it is tried in place of
-   * that of d, which must come, no 1 is left for d. `mayTry` has to let d go first; a mistake
-   * there refutes windows, and so histories, that have an order.
+   * Of equal open operations, only the one that returns first is tried, here the cas of a. But a
+   * called it before the search begins, so it may have taken effect already. If it is tried instead
+   * of that of d, which must come, no 1 is left for d. `mayTry` must let d go first; a mistake
+   * there refutes windows, and therefore histories, that have an order.
    */
-  it('lets what must come go before an equal one that may have come already', () => {
+  it('tries an operation that must come before an equal one that may be over', () => {
     const model = casRegister(0);
     expect(decide(history, model, { isSearchOnly: true }).kind).toBe('valid');
     const shared = new Shared();
@@ -69,11 +69,7 @@ describe('a search that begins inside a history', () => {
     search.begin(aim);
     expect(search.go(transitions, { ...limits, shouldStop: undefined })).toBe('found');
   });
-  /**
-   * From the return of b on: nothing placed, then w(2), then w(1) after it; and w(1) alone. With
-   * w(2) after that the value is 2 as before, and only what may have come already is placed too.
-   */
-  it('takes no room for what was over before it begins', () => {
+  it('uses no memory for operations that ended before it begins', () => {
     const model = casRegister(0);
     const strideAt = (next: number): number => {
       const shared = new Shared();
@@ -85,7 +81,12 @@ describe('a search that begins inside a history', () => {
     };
     expect(strideAt(190)).toBe(strideAt(1));
   });
-  it('passes over what one that it met covers, with less placed that may have come', () => {
+  /**
+   * From the return of b on: nothing placed, then w(2), then w(1) after it; and w(1) alone. With
+   * w(2) after that the value is 2 as before, and only an operation that may be over is placed as
+   * well.
+   */
+  it('skips configurations that a visited one covers with fewer optional operations placed', () => {
     const overlapping = [
       by('a', write(1), 0, 100),
       by('b', write(5), 1, 2),
@@ -104,13 +105,13 @@ describe('a search that begins inside a history', () => {
   });
 });
 
-it('a memory takes four numbers per configuration beside its words, and twice that at most', () => {
+it('a memory uses four numbers per configuration beside its words, and at most twice that', () => {
   const memo = new Memo();
   memo.reset(1, 1);
   for (let index = 0; index < 1_000; index++) visit(memo, [index, 0, 0, 0]);
   const { bytes, count, stride } = memo;
   expect(count).toBe(1_000);
-  // Beside its words: where it came from, what was placed, the next of its chain, and a head.
+  // Beside its words: its predecessor, its last operation, the next of its chain, and a head.
   expect(bytes).toBeGreaterThanOrEqual(4 * count * (stride + 4));
   expect(bytes).toBeLessThan(2 * 4 * count * (stride + 4));
   expect(memo.bytesToGrow(0)).toBe(0);

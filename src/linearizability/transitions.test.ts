@@ -25,7 +25,7 @@ function open(count = 0): { tables: TransitionTables; steps: Transitions<number>
 }
 
 describe('the states of a search', () => {
-  it('are numbered as they are met, the first one 0, and each step is asked for once', () => {
+  it('are numbered as they are found, starting at 0, and each step is computed once', () => {
     const { steps } = open();
     asked = 0;
     for (let round = 0; round < 3; round++) {
@@ -52,8 +52,8 @@ describe('the states of a search', () => {
     }
     expect(tables.manyBytes).toBe(2 * (128 + 32));
   });
-  it('are known beyond the dense table too, and forgotten with the next history', () => {
-    // With so many classes the table is dense for no state.
+  it('are found beyond the dense table, and forgotten with the next history', () => {
+    // With so many classes the table is not dense for any state.
     const { steps, tables } = open(1 << 18);
     asked = 0;
     let state = 0;
@@ -67,19 +67,19 @@ describe('the states of a search', () => {
     tables.reset();
     expect([tables.used, tables.manyBytes, tables.states.values]).toEqual([0, 0, []]);
   });
-  it('take more memory when their table is half full', () => {
+  it('use more memory once their table is half full', () => {
     const tables = new TransitionTables();
     tables.reset();
     const grown = (used: number): number => {
       tables.used = used;
       return tables.bytesToGrow - tables.states.bytesToGrow;
     };
-    // 121 and a sixteenth of it are 128, half of 256 places.
+    // 121 plus a sixteenth of it is 128, half of 256 places.
     expect([grown(0), grown(120), grown(121)]).toEqual([0, 0, 0]);
     expect(grown(122)).toBe(2 * tables.sparse.bytes);
     expect(tables.bytes).toBe(tables.states.bytes + tables.dense.bytes + tables.sparse.bytes);
   });
-  it('are told apart by their key', () => {
+  it('are distinguished by their key', () => {
     const coarse = { ...walk, stateKey: (place: number): number => place % 2 };
     const steps = new Transitions(coarse, calls, new TransitionTables());
     expect([steps.number(2), steps.number(3), steps.number(5)]).toEqual([0, 1, 1]);

@@ -28,7 +28,7 @@ it.each([
 ])('the flaw of the order %j is: %s', (order, flaw) => {
   expect(refuteOrder(history, register(), order)).toBe(flaw);
 });
-it('an order of one object is refuted too', () => {
+it('an order is refuted for a model without partitions, too', () => {
   const { partition: _, ...whole } = register();
   expect(refuteOrder(history.slice(0, 2), whole, [0, 1])).toBeNull();
   expect(refuteOrder(history, whole, [0, 4, 1, 5])).toBe(

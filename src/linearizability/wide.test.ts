@@ -1,4 +1,4 @@
-/** Histories beyond the small ones: many open operations, choices that nobody saw, many states. */
+/** Tests larger histories: many open operations, ambiguous choices, many states. */
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../properties/runs.ts';
 import { isLinearizable } from '../../tools/oracle/naive.ts';
@@ -26,7 +26,7 @@ const small: HistoryShape = {
 type Tick = { readonly name: 'tick'; readonly mark: number };
 type Ticking<State> = { readonly state: State; readonly ticks: number };
 
-/** The model beside a count of ticks, which no other call reads. */
+/** Adds to the model a count of ticks that no other call reads. */
 function withTicks<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
   isTick: (call: Call | Tick) => call is Tick,
@@ -42,7 +42,7 @@ function withTicks<State extends Json, Call extends CallData>(
   };
 }
 
-/** Ticks that are open from before the first operation until after the last. */
+/** Returns ticks that are open from before the first operation until after the last. */
 function ticks(count: number, outcome: 'ok' | 'info'): Operation<Tick>[] {
   return Array.from({ length: count }, (_, index) => {
     const end = outcome === 'ok' ? 1_000 + index : null;
@@ -71,12 +71,12 @@ function expectTicksChangeNothing<State extends Json, Call extends CallData>(
   expect(invalid).toBeGreaterThan(runs(300) / 10);
 }
 
-describe('what is open besides does not change a verdict', () => {
+describe('additional open operations do not change a verdict', () => {
   it('with 70 completed operations', () => {
     expectTicksChangeNothing(registers, ticks(70, 'ok'));
     expectTicksChangeNothing(fencedRegisters, ticks(70, 'ok'));
   });
-  it('with 3 crashed ones that differ', () => {
+  it('with 3 different crashed ones', () => {
     expectTicksChangeNothing(casRegisters, ticks(3, 'info'));
   });
   it('with 70 equal crashed ones', () => {
@@ -87,7 +87,7 @@ describe('what is open besides does not change a verdict', () => {
   });
 });
 
-/** A register that loses some writes, and nobody sees which. */
+/** A register that may lose any write. */
 const lossyRegister: Model<Value, RegisterCall> = {
   name: 'lossy-register',
   init: null,
@@ -99,7 +99,7 @@ const lossyRegister: Model<Value, RegisterCall> = {
 };
 
 describe('a state key', () => {
-  it('makes states one that differ in nothing else', () => {
+  it('merges states that otherwise differ in nothing relevant', () => {
     const isTick = (call: RegisterCall | Tick): call is Tick => call.name === 'tick';
     const ticking = withTicks<Value, RegisterCall>(register(), isTick);
     const blind = { ...ticking, stateKey: ({ state }: Ticking<Value>): Value => state };
@@ -146,7 +146,7 @@ describe('a long history of unique values', () => {
     ];
   }).flat();
 
-  it('is valid when each read overlaps its write', () => {
+  it('is valid if each read overlaps its write', () => {
     const verdict = checkHistory(unique, register());
     expect(verdict.kind).toBe('valid');
     if (verdict.kind !== 'valid') return;
@@ -154,7 +154,7 @@ describe('a long history of unique values', () => {
     expect(verdict.configurations).toBeLessThan(2 * pairs);
   });
 
-  it('is invalid where one read is stale', () => {
+  it('is invalid if one read is stale', () => {
     const stale = 2 * 2_500 + 1;
     const broken = unique.map((operation, index): Operation<RegisterCall> => {
       if (index !== stale) return operation;

@@ -10,7 +10,7 @@ const vocabulary: Vocabulary = {
   claims: [],
 };
 
-/** What a lock whose clock runs 40,000 to 50,000 ppm fast does to the bounds of these clocks. */
+/** Returns the clock bounds of a scenario whose lock runs 40,000 to 50,000 ppm fast. */
 function boundsOf(clocks: string): object {
   const text = `name: fast
 systems: { s: { lock: lock-service, store: fenced } }
@@ -24,7 +24,7 @@ ${clocks}
   return { skewUs, driftPpm, declared };
 }
 
-test('a clock fault beyond what is declared may be drawn, and was not promised', () => {
+test('a clock fault may exceed the declared bounds, which are then kept separately', () => {
   expect(boundsOf('clocks: { drift: 200ppm, skew: 5ms }')).toEqual({
     skewUs: 5_000,
     driftPpm: 50_000,
@@ -32,13 +32,13 @@ test('a clock fault beyond what is declared may be drawn, and was not promised',
   });
 });
 
-test('a clock fault inside it, or where nothing is declared, needs no other promise', () => {
+test('a clock fault within the bounds, or without declared ones, keeps no separate bounds', () => {
   const drawn = { skewUs: null, driftPpm: 50_000, declared: undefined };
   expect(boundsOf('clocks: { drift: 50000ppm }')).toEqual(drawn);
   expect(boundsOf('')).toEqual({ ...drawn, driftPpm: null });
 });
 
-/** What is said of so many clients with so many sections each. */
+/** Returns the problems or warnings for these clients. */
 function saidOf(clients: string, options = ''): readonly string[] {
   const text = `name: crowd
 systems: { s: { lock: lock-service, store: fenced${options} } }
@@ -49,14 +49,14 @@ clients: ${clients}
   return said.map(({ what }) => what);
 }
 
-test('more sections than a run can hold are refused, at once and with the sum', () => {
+test('more sections than a run can hold are refused at once, with their total', () => {
   expect(saidOf('{ count: 1000, sections: 10000 }')).toEqual([
     '1,000 clients have 10,000,000 sections in all; at most 100,000 are run: take fewer, and more seeds',
   ]);
   expect(saidOf('{ count: 10, sections: 10000 }')).toEqual([]);
 });
 
-test('a crowd that polls one lock is told of the line', () => {
+test('a crowd that polls one lock gets a warning that suggests waiting in line', () => {
   expect(saidOf('{ count: 49, sections: 1 }')).toEqual([]);
   expect(saidOf('{ count: 50, sections: 1 }')).toEqual([
     '50 clients poll one lock, which takes events by the square of their number; with waits: in-line each asks once',

@@ -106,7 +106,7 @@ describe('expand', () => {
     expect(count).toBeLessThan(125);
   });
 
-  test('enables another subset of the kinds in each seed, and never none', () => {
+  test('enables a different subset of the kinds per seed, and at least one', () => {
     const subsets = new Set(
       seeds.map((seed) => {
         const { faults, chance } = expand(mixed, 'unfenced', seed);
@@ -124,7 +124,7 @@ describe('expand', () => {
     );
   });
 
-  test('enables each kind by itself: one more leaves the others as they were', () => {
+  test('enables each kind independently: adding one does not affect the others', () => {
     const lines = [
       'pause: { process: bob, at: 1ms, for: 1ms, chance: 1/1 }',
       'crash: { process: store, at: 1ms, chance: 1/1 }',
@@ -144,7 +144,7 @@ describe('expand', () => {
     }
   });
 
-  test('puts a fault without a place at a point as often as at a time', () => {
+  test('places a fault without a place at a point as often as at a time', () => {
     const faults = `faults:
   - pause: { for: 1ms }
   - crash: { process: [lock, store], restart: 1ms }
@@ -175,7 +175,7 @@ describe('expand', () => {
     );
   });
 
-  test('keeps what it draws inside the scenario’s ranges and clock bounds', () => {
+  test('stays within the scenario’s ranges and clock bounds', () => {
     for (const seed of seeds) {
       const plan = expand(mixed, 'unfenced', seed);
       for (const fault of plan.faults) {
@@ -219,7 +219,7 @@ describe('expand', () => {
     ['for: 9ms..20ms', 'for: 2ms', ['2ms', '9ms..20ms']],
     ['for: 6ms..9ms', 'for: 1ms..6ms', '1ms..9ms'],
     ['for: 1ms..20ms', 'for: 6ms', '1ms..20ms'],
-  ])('allows pauses %s and %s, and none between', (one, other, ranges) => {
+  ])('allows pauses %s and %s, and none in between', (one, other, ranges) => {
     const faults = `faults: [pause: { ${one} }, crash: { process: lock }, pause: { ${other} }]\n`;
     const plan = expand(scenarioOf(text.replace(/faults:[\s\S]*/, faults)), 'fenced', 1);
     expect(planFields(plan)).toHaveProperty('bounds.durations', { pause: ranges, crash: '0ms' });
@@ -240,7 +240,7 @@ describe('expand', () => {
   test.each([
     ['read-modify-write', /^alice\/[1-5]\/write(-2)?$/],
     ['transfer', /^alice\/[1-5]\/write-(from|to)(-2)?$/],
-  ])('names the operations of %s as they are called in a run', (kind, name) => {
+  ])('names the operations of %s as in a run', (kind, name) => {
     const changed = text
       .replace('keys: [x, y]', `kind: ${kind}`)
       .replace(/faults:[\s\S]*/, 'faults: [pause: { process: alice, before: write, for: 1ms }]\n');

@@ -16,7 +16,7 @@ const vocabulary = {
 const folder = new URL('../../fixtures/', import.meta.url);
 const fixtures = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 
-/** Every `pattern` in the schema. */
+/** Returns all values of `pattern` in the schema. */
 function patternsOf(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]) =>
@@ -47,7 +47,7 @@ describe('the JSON Schema of scenarios', () => {
     }
   });
 
-  test.each(fixtures)('accepts %s, and refuses it with a mistake', (file) => {
+  test.each(fixtures)('accepts %s, and refuses it with an error', (file) => {
     const check = z.fromJSONSchema(JSON.parse(JSON.stringify(schema)));
     const value: unknown = parse(readFileSync(new URL(file, folder), 'utf8'));
     expect(check.safeParse(value).error).toBeUndefined();
@@ -55,13 +55,13 @@ describe('the JSON Schema of scenarios', () => {
     expect(check.safeParse({ ...Object(value), time: 10 }).success).toBe(false);
   });
 
-  test('lists the known words for an editor to offer', () => {
+  test('lists the known words for completion in an editor', () => {
     const text = JSON.stringify(scenarioJsonSchema(vocabulary));
     expect(text).toContain('"enum":["lock-service","lock-service-published"]');
     expect(text).toContain('"enum":["grant-order"]');
   });
 
-  test('knows that a scenario with modules may have other words', () => {
+  test('accepts unknown words in a scenario with modules', () => {
     const check = z.fromJSONSchema(JSON.parse(JSON.stringify(scenarioJsonSchema(vocabulary))));
     const own = { name: 'a', systems: { a: { lock: 'my-lock', store: 'fenced' } } };
     expect(check.safeParse(own).success).toBe(false);

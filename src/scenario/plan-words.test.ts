@@ -29,7 +29,7 @@ function told(system: Partial<Plan['system']>, claim = 'grant-order'): readonly 
   );
 }
 
-test('a plan’s words are told as a scenario’s are, each at its own place', () => {
+test('unknown words in a plan are reported as in a scenario, each with its path', () => {
   expect(told({ options: { counter: 'volatile', nodes: 3 } })).toEqual([]);
   expect(told({ options: { countr: 'volatile' } })).toEqual([
     'system.options.countr (key): lock-service has no option "countr"; did you mean "counter"?',

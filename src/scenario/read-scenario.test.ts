@@ -28,7 +28,7 @@ const vocabulary: Vocabulary = {
   claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],
 };
 
-/** Two whose clients are asynchronous code, and one whose are not. */
+/** Two systems with asynchronous clients, and one without. */
 const LISTENING = `  one: { lock: own, store: unfenced }
   several: { lock: own-quorum, store: unfenced }
   other: { lock: lock-service, store: unfenced }
@@ -65,7 +65,7 @@ faults:
 /** The scenario with one more fault. */
 const withFault = (fault: string): string => `${zombie}  - ${fault}\n`;
 
-test.each(FAULT_KINDS)('what a %s lacks is said to be missing', (kind) => {
+test.each(FAULT_KINDS)('a missing field of a %s is reported as missing', (kind) => {
   const said = problemsOf(withFault(`${kind}: {}`)).join('\n');
   expect(said).not.toContain('nothing');
   for (const field of fieldsOfKind(kind).filter(({ type }) => type === 'group')) {
@@ -73,10 +73,10 @@ test.each(FAULT_KINDS)('what a %s lacks is said to be missing', (kind) => {
   }
 });
 
-describe('mistakes in different parts of a file', () => {
+describe('errors in different parts of a file', () => {
   const mistaken = zombie.replace('breaks: [grant-order]', 'breaks: [grant-ordr]');
 
-  test('are all told at once, each at its place', () => {
+  test('are all reported at once, each with its position', () => {
     const faults = '  - pause: { procss: alice, for: 1ms }\n  - reset: { from: zed, to: stores }\n';
     expect(problemsOf(`${mistaken}${faults}`)).toEqual([
       'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
@@ -89,7 +89,7 @@ describe('mistakes in different parts of a file', () => {
     ]);
   });
 
-  test('are told as far as one is not the reason of another', () => {
+  test('are reported unless one causes the other', () => {
     const clients = mistaken.replace('clients:', 'cleints:');
     expect(problemsOf(`${clients}  - pause: { process: carol, for: 1ms }\n`)).toEqual([
       'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
@@ -98,7 +98,7 @@ describe('mistakes in different parts of a file', () => {
   });
 });
 
-describe('sections at once', () => {
+describe('concurrent sections', () => {
   const own = (clients: string, lock = 'own'): string =>
     `name: a\nsystems:\n  one: { lock: ${lock}, store: unfenced }\nclients: ${clients}\n`;
 
@@ -110,7 +110,7 @@ describe('sections at once', () => {
       [5, 5],
       [2, 1],
     ],
-  ])('of %s are as many as it says, and there are as many to run', (clients, sections, several) => {
+  ])('of %s are as many as given, with enough sections to run', (clients, sections, several) => {
     const found = read(own(clients));
     if (found.kind !== 'scenario') expect.fail(problemsOf(own(clients)).join());
     expect(found.scenario.clients.map((client) => client.sections)).toEqual(sections);
@@ -121,7 +121,7 @@ describe('sections at once', () => {
     );
   });
 
-  test('are refused where there are fewer, or where the lock cannot run them', () => {
+  test('are refused if there are too few, or if the lock cannot run them', () => {
     expect(problemsOf(own('{ sections: 2, concurrency: 3 }'))).toEqual([
       'z.yaml:4:1 clients: alice cannot run 3 sections at once: it has 2',
       'z.yaml:4:1 clients: bob cannot run 3 sections at once: it has 2',
@@ -167,7 +167,7 @@ describe('a scenario', () => {
     expect(problemsOf(`${datagrams}  - duplicate: { by: 1ms, chance: 1/9 }\n`)).toEqual([]);
   });
 
-  test('names clients, or counts them, or describes each', () => {
+  test('gives the clients by names, by count, or individually', () => {
     const namesOf = (clients: string): readonly string[] => {
       const found = read(zombie.replace('{ count: 2, sections: 2 }', clients));
       if (found.kind === 'problems') return found.problems.map(renderProblem);
@@ -183,7 +183,7 @@ describe('a scenario', () => {
   });
 });
 
-describe('a mistake is shown with its place and what was probably meant', () => {
+describe('an error is reported with its position and a suggestion', () => {
   const replaced: readonly (readonly [string, string, string, string])[] = [
     ['a fault', 'pause:', 'pausee:', 'z.yaml:12:5 faults[0].pausee: unknown fault "pausee"; did'],
     ['a field', 'before: write', 'befor: write', 'unknown field "befor"; did you mean "before"?'],
@@ -331,7 +331,7 @@ describe('a mistake is shown with its place and what was probably meant', () => 
     expect(problemsOf(withFault(fault)).join('\n')).toContain(what);
   });
 
-  test('and all of them at once, in the order of the file', () => {
+  test('and all of them are reported at once, in file order', () => {
     const text = zombie
       .replace('pause:', 'pausee:')
       .replace('chance: 5%', 'chance: 5')
@@ -346,11 +346,11 @@ describe('a mistake is shown with its place and what was probably meant', () => 
   });
 });
 
-describe('expect', () => {
+describe('the fields expect and hosts', () => {
   const saying = (expected: string): string =>
     zombie.replace(/expect: \{[^}]*\}/, `expect: { ${expected} }`);
 
-  test('says where servers are, for systems that have them and clients with drivers', () => {
+  test('give each system whose clients connect the hosts of its own servers', () => {
     const hosts = 'hosts: { redis-1:6379: lock, "[::1]:6380": lock-1 }\n';
     const found = read(`name: a\nsystems:\n${LISTENING}${hosts}`);
     expect(found.kind === 'scenario' && found.scenario.systems.map((one) => one.hosts)).toEqual([
@@ -378,13 +378,13 @@ describe('expect', () => {
     ['redis-1:65536: lock', 'expected a host and its port'],
     ['redis-1:0: lock', 'expected a host and its port'],
     ['redis-1:6379: 3', 'hosts["redis-1:6379"]: expected text, not 3'],
-  ])('tells a host that is wrong by its place: %s', (host, problem) => {
+  ])('are refused at the position of an invalid host: %s', (host, problem) => {
     const [told, ...others] = problemsOf(`name: a\nsystems:\n${LISTENING}hosts: { ${host} }\n`);
     expect(told).toContain(problem);
     expect(others).toEqual([]);
   });
 
-  test('tells hosts to which no client ever connects', () => {
+  test('are refused for hosts to which no client ever connects', () => {
     const text = 'name: a\nsystems: { s: { lock: lock-service, store: fenced } }\n';
     expect(problemsOf(`${text}hosts: { redis-1:6379: lock }\n`)).toEqual([
       'z.yaml:3:1 hosts: no client connects to these: no system has a lock of asynchronous code',
@@ -392,7 +392,7 @@ describe('expect', () => {
     expect(problemsOf(`${text}hosts: {}\n`)).toEqual([]);
   });
 
-  test('lists claims that may break, and leaves out the list where there is none', () => {
+  test('may list claims that may break; an empty list is omitted', () => {
     const expected = (given: string): unknown => {
       const found = read(saying(given));
       return found.kind === 'scenario' ? found.scenario.systems[0]?.expect : found.problems;
@@ -430,7 +430,7 @@ describe('expect', () => {
 describe('holder-overlap', () => {
   const claimed = zombie.replace('[fence-monotone]', '[holder-overlap]');
 
-  test('is refused as a claim where a holder may be paused, cut off, or misled by its clock', () => {
+  test('is refused as a claim if a holder may be paused, cut off, or misled by its clock', () => {
     const calm = claimed.replace(/ {2}- pause.*\n/, '');
     expect(problemsOf(claimed).join()).toContain('this scenario has pauses, and no lease can');
     expect(problemsOf(calm)).toEqual([]);
@@ -442,8 +442,8 @@ describe('holder-overlap', () => {
   });
 });
 
-describe('a warning', () => {
-  test('says when the longest section does not fit its lease without any fault', () => {
+describe('a warning is reported', () => {
+  test('if the longest section does not fit its lease even without faults', () => {
     expect(warningsOf(zombie)).toEqual([]);
     const slow = zombie.replace('latency: 1ms', 'latency: 1ms..4ms');
     expect(warningsOf(slow)).toEqual([
@@ -462,7 +462,7 @@ describe('a warning', () => {
     expect(warningsOf(zombie.replace('keys: [x, y]', renewed))).toEqual([]);
   });
 
-  test('says when a fault comes after the world has healed', () => {
+  test('if a fault may come after the world has healed', () => {
     const late = `${withFault('crash: { process: lock, at: 90ms }')}time: 50ms\n`;
     expect(warningsOf(late).join()).toContain('z.yaml:14:33 faults[2].crash.at: may be after');
   });

@@ -50,11 +50,11 @@ describe('a plan', () => {
     expect(whyRefused(plan)).toBe(what);
   });
 
-  test('that can run is not refused', () => {
+  test('is accepted if it can run', () => {
     expect(whyRefused(planOf({ clients: [alice] }))).toBe(null);
   });
 
-  test('has a store for each that its work names, at least one', () => {
+  test('has a store for each that its work names, and at least one', () => {
     const transfer: Work = { kind: 'transfer', id: 2, from: 'b', to: 'a', key: 'x', amount: 1 };
     expect(storeNamesOf({ clients: [clientOf('alice', [writeOf(1), transfer])] })).toEqual([
       'store',
@@ -66,12 +66,12 @@ describe('a plan', () => {
 });
 
 describe('the lock service', () => {
-  test('begins with the token that an option names', () => {
+  test('begins with the token given by an option', () => {
     const trace = run(planOf({ clients: [alice], options: { firstToken: 31 } }));
     expect(tokens(trace)).toEqual([31]);
   });
 
-  test('keeps its counter in a crash, unless that is volatile', () => {
+  test('keeps its counter in a crash, unless the counter is volatile', () => {
     const bob = clientOf('bob', [], { section: { thinkUs: 30 * MS } });
     const crash: Fault = {
       kind: 'crash',
@@ -85,7 +85,7 @@ describe('the lock service', () => {
     expect(tokensWith('volatile')).toEqual([1, 1]);
   });
 
-  test('judges expiry by the clock that an option names', () => {
+  test('judges expiry by the clock given by an option', () => {
     const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 5 * MS } });
     const step: Fault = {
       kind: 'clock',
@@ -102,7 +102,7 @@ describe('the lock service', () => {
     expect(grants).toEqual([1, 2]);
   });
 
-  test('as published lets a caller with a fast clock steal a live lock; the baseline does not', () => {
+  test('as published lets a client with a fast clock take a live lock, unlike the baseline', () => {
     const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 5 * MS } });
     const fast: Fault = {
       kind: 'clock',
@@ -118,8 +118,8 @@ describe('the lock service', () => {
     expect(grants).toEqual([1, 2]);
   });
 
-  test('as published lets a late release free its client’s next grant; the baseline does not', () => {
-    // Alice gives up her first release, acquires again, and only then does the release arrive.
+  test('as published lets a late release free its client’s next grant, unlike the baseline', () => {
+    // Alice's first release times out and she acquires again before that release arrives.
     const section = { thinkUs: 0, lock: 'db', work: [] };
     const sections = [
       { ...section, id: 1 },
@@ -136,8 +136,8 @@ describe('the lock service', () => {
   });
 });
 
-describe('a store that comes back', () => {
-  test('reports every resource it was asked for, with what it still knows of it', () => {
+describe('a store that recovers', () => {
+  test('reports every resource that was accessed, with what it still knows of it', () => {
     const crash: Fault = {
       kind: 'crash',
       process: 'store',
@@ -168,7 +168,7 @@ describe('a store that comes back', () => {
 });
 
 describe('the probe', () => {
-  test('takes each lock once after the healing and writes what nobody else writes', () => {
+  test('takes each lock once after healing and writes a value that no client writes', () => {
     const bob = clientOf('bob', [{ kind: 'read', id: 4, store: 'store', key: 'y' }], {
       section: { lock: 'log' },
     });
@@ -183,7 +183,7 @@ describe('the probe', () => {
     ]);
   });
 
-  test('waits out the lease of a client that crashed', () => {
+  test('waits until the lease of a crashed client ends', () => {
     const crash: Fault = {
       kind: 'crash',
       process: 'alice',
@@ -198,7 +198,7 @@ describe('the probe', () => {
     expect(grants[1]?.atUs).toBeLessThan(50 * MS);
   });
 
-  test('asks for the longest lease of all, renewals included', () => {
+  test('asks for the longest ttl of all, renewals included', () => {
     const renew: Work = { kind: 'renew', id: 1, ttlUs: 90 * MS };
     const holder = clientOf('alice', [renew], { ttlUs: 40 * MS });
     const grants = eventsOf(run(planOf({ clients: [holder], probe: true })), 'grant');
@@ -207,7 +207,7 @@ describe('the probe', () => {
 });
 
 describe('an eviction from a store', () => {
-  test('is seen as what the store holds after it, its highest token unchanged', () => {
+  test('is recorded with the remaining values of the store, its highest token unchanged', () => {
     const writes = [writeOf(1), writeOf(2, { id: 2, key: 'y' })];
     const evict: Fault = {
       kind: 'evict',
@@ -228,7 +228,7 @@ describe('an eviction from a store', () => {
   });
 });
 
-test('each plan runs with the options that it has, whoever had that object before', () => {
+test('a plan runs with its current options, even if their object was changed or shared', () => {
   const options: Record<string, string> = { counter: 'durable' };
   const plan = planOf({ clients: [alice, clientOf('bob', [writeOf(2)])], options });
   const fresh = (): Trace => run(structuredClone(plan));

@@ -18,7 +18,7 @@ type Reply =
   | { readonly kind: 'denied'; readonly holder: string }
   | { readonly kind: 'released' };
 
-/** A lock without leases and tokens, and without more than it needs. */
+/** A minimal lock, without leases and tokens. */
 class Latch implements Server<Ask, Reply> {
   private readonly holders = new Map<string, string>();
   private readonly book = new GrantBook('lock');
@@ -93,8 +93,8 @@ function examineLatch(work: readonly Work[], faults: readonly Fault[] = []): Exa
   return examine(plan, ['grant-order'], catalogue);
 }
 
-describe('a lock of one’s own', () => {
-  test('lends its grants one after the other, and what is done under each is known', () => {
+describe('a user-defined lock', () => {
+  test('gives one grant at a time, and accesses are recorded under their grants', () => {
     const { trace, verdicts } = examineLatch([writeOf(7)]);
     expect(trace.ending.kind).toBe('complete');
     const turns = trace.events.flatMap(({ kind }) =>
@@ -108,7 +108,7 @@ describe('a lock of one’s own', () => {
     expect(verdicts[0]?.kind).toBe('valid');
   });
 
-  test('whose driver says nothing of a token is refused, by its types and as it runs', () => {
+  test('whose driver reports no token is refused by its types and at run time', () => {
     const at: Section = Object.create(null);
     const outcome = { ordinal: 1, sentUs: 0, sentWallUs: 0 };
     const why = 'enterLock: its third argument needs the `token` that was granted, or null';
@@ -118,13 +118,13 @@ describe('a lock of one’s own', () => {
     expect(() => enterLock(at, outcome, { ttlUs: 1 })).toThrow(new TypeError(why));
   });
 
-  test('whose driver has no `renew` stops a section that is to renew', () => {
+  test('whose driver has no `renew` stops a section that renews', () => {
     const { trace } = examineLatch([{ kind: 'renew', id: 1, ttlUs: MS }, writeOf(7, { id: 2 })]);
     expect(eventsOf(trace, 'write')).toEqual([]);
     expect(eventsOf(trace, 'release').length).toBe(2);
   });
 
-  test('whose server has no `restart` keeps what it knows in a crash', () => {
+  test('whose server has no `restart` keeps its state in a crash', () => {
     const when: When = { kind: 'after', point: 'alice/1/acquire' };
     const crash: Fault = { kind: 'crash', process: 'lock', when, restartAfterUs: MS };
     const { trace } = examineLatch([writeOf(7)], [crash]);
@@ -133,7 +133,7 @@ describe('a lock of one’s own', () => {
     expect(eventsOf(trace, 'deny').length).toBeGreaterThan(0);
   });
 
-  test('whose server has no `snapshot` cannot fail over, and says so', () => {
+  test('whose server has no `snapshot` cannot fail over, and says why', () => {
     const when: When = { kind: 'at', atUs: MS };
     const failover: Fault = { kind: 'failover', process: 'lock', when, lagUs: MS };
     expect(() => examineLatch([writeOf(7)], [failover])).toThrow(
@@ -142,7 +142,7 @@ describe('a lock of one’s own', () => {
   });
 });
 
-/** A lock that thinks for 5 ms before it grants, by a timer of its server. */
+/** A lock that waits 5 ms before each grant, by a timer of its server. */
 class Thinker implements Server<Ask, Reply> {
   private readonly book = new GrantBook('lock');
 
@@ -184,13 +184,13 @@ describe('a timer of a server', () => {
   };
   const atMs = (ms: number): When => ({ kind: 'at', atUs: ms * MS });
 
-  test('rings by its own clock', () => {
+  test('fires by the server’s own clock', () => {
     expect(grantedAt()).toEqual([6]);
     const twice = { stepUs: 0, ratePpm: 1_000_000 };
     expect(grantedAt({ kind: 'clock', process: 'lock', when: atMs(0), ...twice })).toEqual([3.5]);
   });
 
-  test('rings late, after a pause, and not after a crash', () => {
+  test('fires late after a delay or a pause, and never after a crash', () => {
     const which = { kind: 'timer', timer: 'alice/1/acquire/1/thought' } as const;
     expect(grantedAt({ kind: 'late-timer', which, byUs: 7 * MS })).toEqual([13]);
     const [process, when] = ['lock', atMs(2)];
@@ -207,7 +207,7 @@ describe('a timer of a server', () => {
     ['time', { label: 'a', afterUs: Number.NaN }, () => undefined, 'or more, not NaN'],
     ['time to come', { label: 'a', afterUs: -1 }, () => undefined, 'or more, not -1'],
     ['function', { label: 'a', afterUs: 1 }, null, 'a timer calls a function when it rings'],
-  ])('without a %s ends the run', (_, timer, ring, error) => {
+  ])('without a valid %s ends the run', (_, timer, ring, error) => {
     const late = defineSystem({
       locks: {
         late: {
@@ -235,7 +235,7 @@ test.each([
   ['a word', ({ kind }: { kind: string }) => kind, '"released"'],
   ['null', () => null, 'null'],
   ['nothing', () => undefined, 'nothing'],
-])('an answer that means nothing known ends the run: %s', (_, describe, told) => {
+])('a reply with an unknown meaning ends the run: %s', (_, describe, told) => {
   const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
   const asking = defineSystem({
     locks: {
@@ -271,7 +271,7 @@ test.each([
   });
 });
 
-test('a lock that can be asked is built once, and its store refuses what it calls outdated', () => {
+test('a lock that stores can ask is built once, and its store refuses outdated tokens', () => {
   const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
   const plan = planOf({ clients, lock: 'thinker', store: 'check-sequencer' });
   const { trace } = examine(plan, ['grant-order'], extend(builtIn, thinker));
@@ -284,7 +284,7 @@ test.each<readonly [string, object]>([
   ['`buildAsked` gives no function `driverOf`', { buildAsked: () => undefined }],
   ['`buildAsked` gives no function `driverOf`', { buildAsked: () => ({ check: () => {} }) }],
   ['`buildAsked` gives no function `check`', { buildAsked: () => ({ driverOf: () => {} }) }],
-])('a lock cannot be built where %s', (what, ways) => {
+])('a lock cannot be built if %s', (what, ways) => {
   const none = defineSystem({ locks: { hollow: { about: 'nothing', ...ways } } });
   const plan = planOf({ clients: [clientOf('alice', [writeOf(7)])], lock: 'hollow' });
   expect(() => examine(plan, ['grant-order'], extend(builtIn, none))).toThrow(
@@ -292,7 +292,7 @@ test.each<readonly [string, object]>([
   );
 });
 
-test('an option begins with a number in its range, which may be below 0', () => {
+test('the default of an option must be within its range, which may be negative', () => {
   const lockFrom = (fallback: number): (() => unknown) => {
     const option = { name: 'wait', values: 'integer', range: [-1, 5], about: 'how long' } as const;
     const waiting = {

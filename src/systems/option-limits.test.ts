@@ -12,7 +12,7 @@ const wide = [...builtIn.locks].flatMap(([lock, { options, buildAsync }]) =>
 );
 
 test.each(wide)(
-  'the largest %s of its option %s runs, or is refused where it stands',
+  'the largest %s of its option %s runs, or is refused at its position',
   (lock, name, most) => {
     const text = `name: wide
 systems: { a: { lock: ${lock}, store: unfenced, options: { ${name}: ${most} } } }

@@ -1,4 +1,4 @@
-/** Code of one's own that takes no lock: its sections run without acquiring. */
+/** Tests user code that takes no lock: its sections run without acquiring. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../catalogue.ts';
@@ -14,7 +14,7 @@ import { renderProblem } from '../text/problem.ts';
 import { clientOf, eventsOf, planOf } from './plan.fixture.ts';
 import type { AsyncSection, LockDefinition } from './protocol.ts';
 
-/** Its updates take turns in the memory of its process, or not at all. */
+/** A service whose updates take turns in the memory of its process, or not at all. */
 function service(isInTurn: boolean): LockDefinition {
   return {
     about: 'deposits',
@@ -59,7 +59,7 @@ function problemsOf(text: string): readonly string[] {
   return read.kind === 'problems' ? read.problems.map(renderProblem) : [];
 }
 
-test('a guard stands for no grant, and what is done under it is done under none', async () => {
+test('a guard is not a grant, and accesses under it are recorded without a grant', async () => {
   const clients = [clientOf('alice', []), clientOf('bob', [])];
   const trace = await runAsync(planOf({ clients, lock: 'careless', store: 'unfenced' }), catalogue);
   expect(trace.ending).toEqual({ kind: 'complete' });
@@ -73,7 +73,7 @@ test('a guard stands for no grant, and what is done under it is done under none'
 });
 
 describe('a claim about grants', () => {
-  test('is refused where it stands, of code and of the built-in lock none', () => {
+  test('is refused at its position for user code and for the built-in lock `none`', () => {
     const what = 'mutual-exclusion is about grants, and sections of';
     const holds = '{ holds: [no-lost-update, mutual-exclusion] }';
     expect(problemsOf(textOf('turns', holds))).toEqual([
@@ -85,7 +85,7 @@ describe('a claim about grants', () => {
     expect(problemsOf(textOf('none', '{ breaks: [no-lost-update] }'))).toEqual([]);
   });
 
-  test('is none of those that ask about data, jobs or liveness', () => {
+  test('is any built-in one that is not about data, jobs or liveness', () => {
     const others = [...builtInClaims.keys()].filter((name) => !isAboutGrants(name));
     expect(others.filter((name) => !name.startsWith('linearizable'))).toEqual([
       'no-lost-update',
@@ -100,7 +100,7 @@ describe('a claim about grants', () => {
   });
 });
 
-describe('what applies', () => {
+describe('a claim that applies', () => {
   const several = `clients: { count: 1, concurrency: 3, think: 0ms..10ms }
 probe: false
 faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]`;
@@ -113,25 +113,25 @@ faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2
     return judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false });
   }
 
-  test('is put to the test among the sections of one process, with faults too', async () => {
+  test('is exercised among the sections of one process, with faults too', async () => {
     const turns = await judged('turns', 'no-lost-update', several);
     expect(turns).toMatchObject({ met: true, unexpected: [], vacuous: [] });
     const careless = await judged('careless', 'no-lost-update', several);
     expect(careless).toMatchObject({ met: false, unexpected: ['no-lost-update'], vacuous: [] });
   });
 
-  test('includes that a probe can write in the end', async () => {
+  test('may be progress: a probe can write at the end', async () => {
     const progress = await judged('turns', 'progress', 'clients: 2');
     expect(progress).toMatchObject({ met: true, unexpected: [], vacuous: [] });
   });
 
-  test('needs a write that was accepted', async () => {
+  test('is not exercised without an accepted write', async () => {
     const idle = await judged('idle', 'no-lost-update', several);
     expect(idle.vacuous).toContain('no write was ever accepted');
   });
 });
 
-test('a `section` is given the options of its system, and comes to what a `buildAsync` does', async () => {
+test('a `section` gets its system’s options, and acts like the same `buildAsync`', async () => {
   const options = [{ name: 'by', values: 'integer', fallback: 1, about: 'what it adds' }] as const;
   const deposit = async (section: AsyncSection, by: number): Promise<void> => {
     const guard = section.guard();

@@ -1,5 +1,5 @@
 /**
- * The scheme as it was published, without the simulator: Kleppmann's lock service and its stores.
+ * Tests the scheme as published, without the simulator: Kleppmann's lock service and its stores.
  */
 import { describe, expect, test } from 'vitest';
 import { LockClient } from './lock-service/lock-client.ts';
@@ -15,7 +15,7 @@ function take(client: LockClient, now: number): number {
   return answer.grant.token;
 }
 
-/** The six steps; the last answer and the final value are what the stores differ in. */
+/** Takes the six steps; the stores differ in the last answer and in the final value. */
 function sixSteps(store: Store): Record<'late' | 'final', ReturnType<LockClient['write']>> {
   const service = new LockService();
   const [a, b] = [new LockClient('A', service), new LockClient('B', service)];
@@ -44,7 +44,7 @@ describe('the six-step flow', () => {
     });
   });
 
-  test('has the numbers of the classic picture when the first token is 31', () => {
+  test('has the numbers of the classic picture if the first token is 31', () => {
     const service = new LockService(31);
     const [one, two] = [new LockClient('A', service), new LockClient('B', service)];
     expect([take(one, 0), take(two, 15)]).toEqual([31, 32]);
@@ -61,7 +61,7 @@ describe('a grant', () => {
     expect([0, 9, 10, 11].map((now) => hasExpired(grant, now))).toEqual([false, false, true, true]);
   });
 
-  test('is taken over by another client at its very end, not before', () => {
+  test('is replaced by another client’s at its very end, not before', () => {
     const service = new LockService();
     const [alice, bob] = [new LockClient('alice', service), new LockClient('bob', service)];
     take(alice, 0);

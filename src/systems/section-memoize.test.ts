@@ -1,4 +1,4 @@
-/** Values that are computed once, under a lock and without one. */
+/** Tests values that are computed once, under a lock and without one. */
 
 import { describe, expect, test } from 'vitest';
 import { measureStampede, type Stampede } from '../check/single-flight.ts';
@@ -32,7 +32,7 @@ function stampedeOf(trace: Trace): Stampede {
 const COMPARES = { release: 'compare-and-delete' };
 
 describe('a memoized value', () => {
-  test('is missed, locked, missed again, computed, stored, and the lock given back', () => {
+  test('is missed, locked, missed again, computed and stored, and the lock is released', () => {
     const trace = runOf([clientOf('alice', [memoizeOf(7)])], { options: COMPARES });
     expect(calls(trace)).toEqual([
       '0 alice/1/read',
@@ -48,14 +48,14 @@ describe('a memoized value', () => {
     expect(eventsOf(trace, 'write')).toMatchObject([{ key: 'x', value: 7, under: 1 }]);
   });
 
-  test('that is there is read without the lock', () => {
+  test('that exists is read without the lock', () => {
     const bob = clientOf('bob', [memoizeOf(8)], { section: { thinkUs: 30 * MS } });
     const trace = runOf([clientOf('alice', [memoizeOf(7)]), bob]);
     expect(calls(trace).filter((call) => call.includes('bob'))).toEqual(['30 bob/1/read']);
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
-  test('that came while its lock was waited for is not computed again', () => {
+  test('that was stored while its reader waited for the lock is not computed again', () => {
     const bob = clientOf('bob', [memoizeOf(8)], { section: { thinkUs: 1 * MS } });
     const trace = runOf([clientOf('alice', [memoizeOf(7)]), bob], { options: COMPARES });
     const own = eventsOf(trace, 'read').filter(({ client }) => client === 'bob');
@@ -64,7 +64,7 @@ describe('a memoized value', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
-  test('is stored in pieces before its own key says that they are complete', () => {
+  test('is stored in pieces before its own key marks it as complete', () => {
     const work = [memoizeOf(7, { id: 2, pieces: 3, forUs: MS })];
     const trace = runOf([clientOf('alice', work, { ttlUs: 30 * MS })], { options: COMPARES });
     expect(calls(trace).slice(3)).toEqual([
@@ -81,7 +81,7 @@ describe('a memoized value', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
-  test('is computed where a look under the lock, like one before it, gets no answer', () => {
+  test('is computed if the read under the lock, or the one before it, gets no answer', () => {
     const late = (look: string): Fault => ({
       kind: 'delay',
       byUs: 20 * MS,
@@ -95,14 +95,14 @@ describe('a memoized value', () => {
   });
 
   test.each(['cache-lock', 'lock-service'])(
-    'is stored under %s without a look at the lease, also when that is over',
+    'is stored under %s without a lease test, even after the lease ended',
     (lock) => {
       const trace = runOf([clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })])], { lock });
       expect(eventsOf(trace, 'write')).toMatchObject([{ value: 7, under: 1, isAccepted: true }]);
     },
   );
 
-  test('in four pieces of 30 ms is stored under a lock for 60 ms, which is extended each time', () => {
+  test('in four pieces of 30 ms is stored under a lock of 60 ms that is extended each time', () => {
     const alice = clientOf('alice', [memoizeOf(7, { pieces: 4, forUs: 30 * MS })], {
       ttlUs: 60 * MS,
     });
@@ -117,7 +117,7 @@ describe('a memoized value', () => {
     }
   });
 
-  test('in pieces is computed to the end when its key falls out of the cache', () => {
+  test('in pieces is computed to the end even if its lock is evicted', () => {
     const evict = { kind: 'evict', process: 'lock', key: 'db' } as const;
     const faults: Fault[] = [{ ...evict, when: { kind: 'at', atUs: 8 * MS } }];
     for (const whose of ['anyone', 'owner']) {
@@ -127,7 +127,7 @@ describe('a memoized value', () => {
     }
   });
 
-  test('is refused where its lock is held already', () => {
+  test('is refused if its client already holds the lock', () => {
     const alice = clientOf('alice', [], { releases: false });
     const first = { id: 1, thinkUs: 0, lock: 'db', work: [] };
     const sections = [first, { ...first, id: 2, work: [memoizeOf(7)] }];
@@ -153,7 +153,7 @@ describe('a memoized value', () => {
     expect(written).toEqual(locks.map(() => all));
   });
 
-  test('is no obstacle to a probe, which asks for the lock and writes', () => {
+  test('does not stop a probe, which acquires the lock and writes', () => {
     const trace = runOf([clientOf('alice', [memoizeOf(7)])], { probe: true });
     const probed = calls(trace).filter((call) => call.includes('probe'));
     expect(probed.map((call) => call.split('/').at(-1))).toEqual([
@@ -166,7 +166,7 @@ describe('a memoized value', () => {
     ]);
   });
 
-  test.each([1, 2, 3])('passes the points that are listed, as step %i', (id) => {
+  test.each([1, 2, 3])('passes the listed points as step %i', (id) => {
     for (const pieces of [1, 3]) {
       const alice = clientOf('alice', [memoizeOf(7, { id, pieces, forUs: MS })], {
         ttlUs: 99 * MS,
@@ -218,14 +218,14 @@ describe('a stampede', () => {
     clocks: 'run',
   };
 
-  test('is everybody without a lock, one with it, and two after an eviction or a pause', () => {
+  test('is of all clients without a lock, one with it, and two after an eviction or a pause', () => {
     expect(stampedeOf(runOf(crowd, { lock: 'none' }))).toEqual({ computations: 3, most: 3 });
     expect(stampedeOf(runOf(crowd))).toEqual({ computations: 1, most: 1 });
     expect(stampedeOf(runOf(crowd, { faults: [evict] }))).toEqual({ computations: 2, most: 2 });
     expect(stampedeOf(runOf(crowd, { faults: [pause] }))).toEqual({ computations: 2, most: 2 });
   });
 
-  test('counts each key by itself, and nothing that was not memoized', () => {
+  test('counts each key separately, and no write that was not memoized', () => {
     const apart = names.map((name, at) => clientOf(name, [memoizeOf(1, { key: `k${at}` })], late));
     expect(stampedeOf(runOf(apart, { lock: 'none' }))).toEqual({ computations: 3, most: 1 });
     expect(stampedeOf(runOf([clientOf('alice', [writeOf(1)])]))).toEqual({
@@ -234,7 +234,7 @@ describe('a stampede', () => {
     });
   });
 
-  test('a crash ends what its program computed', () => {
+  test('a crash ends the computation of its program', () => {
     const [alice, bob] = crowd.slice(0, 2).map((client, at) => ({
       ...client,
       sections: client.sections.map((section) => ({ ...section, thinkUs: at * 2 * MS })),
@@ -251,7 +251,7 @@ describe('a stampede', () => {
   });
 });
 
-describe('a lock that is waited for in vain', () => {
+describe('a lock whose wait fails', () => {
   const holder = clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })], { ttlUs: 40 * MS });
   const late = { ttlUs: 40 * MS, section: { thinkUs: 1 * MS } };
   const waits: Partial<PlanSetup> = { options: { timeout: 5 } };
@@ -263,7 +263,7 @@ describe('a lock that is waited for in vain', () => {
     ['redis', { ...late, attempts: 3 }, {}],
   ];
 
-  test.each(others)('as %s, %o, %o leaves the value to be computed without it', (...given) => {
+  test.each(others)('as %s, %o, %o lets the value be computed without it', (...given) => {
     const [lock, settings, setup] = given;
     const bob = clientOf('bob', [memoizeOf(8, { pieces: 2 })], settings);
     const trace = runOf([holder, bob], { lock, ...setup });
@@ -278,7 +278,7 @@ describe('a lock that is waited for in vain', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 2, most: 2 });
   });
 
-  test('is looked past where the value has come in the meantime', () => {
+  test('is not needed if the value was stored meanwhile', () => {
     const quick = clientOf('alice', [memoizeOf(7, { forUs: 0 })], { ttlUs: 40 * MS });
     const trace = runOf([quick, clientOf('bob', [memoizeOf(8)], late)], waits);
     expect(
@@ -289,7 +289,7 @@ describe('a lock that is waited for in vain', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
-  test('is the end of it for one that gives up', () => {
+  test('ends the section if it gives up without the lock', () => {
     const bob = clientOf('bob', [memoizeOf(8, { withoutLock: 'gives-up' })], late);
     const trace = runOf([holder, bob], waits);
     expect(
@@ -300,7 +300,7 @@ describe('a lock that is waited for in vain', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
-  test('leaves no token of an earlier section to write with', () => {
+  test('leaves no token of an earlier section for the writes', () => {
     const first = { id: 1, thinkUs: 0, lock: 'db', work: [writeOf(1, { key: 'y' })] };
     const second = { id: 2, thinkUs: 20 * MS, lock: 'db', work: [memoizeOf(8)] };
     const bob = clientOf('bob', [], { attempts: 2, releases: false });
@@ -315,7 +315,7 @@ describe('a lock that is waited for in vain', () => {
     ]);
   });
 
-  test('is refused by a fence, which wants a token', () => {
+  test('leads to a refusal by a fence, which requires a token', () => {
     const setup = { lock: 'lock-service', store: 'fenced' };
     const early = clientOf('alice', [writeOf(1)], { ttlUs: 90 * MS });
     const held = { ...early, releases: false };

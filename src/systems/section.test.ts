@@ -31,7 +31,7 @@ describe('a section', () => {
     expect(eventsOf(trace, 'release')[0]).toMatchObject({ released: 1, under: 1 });
   });
 
-  test('numbers its steps after the first of a kind, and its accesses by their place', () => {
+  test('numbers its steps after the first of a kind, and its accesses by position', () => {
     const work = [writeOf(1), writeOf(2, { id: 2 }), writeOf(3, { id: 3, awaits: false })];
     const trace = runOf(work);
     expect(calls(trace).slice(1)).toEqual([
@@ -43,13 +43,13 @@ describe('a section', () => {
     expect(eventsOf(trace, 'write').map(({ issue }) => issue)).toEqual([2, 3, 4]);
   });
 
-  test('ends only when every answer is in, also those that it did not wait for', () => {
+  test('ends only when every answer has arrived, even those that it did not await', () => {
     const decisions = { 'alice/1/write/1/reply': 20 * MS };
     const trace = runOf([writeOf(1, { awaits: false })], { decisions });
     expect(calls(trace).at(-1)).toBe('23 alice/1/release');
   });
 
-  test('tries a busy lock again after its backoff, so often and no more', () => {
+  test('retries a busy lock after its backoff, up to its number of attempts', () => {
     const bob = clientOf('bob', [writeOf(1)], { attempts: 3, section: { thinkUs: 2 * MS } });
     const alice = clientOf('alice', [{ kind: 'compute', id: 1, forUs: 300 * MS }], {
       ttlUs: 400 * MS,
@@ -63,14 +63,14 @@ describe('a section', () => {
     expect(eventsOf(trace, 'deny')[0]).toMatchObject({ holder: 'alice', holderOrdinal: 1 });
   });
 
-  test('skips its write when its lease is over by its own clock', () => {
+  test('skips its write if its lease is over by its own clock', () => {
     const trace = runOf([{ kind: 'compute', id: 1, forUs: 8 * MS }, writeOf(1)]);
     expect(eventsOf(trace, 'lease-test')).toMatchObject([{ isLive: false, atUs: 10 * MS }]);
     expect(eventsOf(trace, 'mark')).toEqual([]);
     expect(calls(trace)).toEqual(['0 alice/1/acquire', '10 alice/1/release']);
   });
 
-  test('takes a lease that ends now for live only when it is off by one', () => {
+  test('considers a lease live at its very end only with `leaseEnds: after`', () => {
     const work: Work[] = [{ kind: 'compute', id: 1, forUs: 8 * MS }, writeOf(1)];
     const clients = [clientOf('alice', work, { leaseEnds: 'after' })];
     const trace = run(planOf({ clients }));
@@ -78,14 +78,14 @@ describe('a section', () => {
     expect(eventsOf(trace, 'mark')).toMatchObject([{ point: 'alice/1/checked' }]);
   });
 
-  test('writes without a test when it does not check its lease', () => {
+  test('writes without a lease test if it does not check its lease', () => {
     const work: Work[] = [{ kind: 'compute', id: 1, forUs: 80 * MS }, writeOf(1)];
     const trace = run(planOf({ clients: [clientOf('alice', work, { checksLease: false })] }));
     expect(eventsOf(trace, 'lease-test')).toEqual([]);
     expect(eventsOf(trace, 'write')).toHaveLength(1);
   });
 
-  test('counts its lease from its request, the reply, or the service’s own stamp', () => {
+  test('counts its lease from its request, the reply, or the service’s timestamp', () => {
     const ends = (['sent', 'reply', 'issued'] as const).map((countsLeaseFrom) => {
       const clients = [clientOf('alice', [writeOf(1)], { countsLeaseFrom })];
       return eventsOf(run(planOf({ clients })), 'enter')[0]?.believedUntilUs;
@@ -93,13 +93,13 @@ describe('a section', () => {
     expect(ends).toEqual([10 * MS, 12 * MS, 11 * MS]);
   });
 
-  test('lets its lease expire when it does not release', () => {
+  test('lets its lease expire if it does not release', () => {
     const trace = run(planOf({ clients: [clientOf('alice', [writeOf(1)], { releases: false })] }));
     expect(calls(trace)).toEqual(['0 alice/1/acquire', '2 alice/1/write']);
     expect(eventsOf(trace, 'leave')).toHaveLength(1);
   });
 
-  test('stops when a write is refused, and when a renew is denied', () => {
+  test('stops if a write is refused or a renew is denied', () => {
     const pause: Fault = {
       kind: 'pause',
       process: 'alice',
@@ -127,7 +127,7 @@ describe('a section', () => {
     expect(alices(slow)).toEqual(['0 alice/1/acquire', '32 alice/1/renew-2', '34 alice/1/release']);
   });
 
-  test('goes on with a longer lease, counted from its request, when a renew is confirmed', () => {
+  test('continues with a longer lease, counted from its request, after a confirmed renew', () => {
     const trace = runOf([{ kind: 'renew', id: 1, ttlUs: 30 * MS }, writeOf(1, { id: 2 })]);
     expect(eventsOf(trace, 'renew')[0]).toMatchObject({ extended: 1, token: 1, untilUs: 33 * MS });
     expect(eventsOf(trace, 'lease-test')[0]).toMatchObject({
@@ -136,7 +136,7 @@ describe('a section', () => {
     });
   });
 
-  test('has nothing left to count on when a renew is confirmed too late', () => {
+  test('has no live lease after a renew that is confirmed too late', () => {
     const work: Work[] = [{ kind: 'renew', id: 1, ttlUs: 10 * MS }, writeOf(1, { id: 2 })];
     const trace = runOf(work, { decisions: { 'alice/1/renew/1/reply': 20 * MS } });
     expect(eventsOf(trace, 'lease-test').map(({ isLive }) => isLive)).toEqual([false, false]);
@@ -154,7 +154,7 @@ describe('a section', () => {
     ]);
   });
 
-  test('announces its token once to each store that wants it, before its first access', () => {
+  test('announces its token once to each store that requires it, before the first access', () => {
     const work = [writeOf(1), { ...increment, id: 2 }, writeOf(3, { id: 3, store: 'other' })];
     const clients = [clientOf('alice', work, { ttlUs: 100 * MS })];
     const trace = run(planOf({ clients, store: 'fenced-open' }));
@@ -176,7 +176,7 @@ describe('a section', () => {
     expect(writes.map(({ isAccepted }) => isAccepted)).toEqual([true, true]);
   });
 
-  test('is left once, also when its client crashes after it', () => {
+  test('is left once, even if its client crashes afterwards', () => {
     const crash: Fault = {
       kind: 'crash',
       process: 'alice',

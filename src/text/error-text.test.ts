@@ -9,13 +9,13 @@ test.each([
   [undefined, 'undefined'],
   [Object.create(null), 'something that cannot be told as text'],
   [Object.assign(new Error('no'), { message: Symbol('odd') }), 'Symbol(odd)'],
-])('%# is put into words', (thrown, text) => {
+])('thrown value %# is converted to text', (thrown, text) => {
   expect(errorText(thrown)).toBe(text);
 });
 
 const LONG = 'x'.repeat(10_000_000);
 
-test('a text that is too long ends with an ellipsis, and not in half a character', () => {
+test('a text that is too long ends with an ellipsis, and never within a character', () => {
   expect(cutText('short')).toBe('short');
   expect(cutText('x'.repeat(MOST_TEXT))).toHaveLength(MOST_TEXT);
   expect(cutText(LONG)).toBe(`${'x'.repeat(MOST_TEXT - 1)}…`);
@@ -23,7 +23,7 @@ test('a text that is too long ends with an ellipsis, and not in half a character
   expect(pairs).toBe(`x${'😀'.repeat((MOST_TEXT - 2) / 2)}…`);
 });
 
-test('what a system threw is kept short enough to be read again', async () => {
+test('a thrown error is kept short enough to be read back', async () => {
   const chunk: Chunk = { system: 's', from: 0, to: 2, skip: [] };
   const throwing = (): never => {
     throw new Error(LONG);

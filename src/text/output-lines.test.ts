@@ -11,16 +11,16 @@ function times(count: number, ...lines: readonly string[]): readonly string[] {
   return Array.from({ length: count }, () => lines).flat();
 }
 
-test('a line that is printed again and again is shown once, with its count', () => {
+test('a repeated line is shown once, with its count', () => {
   expect(shown(times(813, 'no connection'))).toEqual(['no connection', '… 812 more']);
 });
 
-test('lines that differ in numbers are the same', () => {
+test('lines that differ only in numbers count as repeated', () => {
   const lines = Array.from({ length: 100 }, (_, at) => `try ${at} of job-${at * 7}a failed`);
   expect(shown(['begin', ...lines, 'end'])).toEqual(['begin', lines[0], '… 99 more', 'end']);
 });
 
-test('a block is counted as a line is, and what is left of it is shown', () => {
+test('a block is counted like a line, and a partial repetition is shown', () => {
   const block = ['Error: no', '  at a.mjs:1:2', '  at b.mjs:3:4'];
   expect(shown([...times(50, ...block), 'Error: no', 'end'])).toEqual([
     ...block,
@@ -30,7 +30,7 @@ test('a block is counted as a line is, and what is left of it is shown', () => {
   ]);
 });
 
-test('processes that print the same repeat each other', () => {
+test('equal lines of several processes count as repeated', () => {
   const output = new OutputLines();
   for (let at = 0; at < 60; at += 1) {
     const name = ['alice', 'bob', 'carol'][(at * at) % 3] ?? '';
@@ -45,7 +45,7 @@ test('a few lines are shown as they are', () => {
   }
 });
 
-test('lines that differ in numbers are shown as they are while they are few', () => {
+test('lines that differ only in numbers are shown as they are while they are few', () => {
   const lines = Array.from({ length: 8 }, (_, at) => `got lock ${at}`);
   expect(shown([...lines, 'end'])).toEqual([...lines, 'end']);
 });
@@ -60,10 +60,10 @@ test('every line is shown or counted', () => {
   expect(counted).toBe(5_000);
 });
 
-/** A word without digits, another for each number. */
+/** A distinct word without digits per number. */
 const word = (at: number): string => at.toString(2).replaceAll('0', 'o').replaceAll('1', 'i');
 
-test('no more than so many lines and columns are kept', () => {
+test('at most 400 lines of 500 columns are kept', () => {
   const lines = Array.from({ length: 9_000 }, (_, at) => word(at).padEnd(9_000 - at));
   const kept = shown(lines);
   expect(kept).toHaveLength(401);
@@ -71,7 +71,7 @@ test('no more than so many lines and columns are kept', () => {
   expect(Math.max(...kept.map((line) => line.length))).toBe(501);
 });
 
-test('of the first lines the last one counts the others', () => {
+test('the last of the first lines counts the omitted ones', () => {
   expect(firstLines(['a', 'b', 'c'], 3)).toEqual(['a', 'b', 'c']);
   expect(firstLines(['a', 'b', 'c', 'd'], 3)).toEqual(['a', 'b', '… 2 more lines']);
 });

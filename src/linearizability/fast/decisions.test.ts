@@ -1,4 +1,7 @@
-/** What the fast paths say of small histories, to the index; and which they leave to the search. */
+/**
+ * Tests the fast paths on small histories, to the index, and which histories they leave to the
+ * search.
+ */
 import { describe, expect, it } from 'vitest';
 import type { FastDecision, History } from '../model.ts';
 import { type FencedMutexCall, fencedMutex } from '../models/fenced-mutex.ts';
@@ -8,14 +11,14 @@ import { decidePairedLock } from './paired-lock.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
 import { decideByZones } from './zones.ts';
 
-describe('what was answered', () => {
-  it('is put in the order of its returns, equal ones as they are listed', () => {
+describe('answered operations', () => {
+  it('are sorted by return, equal ones as they are listed', () => {
     const ends = [5, 3, null, 4, 3];
     expect(answeredByReturn(ends.map((end) => operation('do', 0, end)))).toEqual([1, 4, 3, 0]);
     expect(answeredByReturn([1, 2, 2].map((end) => operation('do', 0, end)))).toEqual([0, 1, 2]);
     expect(answeredByReturn([operation('do', 0, 3, 'fail')])).toEqual([]);
   });
-  it.each([1, 2, 5, 8, 9])('first fails with return %d', (bad) => {
+  it.each([1, 2, 5, 8, 9])('first fail at return %d', (bad) => {
     expect(shortestBadPrefix(9, (returns) => returns < bad)).toBe(bad);
   });
 });
@@ -30,16 +33,16 @@ describe('a register of unique values', () => {
     [[operation(read(null), 0, 1)], valid(0)],
     [[operation(read(3), 0, 1)], invalid(0)],
     [[operation(write(1), 0, 1), operation(read(1), 2, 3)], valid(0, 1)],
-    // A read may overlap its write, and return with its call, but not before it.
+    // A read may overlap its write and return at the position of its call, but not earlier.
     [[operation(read(1), 0, 2), operation(write(1), 2, 3)], valid(1, 0)],
     [[operation(read(1), 0, 1), operation(write(1), 2, 3)], invalid(0)],
     [[operation(write(1), 0, null), operation(read(1), 5, 6)], valid(0, 1)],
     [[operation(write(1), 0, null)], valid()],
     [[operation(write(1), 0, 1, 'fail'), operation(read(1), 5, 6)], invalid(1)],
-    // The initial value is over once another one is.
+    // The initial value is gone once another value is written.
     [[operation(write(1), 0, 1), operation(read(null), 2, 3)], invalid(1)],
     [[operation(write(1), 0, 2), operation(read(null), 2, 3)], valid(1, 0)],
-    // Two forward zones may not overlap.
+    // Two forward zones must not overlap.
     [
       [
         operation(write(1), 0, 1),
@@ -58,13 +61,13 @@ describe('a register of unique values', () => {
       ],
       valid(0, 2, 1, 3),
     ],
-    // No backward zone lies inside a forward one.
+    // A backward zone must not lie inside a forward one.
     [[operation(write(1), 0, 1), operation(write(2), 2, 3), operation(read(1), 4, 5)], invalid(2)],
     [
       [operation(write(1), 0, 1), operation(write(2), 2, 4), operation(read(1), 4, 5)],
       valid(0, 2, 1),
     ],
-    // Reads of one write stand in the order of their calls.
+    // Reads of one write are ordered by their calls.
     [
       [operation(read(1), 6, 9), operation(read(1), 5, 8), operation(write(1), 0, 1)],
       valid(2, 1, 0),
@@ -77,7 +80,7 @@ describe('a register of unique values', () => {
   it.each(rows)('%j is %j', (history, decision) => {
     expect(decideByZones(history, casRegister())).toEqual(decision);
   });
-  it('may begin with a value that nobody writes', () => {
+  it('may begin with a value that no operation writes', () => {
     const history = [operation(read(5), 0, 1), operation(write(1), 2, 3), operation(read(5), 4, 5)];
     expect(decideByZones(history, register(5))).toEqual(invalid(2));
     expect(decideByZones(history.slice(0, 2), register(5))).toEqual(valid(0, 1));
@@ -85,7 +88,7 @@ describe('a register of unique values', () => {
   });
 });
 
-describe('a lock whose calls are in pairs', () => {
+describe('a lock whose calls are paired', () => {
   const take = (
     owner: string,
     token: number | null,
@@ -98,7 +101,7 @@ describe('a lock whose calls are in pairs', () => {
     [[], valid()],
     [[operation(take('a', 1), 0, 1)], valid(0)],
     [[operation(take('a', 1), 0, 1), operation(free('a'), 2, 3)], valid(0, 1)],
-    // Held by two at once.
+    // Two clients hold the lock at once.
     [[operation(take('a', 1), 0, 1), operation(take('b', 2), 0, 3)], invalid(1)],
     [
       [operation(take('a', 1), 0, 1), operation(free('a'), 3, 5), operation(take('b', 2), 0, 3)],
@@ -108,7 +111,7 @@ describe('a lock whose calls are in pairs', () => {
       [operation(take('a', 1), 0, 1), operation(free('a'), 4, 5), operation(take('b', 2), 0, 3)],
       invalid(2),
     ],
-    // Tokens rise, and one that nobody saw has room.
+    // Tokens increase, and an unknown token needs a gap.
     [
       [operation(take('a', 2), 0, 1), operation(free('a'), 2, 3), operation(take('b', 2), 4, 5)],
       invalid(2),
@@ -133,7 +136,7 @@ describe('a lock whose calls are in pairs', () => {
       ],
       valid(0, 1, 2, 3, 4),
     ],
-    // A denied acquire meets the lock held.
+    // A denied acquire needs the lock to be held.
     [[operation(take('b', null, 'denied'), 0, 1)], invalid(0)],
     [[operation(take('b', null, 'denied'), 0, 2), operation(take('a', 1), 2, 3)], valid(1, 0)],
     [[operation(take('b', null, 'denied'), 0, 2), operation(take('a', 1), 3, 4)], invalid(0)],
@@ -166,7 +169,7 @@ describe('a lock whose calls are in pairs', () => {
       ],
       invalid(3),
     ],
-    // An acquire that nobody heard of comes only where it lets a denied one meet the lock held.
+    // An unanswered acquire takes effect only if that lets a denied one find the lock held.
     [[operation(take('a', 1), 0, 1), operation(take('c', null, 'unknown'), 2, null)], valid(0)],
     [
       [
@@ -186,7 +189,7 @@ describe('a lock whose calls are in pairs', () => {
       ],
       valid(0, 1, 2),
     ],
-    // It may come later than its client gave up.
+    // It may take effect after its client gave up.
     [
       [
         operation(take('c', null, 'unknown'), 0, 1, 'info'),
@@ -196,13 +199,13 @@ describe('a lock whose calls are in pairs', () => {
       ],
       valid(1, 2, 0, 3),
     ],
-    // A release that nobody heard of may have come, or not.
+    // An unanswered release may or may not have taken effect.
     [[operation(take('a', 1), 0, 1), operation(free('a'), 2, null)], valid(0)],
     [
       [operation(take('a', 1), 0, 1), operation(free('a'), 2, null), operation(take('b', 2), 4, 5)],
       valid(0, 1, 2),
     ],
-    // No pairs.
+    // Calls that are not paired.
     [[operation(free('a'), 0, 1)], null],
     [[operation(take('a', 1), 0, 1), operation(take('a', 2), 2, 3)], null],
     [[operation(take('a', 1), 0, 2), operation(free('a'), 2, 3)], null],

@@ -1,4 +1,4 @@
-/** The fast paths against the search, on many small histories to which they apply. */
+/** Compares the fast paths with the search on many small histories to which they apply. */
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
 import { drawPairedLock } from '../../../tools/oracle/paired-locks.ts';
@@ -22,7 +22,7 @@ const shape: HistoryShape = {
   failed: 5,
 };
 
-/** Returns how many histories of each verdict the fast path decided. */
+/** Returns the number of histories per verdict of the fast path. */
 function compare<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
   draw: (seed: number) => History<Call>,
@@ -62,11 +62,11 @@ const uniqueRegisters = {
   ],
 };
 
-describe('a fast path and the search agree, on the verdict and on the first bad return', () => {
+describe('a fast path and the search agree on the verdict and on the first bad return', () => {
   it('on registers of unique values', () => {
     const draw = (seed: number): History<RegisterCall> => {
       const written = new Set<unknown>();
-      // The reads that fit are few, so that most calls would be writes.
+      // Few reads fit, so most calls would be writes.
       return drawHistory(seed, uniqueRegisters, { ...shape, operations: 16 }).filter(({ call }) => {
         if (call.name === 'read') return true;
         const isNew = !written.has(call.value) && written.size < 5;
@@ -86,7 +86,7 @@ describe('a fast path and the search agree, on the verdict and on the first bad 
     const fenced = compare(fencedMutex(), draw);
     expect(Math.min(fenced.valid, fenced.invalid)).toBeGreaterThan(histories / 5);
   });
-  it('on versions, where it finds an order', () => {
+  it('on versions, if it finds an order', () => {
     const { model } = versionedRegisters;
     const { valid } = compare(model, (seed) =>
       drawHistory(seed, versionedRegisters, { ...shape, unknown: 3 }),

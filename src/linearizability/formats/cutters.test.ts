@@ -1,4 +1,4 @@
-/** How maps are cut out of a text, wherever its pieces end. */
+/** Tests how maps and lines are cut out of a text that arrives in pieces. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CutMap, type Line, LineCutter, MapCutter } from './cutters.ts';
@@ -28,11 +28,11 @@ describe('maps', () => {
     { text: '{}', line: 4, column: 2 },
   ];
 
-  test('are cut out of an EDN list with their places', () => {
+  test('are cut out of an EDN list, each with its position', () => {
     expect(cut([edn], 'edn')).toEqual(maps);
   });
 
-  test('are the same wherever the pieces end', () => {
+  test('are the same for any division into pieces', () => {
     const ends = fc.array(fc.nat(edn.length), { maxLength: 8 });
     fc.assert(
       fc.property(ends, (places) => {
@@ -43,7 +43,7 @@ describe('maps', () => {
     );
   });
 
-  test('follow each other without a list, or with commas in a list of JSON', () => {
+  test('may follow each other without a list, or with commas in a JSON list', () => {
     expect(cut(['{"a":1}\n{"b":2}'], 'json').map((map) => map.line)).toEqual([1, 2]);
     expect(cut(['[{"a":1}, {"b":"]"}]'], 'json').map((map) => map.column)).toEqual([2, 11]);
     expect(cut(['[]'], 'json')).toEqual([]);
@@ -72,7 +72,7 @@ describe('maps', () => {
     ['json', '[{},,{}]', 1, 5, 'expected a map'],
     ['json', '[{},]', 1, 5, 'after the comma'],
     ['json', '{} ; no comment', 1, 4, 'expected a map'],
-  ] as const)('in %s: %s is refused at its place', (syntax, text, line, column, what) => {
+  ] as const)('in %s: %s is refused at its position', (syntax, text, line, column, what) => {
     const last = cut([text], syntax).at(-1);
     expect(last).toMatchObject({ line, column, what: expect.stringContaining(what) });
   });
@@ -87,11 +87,11 @@ describe('maps', () => {
     ['json', '{"a":"\\\\"} {"b":"\\""}', ['{"a":"\\\\"}', '{"b":"\\""}']],
     ['json', '{;} {\\}', ['{;}', '{\\}']],
     ['edn', `{${'['.repeat(99)}${']'.repeat(99)}}`, [`{${'['.repeat(99)}${']'.repeat(99)}}`]],
-  ] as const)('in %s: of %s each is cut out', (syntax, text, found) => {
+  ] as const)('in %s: of %s each map is cut out', (syntax, text, found) => {
     expect(cut([text], syntax).map((map) => ('text' in map ? map.text : map.what))).toEqual(found);
   });
 
-  test('have a million characters at most', () => {
+  test('may have a million characters', () => {
     const long = `{${' '.repeat(999_998)}`;
     const [whole] = cut([long, '}'], 'json');
     expect(whole && 'text' in whole && whole.text === `${long}}`).toBe(true);
@@ -115,20 +115,20 @@ describe('lines', () => {
     return problem === null ? found : [...found, problem];
   };
 
-  test('stand at the column of what is in them; blank ones are counted and passed over', () => {
+  test('have the column of their first character; blank lines are counted and skipped', () => {
     expect(lines('\n  a', ' b \r\n \n', 'c')).toEqual([
       { text: 'a b', line: 2, column: 3, isClosed: true },
       { text: 'c', line: 4, column: 1, isClosed: false },
     ]);
   });
 
-  test('end with one that is refused', () => {
+  test('end at the first refused line', () => {
     const refused = { line: 1, column: 1, what: 'bad' };
     expect(lines('bad\nc\n')).toEqual([expect.objectContaining({ text: 'bad' }), refused]);
     expect(lines('bad')).toEqual([expect.objectContaining({ isClosed: false }), refused]);
   });
 
-  test('have a million characters at most', () => {
+  test('may have a million characters', () => {
     const long = 'a'.repeat(1_000_000);
     expect(lines(long).map((one) => 'text' in one && one.text === long)).toEqual([true]);
     const what = 'a line of more than 1000000 characters';

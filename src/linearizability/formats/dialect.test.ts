@@ -1,4 +1,4 @@
-/** What all dialects share: which object an operation is about, and whether an `ok` says no. */
+/** Tests what all dialects share: the object of an operation, and whether an `ok` is negative. */
 import { describe, expect, test } from 'vitest';
 import { type Answers, type Dialect, readSaid } from './dialect.ts';
 import type { Fields, RecordedOperation } from './record.ts';
@@ -55,7 +55,7 @@ describe('the object of an operation', () => {
     const none = { asked: undefined, answered: undefined };
     expect(about(asked, answered, {})).toEqual({ ...plain, ...none, ...told });
   });
-  test('is not the first of a pair that a cas is itself', () => {
+  test('is not the first element of a pair that is the value of a cas', () => {
     expect(about({ value: [1, 2] }, {}, {}, 'cas')).toMatchObject({ key: '', asked: [1, 2] });
     expect(about({ value: [1, [2]] }, {}, {}, 'cas')).toMatchObject({ key: '' });
     expect(about({ value: [1, 'ab'] }, {}, {}, 'cas')).toMatchObject({ key: '' });
@@ -64,7 +64,7 @@ describe('the object of an operation', () => {
       asked: [1, 2],
     });
   });
-  test('is not the first of a pair where keys have a field of their own', () => {
+  test('is not the first element of a pair if keys have a separate field', () => {
     const said = readSaid('write', operation({ value: ['x', 1] }), dialect, { readsPairs: false });
     expect(said).toMatchObject({ key: '', asked: ['x', 1], isFromPair: false });
   });
@@ -74,13 +74,13 @@ describe('the object of an operation', () => {
     [{ value: null }, { asked: null }],
     [{}, { asked: undefined }],
   ];
-  test.each(named)('of %j is %j where its value names it', (asked, told) => {
+  test.each(named)('of %j is %j if values may name objects', (asked, told) => {
     const expected = { ...plain, answered: undefined, ...told };
     expect(about(asked, {}, { isNamedByValue: true })).toEqual(expected);
   });
 });
 
-describe('an ok says no', () => {
+describe('an ok is negative', () => {
   const answers: Answers = { yes: ['granted'], no: ['denied'], mayBeValue: true };
   const isNo = (answered: Fields, told: Answers = answers, asked: Fields = {}): unknown => {
     const known = { ...dialect, answers: new Map([['write', told]]) };
@@ -112,18 +112,18 @@ describe('an ok says no', () => {
     [{ answer: 'denied', ok: 'no' }, 'unknown ok "no"; known: granted, denied'],
   ];
   test.each(rows)('in %j: %j', (answered, expected) => expect(isNo(answered)).toBe(expected));
-  test('by its value only where that is an answer and not what was asked', () => {
+  test('by its value only if the value is an answer and differs from the call', () => {
     const { mayBeValue: _, ...mute } = answers;
     expect(isNo({ value: 'denied' }, mute)).toBe(false);
     expect(isNo({ value: 'denied' }, answers, { value: 'denied' })).toBe(false);
     expect(isNo({ value: 'denied' }, answers, { value: 'x' })).toBe(true);
   });
-  test('only where a no is known', () => {
+  test('only if a negative answer is known', () => {
     const only = { yes: [], no: [] };
     expect(isNo({ answer: false }, only)).toBe('unknown answer "false"');
     expect(isNo({ answer: 'ok' }, only)).toBe(false);
   });
-  test.each(['fail', 'info'] as const)('and a %s says neither', (outcome) => {
+  test.each(['fail', 'info'] as const)('but a %s is neither positive nor negative', (outcome) => {
     const known = { ...dialect, answers: new Map([['write', answers]]) };
     const unclear = operation({}, { answer: 'perhaps' }, outcome);
     expect(readSaid('write', unclear, known, { readsPairs: false })).toMatchObject({ isNo: false });

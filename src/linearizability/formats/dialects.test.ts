@@ -1,4 +1,4 @@
-/** What a record means in each model: the call that the checker gets, or what is wrong with it. */
+/** Tests the meaning of a record in each model: the call that the checker gets, or the error. */
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
@@ -8,14 +8,14 @@ import type { RecordedOperation } from './record.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 
-/** What an answer is: its fields, of an `ok`; or that type of completion; or none at all. */
+/** The fields of an `ok`, another type of completion, or no completion. */
 type Answer = Fields | 'fail' | 'info' | 'none';
 
 function lines(...records: readonly Fields[]): string {
   return records.map((one) => `${JSON.stringify(one)}\n`).join('');
 }
 
-/** One call and its answer in our own format. */
+/** Formats one call and its answer as JSON lines. */
 function logOf(asked: Fields, answer: Answer): string {
   const invoke = { process: 'c', type: 'invoke', ...asked };
   if (answer === 'none') return lines(invoke);
@@ -23,7 +23,7 @@ function logOf(asked: Fields, answer: Answer): string {
   return lines(invoke, { process: 'c', ...end });
 }
 
-/** The call as the model has it, or the mistake. */
+/** Returns the call of the model, or the error. */
 function meaning(model: string, asked: Fields, answer: Answer): unknown {
   const read = readHistory(logOf(asked, answer), { model });
   return read.kind === 'history' ? read.history[0]?.call : read.what;
@@ -255,7 +255,7 @@ describe('the name of the object', () => {
   ])('of %j, answered by %j, is %j', (asked, answer, means) => {
     expect(meaning('register', asked, answer)).toMatchObject(means);
   });
-  test('is the same in the completion', () => {
+  test('must be the same in the completion', () => {
     expect(meaning('register', { ...write, key: 'x' }, { key: 'y' })).toBe(differs);
   });
 
@@ -264,7 +264,7 @@ describe('the name of the object', () => {
     const read = readHistory(`[${text.trim().replace('\n', ',')}]`, { model: 'cas-register' });
     return read.kind === 'history' ? read.history[0]?.call : read.what;
   };
-  test('is the same in both pairs', () => {
+  test('must be the same in both pairs', () => {
     expect(paired('read', ['x', null], ['x', 5])).toMatchObject({ key: 'x', value: 5 });
     expect(paired('read', ['x', null], 5)).toMatchObject({ key: 'x', value: 5 });
     expect(paired('read', ['x', null], ['y', 5])).toBe(differs);
@@ -274,7 +274,7 @@ describe('the name of the object', () => {
   });
 });
 
-test.each(ROWS)('of a %s, %j answered by %j is %j', (model, asked, answer, means) => {
+test.each(ROWS)('the meaning in %s of %j, answered by %j, is %j', (model, asked, answer, means) => {
   expect(meaning(model, asked, answer)).toEqual(means);
 });
 
@@ -286,7 +286,7 @@ describe('an answer', () => {
     [{ ok: 'no' }, 'unknown ok "no"'],
     [{ answer: 7 }, 'unknown answer "7"'],
     [{ answer: 'granted', ok: 'no' }, 'unknown ok "no"'],
-  ])('that nobody knows is refused: %j', (answer, what) => {
+  ])('that is unknown is refused: %j', (answer, what) => {
     expect(meaning('mutex', acquire, answer)).toContain(what);
   });
 
@@ -295,27 +295,27 @@ describe('an answer', () => {
     [{ ok: true }, 'granted'],
     [{ answer: 'done' }, 'granted'],
     [{ value: 'locked' }, 'granted'],
-    // What no answer could say is some value.
+    // A value that is not a known answer is data.
     [{ value: 'failed' }, 'granted'],
     [{ value: 'success' }, 'granted'],
     [{ ok: true, value: false }, 'denied'],
     [{ answer: 'denied', ok: true }, 'denied'],
     [{ value: ':rejected' }, 'denied'],
-  ])('%j of an acquire is %s', (answer, means) => {
+  ])('%j of an acquire means %s', (answer, means) => {
     expect(meaning('mutex', acquire, answer)).toMatchObject({ answer: means });
   });
 
-  test('that repeats what was asked says nothing by its value', () => {
+  test('that repeats the value of the call does not count by its value', () => {
     const asked = { f: 'acquire', owner: 'a', key: 'db', value: false };
     expect(meaning('mutex', asked, { value: false })).toMatchObject({ answer: 'granted' });
   });
 
-  test('of a register that always accepts says no in no way', () => {
+  test('to a register that always accepts cannot be negative', () => {
     expect(meaning('register', { f: 'write', value: 1 }, { ok: false })).toContain('unknown ok');
   });
 });
 
-describe('what it holds at first', () => {
+describe('the initial state', () => {
   function beginning(model: string, f: string, initial: Json | undefined): unknown {
     const log = logOf({ f, key: 'x', value: 1 }, { value: 1, token: 1, answer: null });
     const read = readHistory(log, { model, ...(initial === undefined ? {} : { initial }) });
@@ -334,11 +334,11 @@ describe('what it holds at first', () => {
     ['semaphore', 'acquire', 0, '--init for semaphore: expected a whole number of permits'],
     ['semaphore', 'acquire', 1.5, '--init for semaphore: expected a whole number of permits'],
     ['semaphore', 'acquire', '2', '--init for semaphore: expected a whole number of permits'],
-  ])('of a %s (%s), %j given, is %j', (model, f, initial, means) => {
+  ])('of a %s (%s), given %j, is %j', (model, f, initial, means) => {
     expect(beginning(model, f, initial)).toEqual(means);
   });
 
-  test('is so many permits, or one', () => {
+  test('of a semaphore is the number of permits, 1 by default', () => {
     const two = logOf({ f: 'acquire', key: 's', value: 2 }, {});
     for (const [initial, kind] of [
       [undefined, 'invalid'],
@@ -353,7 +353,7 @@ describe('what it holds at first', () => {
   });
 });
 
-describe('the model that a log suggests', () => {
+describe('the inferred model', () => {
   function told(...records: readonly (readonly [asked: Fields, answered: Fields])[]): unknown {
     const text = lines(
       ...records.flatMap(([asked, answered], process) => [
@@ -400,14 +400,14 @@ describe('the model that a log suggests', () => {
     expect(told(...records)).toBe(model);
   });
 
-  test('is none where one knows no more than some of it', () => {
+  test('is none if each model knows only some of the operations', () => {
     expect(told(write, acquire)).toBe(
       'no model knows all of write, acquire; name one with --model',
     );
   });
 });
 
-test('a log that says nothing, or the words of no model, tells none', () => {
+test('no model is inferred from an empty log or from unknown operations', () => {
   const place = { line: 1, column: 1 };
   const ends = {
     outcome: 'ok',

@@ -1,4 +1,4 @@
-/** What EDN means, form by form, and where it goes wrong. */
+/** Tests the meaning of EDN, form by form, and the position of errors. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
@@ -75,19 +75,19 @@ describe('a form of EDN', () => {
     ['#_', 0, 'nothing follows'],
     ['#tag', 0, 'nothing follows the tag'],
     ['['.repeat(200), 100, 'levels deep'],
-  ])('%s is refused where it goes wrong', (text, offset, what) => {
+  ])('%s is refused at the position of the error', (text, offset, what) => {
     const read = readEdn(text);
     expect(read).toMatchObject({ kind: 'malformed', offset });
     expect(read.kind === 'malformed' ? read.what : '').toContain(what);
   });
 });
 
-test('the text of data is the same whatever the order of its fields', () => {
+test('the text of data does not depend on the order of its fields', () => {
   const data = { b: 1, a: [null, true, ':k', 'x'], c: {} };
   expect(ednText(data)).toBe('{a [nil true :k "x"], b 1, c {}}');
 });
 
-test('the fields of a text are those of its first form, which is a map', () => {
+test('the fields of a text are those of its first form, which must be a map', () => {
   expect(readEdnFields('{:a 1}')).toEqual({ kind: 'fields', fields: { a: 1 } });
   const what = 'expected a map, found [1]';
   expect(readEdnFields('[1]')).toEqual({ kind: 'malformed', offset: 0, what });
@@ -95,7 +95,7 @@ test('the fields of a text are those of its first form, which is a map', () => {
   expect(readEdnFields('')).toMatchObject({ what: 'expected a map, found nil' });
 });
 
-test('what is written as EDN is read back', () => {
+test('data written as EDN is read back unchanged', () => {
   const leaf = fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.constant(':keyword'));
   const text = fc.string().filter((string) => !string.startsWith(':'));
   const value = fc.letrec<{ value: Json }>((tie) => ({

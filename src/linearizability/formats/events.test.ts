@@ -1,4 +1,4 @@
-/** How the events of a log are paired to operations, and which of them are refused. */
+/** Tests how the events of a log are paired to operations, and which of them are refused. */
 import { describe, expect, test } from 'vitest';
 import { type OpenHistory, openHistory } from './formats.ts';
 import { jepsenLog, jepsenText } from './jepsen-log.ts';
@@ -17,7 +17,7 @@ function open(
 
 const call = '{"process":"a","type":"invoke","f":"write","value":1}\n';
 
-describe('what is no event of its process is refused', () => {
+describe('an event that does not fit its process is refused', () => {
   test.each([
     ['{"type":"ok"}', 'expected a process, and there is none'],
     ['{"process":[1],"type":"ok"}', 'expected a process, found [1]'],
@@ -39,7 +39,7 @@ describe('what is no event of its process is refused', () => {
   ])('%s', (line, what) => {
     expect(open(`${call}${line}\n`).wrong).toMatchObject({ line: 2, column: 1, what });
   });
-  test('at the column where it begins, or goes wrong', () => {
+  test('at the column where it begins, or where its error is', () => {
     expect(open(`${call}  {"type":"ok"}`).wrong).toMatchObject({ line: 2, column: 3 });
     expect(open(`${call}  {"type":x}`).wrong).toMatchObject({ line: 2, column: 11 });
   });
@@ -51,7 +51,7 @@ describe('an operation', () => {
     return 'history' in built ? built.history : built.what;
   };
   const written = { name: 'write', key: '', value: 1 };
-  test('has the numbers of its events as positions, whoever is between them', () => {
+  test('has the numbers of its events as positions, with other events between them', () => {
     const fault = '{"process":"nemesis","type":"info","f":"pause","anything":1}\n';
     expect(told(`${fault}${call}${fault}{"process":"a","type":"ok"}\n`)).toEqual([
       { client: 'a', call: written, invoke: 2, return: 4, outcome: 'ok' },
@@ -62,7 +62,7 @@ describe('an operation', () => {
       { client: 'a', call: written, invoke: 1, return: type === 'info' ? null : 2, outcome: type },
     ]);
   });
-  test('that nothing ends is unknown, and follows one of its process that ended', () => {
+  test('without a completion is unknown, and may follow a completed one of its process', () => {
     expect(told(`${call}{"process":"a","type":"ok"}\n${call}`)).toEqual([
       { client: 'a', call: written, invoke: 1, return: 2, outcome: 'ok' },
       { client: 'a', call: written, invoke: 3, return: null, outcome: 'info' },
@@ -70,7 +70,7 @@ describe('an operation', () => {
   });
 });
 
-test('what the nemesis does is marked with its value, if it has one', () => {
+test('the events of the nemesis are marks with their value, if there is one', () => {
   const mark = (fields: string): string => `{"process":"nemesis","type":"info",${fields}}\n`;
   const text = `${call}${mark('"f":"pause"')}${mark('"f":"cut","value":"a b"')}`;
   expect(open(`${text}${mark('"f":"cut","value":[1]')}`).reader.marks).toEqual([
@@ -91,7 +91,7 @@ describe('a line of a Jepsen log', () => {
     [`${logger}3 :invoke :write [1`, 38, '"]" is missing'],
     [`${logger}3 :invoke :write`, 1, 'expected a value at the end of the line'],
     [`${logger}3 :invok :write 4`, 21, 'unknown type "invok"; did you mean "invoke"?'],
-  ])('%s is refused in its column %d: %s', (line, column, what) => {
+  ])('%s is refused in column %d: %s', (line, column, what) => {
     expect(open(`${line}\n`, jepsenLog).wrong).toEqual({ line: 1, column, what });
   });
   test.each([
@@ -99,10 +99,10 @@ describe('a line of a Jepsen log', () => {
     'at java.lang.Thread',
     `${logger}Run complete, writing`,
     'INFO jepsen.utility',
-  ])('%s is no event', (line) => {
+  ])('%s is not an event', (line) => {
     expect(open(`${line}\n`, jepsenLog).wrong).toBeNull();
   });
-  test('is taken for cut where the file ends in the middle of it', () => {
+  test('counts as truncated if the file ends within it', () => {
     expect(open('INFO  jepsen.co', jepsenLog).wrong?.what).toBe(
       'the file ends in the middle of this line; it was cut',
     );
@@ -120,7 +120,7 @@ describe('a line of history.txt', () => {
     const built = builder.finish();
     return wrong ?? ('history' in built ? built.history.map(({ outcome }) => outcome) : built);
   };
-  test('may end in an error of any text, which goes on in further lines', () => {
+  test('may end in an error of any text, which may continue on the next lines', () => {
     const error = 'it "failed [because\n\tof: this)\n\n  at a.b(C.java)\n';
     expect(told(`${text}${error}1\t:invoke\t:read\tnil\n`)).toEqual(['info', 'info']);
   });
@@ -130,7 +130,7 @@ describe('a line of history.txt', () => {
     [text.replace(':info', ':inf'), 2, 'unknown type "inf"; did you mean "info"?'],
     [`${text.split('\n')[0]}\nrest\n`, 2, expect.stringContaining('expected a process, a type')],
     ['0\t:invoke\t:write\t[1\n', 1, '"]" is missing'],
-  ])('that is none is refused: %j', (written, line, what) => {
+  ])('is refused if it is malformed: %j', (written, line, what) => {
     expect(told(written)).toMatchObject({ line, what });
   });
 });
@@ -144,7 +144,7 @@ describe('times that contradict the order of the file', () => {
     return wrong ?? reader.disorder?.();
   };
   const fault = '{"process":"nemesis","type":"info","f":"kill","time":0}\n';
-  test('are counted, and the first has its place', () => {
+  test('are counted, and the first one is located', () => {
     const early = timed('a', 'ok', 5);
     const place = { line: 3, column: 1, afterLine: 2 };
     const begin = [timed('a', 'invoke', 7), timed('b', 'invoke', 9)];
@@ -158,10 +158,10 @@ describe('times that contradict the order of the file', () => {
     ['equal ones', 7, 7],
     ['texts that are no numbers', '2026-01-02', '2026-01-01'],
     ['negative ones', -2, -1.5],
-  ])('are no %s', (_, first, second) => {
+  ])('are not reported for %s', (_, first, second) => {
     expect(disorderOf(timed('a', 'invoke', first), timed('a', 'ok', second))).toBeNull();
   });
-  test('are told apart to the last digit', () => {
+  test('are compared to the last digit', () => {
     const digits = (time: string): string => timed('a', 'invoke', 0).replace('0}', `${time}}`);
     const text = `${digits('1700000000000000001')}${digits('1700000000000000000')}`;
     const ok = text.replace(/"invoke"(?=[^"]*"f"[^\n]*\n$)/, '"ok"');
@@ -169,21 +169,21 @@ describe('times that contradict the order of the file', () => {
   });
 });
 
-describe('in the order of time', () => {
+describe('in time order', () => {
   const spans = (...lines: readonly string[]): unknown => {
     const { builder, wrong } = open(lines.join(''), jsonl, 'time');
     const built = builder.finish();
     if (wrong !== null || 'what' in built) return wrong ?? built;
     return built.history.map(({ client, invoke, return: end }) => [client, invoke, end]);
   };
-  test('events are paired and have their times as positions, equal ones too', () => {
+  test('events are paired and have their times as positions, even equal ones', () => {
     const lines = [timed('b', 'ok', 7), timed('a', 'ok', 5), timed('b', 'invoke', 5)];
     expect(spans(...lines, timed('a', 'invoke', -1))).toEqual([
       ['a', -1, 5],
       ['b', 5, 7],
     ]);
   });
-  test('nanoseconds since 1970 count from the first one', () => {
+  test('nanoseconds since 1970 count from the first event', () => {
     const lines = [
       timed('a', 'ok', '1700000000000000002'),
       timed('a', 'invoke', '1700000000000000001'),
@@ -202,7 +202,7 @@ describe('in the order of time', () => {
       what,
     });
   });
-  test('but a fault without one counts as one of the event above', () => {
+  test('but a fault without a time has the time of the event above it', () => {
     const fault = '{"process":"nemesis","type":"info","f":"kill"}\n';
     const lines = [timed('a', 'invoke', 5), fault, timed('a', 'ok', 6)];
     expect(open(lines.join(''), jsonl, 'time').reader.marks).toMatchObject([{ position: 5 }]);
@@ -221,7 +221,7 @@ describe('a transaction', () => {
     ['{:type :invoke, :f :read, :value [[:r 0 nil] [:r 1 nil]]}', 'rw-register'],
     ['{:type :invoke, :f :txn, :value [[:send 1 2]], :process 0}', '<model>'],
     ['{:type :invoke, :f :txn, :value [], :process 0}', '<model>'],
-  ])('%s is named, with the tool that checks it', (text, model) => {
+  ])('%s is recognized, with the tool that checks it', (text, model) => {
     const { wrong } = open(`[${text}]`, edn);
     expect(wrong).toMatchObject({ line: 1, column: 2 });
     expect(wrong?.what).toMatch(
@@ -229,7 +229,7 @@ describe('a transaction', () => {
     );
     expect(wrong?.what).toContain(elle(model));
   });
-  test('of JSON is named too', () => {
+  test('of JSON is recognized, too', () => {
     const text = '{"type":"invoke","f":"txn","value":[["append",3,1]],"process":0}\n';
     expect(open(text).wrong?.what).toContain("Elle's list-append");
   });
@@ -243,7 +243,7 @@ describe('a transaction', () => {
 });
 
 describe('a map of events', () => {
-  test('has a key in a file of Porcupine', () => {
+  test('must have a key in a file of Porcupine', () => {
     const text = '{:process 1, :type :invoke, :f :write, :key "x", :value 1}\n';
     expect(open(text, porcupine).wrong).toBeNull();
     const ok = '{:process 1, :type :ok}\n';
@@ -260,7 +260,7 @@ describe('a map of events', () => {
     ['[{:a 1\n  :b 12ab}]', 2, 6, 'unexpected "12ab"'],
     ['[{:a 1\n\n :b \\a :c ##x}]', 3, 11, 'unknown ##x'],
     ['[{:a 1 :b 12ab}]', 1, 11, 'unexpected "12ab"'],
-  ])('%s is refused where it goes wrong', (text, line, column, what) => {
+  ])('%s is refused at the position of the error', (text, line, column, what) => {
     expect(open(text, edn).wrong).toEqual({ line, column, what });
   });
 });

@@ -11,7 +11,7 @@ const recorded = [...names, 'versioned-register'].flatMap((name) => {
   return ['valid', 'invalid'].map((kind) => [`${name}-${kind}.${ending}`, kind] as const);
 });
 
-describe('a recorded history can be read and judged by a program', () => {
+describe('a program can read and check a recorded history', () => {
   it.each([
     ...recorded,
     ['register-valid.log', 'valid'] as const,
@@ -27,12 +27,12 @@ describe('a recorded history can be read and judged by a program', () => {
     }
     expect(read.invokeLines).toHaveLength(read.history.length);
   });
-  it('and what is wrong in it has its place', () => {
+  it('and an error in it has a position', () => {
     const line = '{"process":"a","type":"invoke","f":"write","value":1}';
     expect(readHistory(`${line}\n{"process"`)).toMatchObject({ kind: 'malformed', line: 2 });
     expect(readHistory('hello')).toMatchObject({ kind: 'malformed', line: 1, column: 1 });
   });
-  it('and one that may have been cut is told apart from a whole one', () => {
+  it('and a possibly truncated log is distinguished from a complete one', () => {
     const line = '2024-01-01 00:00:00,000{GMT}\tINFO\t[jepsen] jepsen.util: 0\t:invoke\t:write\t1';
     const mayBeCut = (text: string) => {
       const read = readHistory(text, { format: 'jepsen-log' });
@@ -40,7 +40,7 @@ describe('a recorded history can be read and judged by a program', () => {
     };
     expect([mayBeCut(line), mayBeCut(`${line}\n`)]).toEqual([true, false]);
   });
-  it('and the log of a test is known before its first event', () => {
+  it('and a Jepsen log is recognized before its first event', () => {
     const head =
       '2026-01-02 03:04:05,678{GMT}\tINFO\t[jepsen test runner] jepsen.core: Running test:';
     expect(formatOf(`${head}\n${'{:a 1}\n'.repeat(4_000)}`)?.name).toBe('jepsen-log');
@@ -49,7 +49,7 @@ describe('a recorded history can be read and judged by a program', () => {
       .join('')}`;
     expect(readHistory(log)).toMatchObject({ format: 'jepsen-log', history: [{ outcome: 'ok' }] });
   });
-  it('a version that a write expects, too', () => {
+  it('and the version that a write expects is checked', () => {
     const asked = '{"process":"a","type":"invoke","f":"write","value":1';
     const done = '{"process":"a","type":"ok"';
     const what = 'expected a version in "expected", a whole number below 2^53';
@@ -57,7 +57,7 @@ describe('a recorded history can be read and judged by a program', () => {
     const refused = `${asked}}\n${done},"answer":"refused","version":1}`;
     expect(readHistory(refused)).toMatchObject({ what });
   });
-  it('but an unknown format or model is a mistake of the program', () => {
+  it('but an unknown format or model throws', () => {
     expect(() => readHistory('', { format: 'jsonp' })).toThrow('unknown format "jsonp"; did you');
     expect(() => readHistory('', { model: 'registr' })).toThrow('did you mean "register"?');
     const told: object = { order: 'tim' };

@@ -1,4 +1,4 @@
-/** What a history is made of, what is counted on the way, and which files are refused. */
+/** Tests how a file becomes a history, what is counted meanwhile, and which files are refused. */
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import { openHistory, readHistory } from './formats.ts';
@@ -48,7 +48,7 @@ describe('a file is refused', () => {
   });
 });
 
-describe('no model is guessed', () => {
+describe('no model is inferred', () => {
   const write = events('write', 1);
   test.each([
     [events('write', { a: 1 }), 1, 'the value of this write is a map'],
@@ -60,21 +60,21 @@ describe('no model is guessed', () => {
     expect(readHistory(text)).toEqual(problem);
     expect(readHistory(text, { model: 'register' })).toMatchObject({ kind: 'history' });
   });
-  test('but from what a fault did, or a call that did not happen answered, one is', () => {
+  test('except if only a fault or the answer to a failed call has one', () => {
     const fault = '{"process":"nemesis","type":"info","f":"kill","value":{"n1":1}}\n';
     const failed = write.replace('"ok","value":1', '"fail","value":{"why":1}');
     expect(readHistory(`${fault}${failed}`)).toMatchObject({ model: { name: 'register' } });
   });
 });
 
-test('a model is told by a thousand operations, and may then meet no others', () => {
+test('a model is inferred from a thousand operations, and must know all later ones', () => {
   const text = `${events('write', 1).repeat(1_000)}${events('cas', [1, 2])}`;
   expect(readHistory(text)).toMatchObject({ kind: 'malformed', line: 2_001 });
   const late = `${events('write', 1).repeat(999)}${events('cas', [1, 2])}`;
   expect(readHistory(late)).toMatchObject({ kind: 'history', model: { name: 'cas-register' } });
 });
 
-test('it says how many operations it has, chosen or waiting', () => {
+test('a builder counts its operations, before and after the model is chosen', () => {
   for (const model of [null, 'register']) {
     const { reader, builder } = openHistory({ format: jsonl, model, initial: undefined });
     reader.push(events('write', 1).repeat(3));
@@ -85,18 +85,18 @@ test('it says how many operations it has, chosen or waiting', () => {
   }
 });
 
-describe('what was read otherwise than it may have been meant is counted', () => {
+describe('an ambiguity that was resolved is counted', () => {
   const event = (type: string, f: string, value: string): string => {
     return `{:process 1, :type :${type}, :f :${f}, :value ${value}}\n`;
   };
   const both = (f: string, value: string, answer = value): string => {
     return `${event('invoke', f, value)}${event('ok', f, answer)}`;
   };
-  test('keys out of pairs', () => {
+  test('for keys taken from pairs', () => {
     const text = `${both('write', '[:x 1]')}${both('write', '[:y 1]')}${both('write', '1')}`;
     expect(readHistory(text)).toMatchObject({ keyedByPair: 2, hiddenReads: 0, ignoredValues: 0 });
   });
-  test('reads of nil of a register that does not begin with nil', () => {
+  test('for reads of nil from a register that does not begin with nil', () => {
     const text = `${both('write', '1')}${both('read', 'nil')}${both('read', 'nil', '1')}`;
     const options = { format: edn.name, model: 'register' };
     const shown = readHistory(text, options);
@@ -116,7 +116,7 @@ describe('what was read otherwise than it may have been meant is counted', () =>
       history: [{ outcome: 'ok' }, { outcome: 'info' }],
     });
   });
-  test('but no read of nil where nil is written', () => {
+  test('but not for a read of nil if nil is ever written', () => {
     const options = { format: edn.name, model: 'cas-register', initial: 0 };
     for (const [f, value] of [
       ['write', 'nil'],
@@ -129,7 +129,7 @@ describe('what was read otherwise than it may have been meant is counted', () =>
       });
     }
   });
-  test('nor one of another model', () => {
+  test('nor for a read in another model', () => {
     const read = event('invoke', 'read', 'nil, :token 3') + event('ok', 'read', 'nil, :version 0');
     for (const model of ['versioned-register', 'fenced-register', 'fenced-register-with-reads']) {
       expect(readHistory(read, { format: edn.name, model, initial: 1 })).toMatchObject({
@@ -138,13 +138,13 @@ describe('what was read otherwise than it may have been meant is counted', () =>
       });
     }
   });
-  test('values that say nothing', () => {
+  test('for values that are not answers', () => {
     const text = `${both('acquire', '7')}${both('release', 'nil')}`;
     expect(readHistory(text, { model: 'mutex' })).toMatchObject({ ignoredValues: 1 });
   });
 });
 
-test('more different calls than are remembered at once are all there', () => {
+test('more different calls than the cache holds are all read', () => {
   const text = Array.from({ length: 17_000 }, (_, value) => events('write', value)).join('');
   const read = readHistory(`${text}${events('write', 3)}`, { model: 'register' });
   if (read.kind !== 'history') expect.fail(read.what);
@@ -152,7 +152,7 @@ test('more different calls than are remembered at once are all there', () => {
   expect(values).toEqual([...Array.from({ length: 17_000 }, (_, value) => value), 3]);
 });
 
-test('equal calls of a history are in memory once', () => {
+test('equal calls of a history share one object', () => {
   const read = readHistory(`${events('write', 1)}${events('write', 2)}${events('write', 1)}`);
   if (read.kind !== 'history') throw new Error(read.what);
   const [first, second, third] = read.history.map(({ call }) => call);

@@ -1,4 +1,4 @@
-/** One JSON object as fields: exact numbers, and where it goes wrong. */
+/** Tests how a JSON object is read as fields: exact numbers, and the position of errors. */
 import { describe, expect, test } from 'vitest';
 import { decimalOf, readJsonFields, scaleUp } from './json-fields.ts';
 
@@ -14,7 +14,7 @@ describe('an object', () => {
   ])('%s is read', (text, fields) => {
     expect(readJsonFields(text)).toEqual({ kind: 'fields', fields });
   });
-  test('may hold a hundred brackets inside each other, and beside each other any number', () => {
+  test('may nest brackets up to a hundred levels, with any number side by side', () => {
     expect(readJsonFields(brackets(99)).kind).toBe('fields');
     expect(readJsonFields(`{"a":[${'[],{},'.repeat(200)}1]}`).kind).toBe('fields');
     expect(readJsonFields(`{"a":"${'[{'.repeat(200)}"}`).kind).toBe('fields');
@@ -39,7 +39,7 @@ describe('a number', () => {
     ['1e-400', '1e-400'],
     ['1e401', '1e401'],
     ['"9007199254740992"', '9007199254740992'],
-  ])('%s is exact or stays a text', (text, value) => {
+  ])('%s is read exactly or remains a text', (text, value) => {
     expect(readJsonFields(`{"a":${text}}`)).toEqual({ kind: 'fields', fields: { a: value } });
   });
   test.each([
@@ -50,10 +50,10 @@ describe('a number', () => {
     ['1e-3', 1n, 3],
     ['1e-400', 1n, 400],
     ['-2e2', -200n, 0],
-  ])('%s is written down exactly', (text, digits, places) => {
+  ])('%s has an exact decimal form', (text, digits, places) => {
     expect(decimalOf(text)).toEqual({ digits, places });
   });
-  test.each(['', 'x1', '1x', '1e401', '1e-401', '+1', '.5', '1.'])('%j is none', (text) => {
+  test.each(['', 'x1', '1x', '1e401', '1e-401', '+1', '.5', '1.'])('%j is not a number', (text) => {
     expect(decimalOf(text)).toBeNull();
   });
   test('is scaled up by digits', () => {
@@ -62,7 +62,7 @@ describe('a number', () => {
   });
 });
 
-describe('what is no object is refused where it goes wrong', () => {
+describe('a text that is not an object is refused at the position of the error', () => {
   test.each([
     ['[1]', 0, 'expected an object, {"process": …}'],
     ['null', 0, 'expected an object, {"process": …}'],

@@ -1,4 +1,6 @@
-/** Whole operations as Porcupine's users record them: what each field may hold, and means. */
+/**
+ * Tests complete operations in the format of Porcupine's users: valid fields, and their meaning.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import { beginsWithOperation, operations } from './operations.ts';
@@ -6,7 +8,7 @@ import type { RecordedOperation } from './record.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 
-/** What is read of the records of one file, or the first mistake. */
+/** Returns the operations of a file with these records, or the first error. */
 function read(...records: readonly Fields[]): readonly RecordedOperation[] | string {
   const found: RecordedOperation[] = [];
   const reader = operations.open((operation) => {
@@ -19,7 +21,7 @@ function read(...records: readonly Fields[]): readonly RecordedOperation[] | str
 
 const get = { ClientId: 3, Input: ['get', 'x'], Call: 10, Return: 30 };
 
-test('an operation is read with its places', () => {
+test('an operation is read with its position in the file', () => {
   expect(read({ ...get, Output: 'a' })).toEqual([
     {
       process: '3',
@@ -68,15 +70,15 @@ describe('a field', () => {
     [{ Return: null }, 'info', null, {}],
     [{ Return: '9223372036854775807' }, 'info', null, {}],
   ];
-  test.each(outputs)('%j ends as %s at %s with %j', (change, outcome, end, answered) => {
+  test.each(outputs)('%j results in %s at %s with %j', (change, outcome, end, answered) => {
     expect(read({ ...get, ...change })).toMatchObject([{ outcome, return: end, answered }]);
   });
-  test('Return may be missing', () => {
+  test('Return may be omitted', () => {
     const { Return: _, ...unheard } = get;
     const row = { outcome: 'info', return: null, returnedAt: null, answered: { value: 1 } };
     expect(read({ ...unheard, Output: 1 })).toMatchObject([row]);
   });
-  test('ClientId may have another name, or none', () => {
+  test('ClientId may have another name or be omitted', () => {
     const { ClientId, ...anonymous } = get;
     expect(read({ ...anonymous, client_id: 'a' })).toMatchObject([{ process: 'a' }]);
     expect(read({ ...anonymous, client: ClientId })).toMatchObject([{ process: '3' }]);
@@ -101,10 +103,10 @@ describe('a time', () => {
     [far, '1700000000000000007.25', 0, 7.25],
     [far, '1709007199254740991', 0, 9_007_199_254_740_991],
   ];
-  test.each(rows)('from %s to %s is from %d to %d', (Call, Return, invoke, end) => {
+  test.each(rows)('from %s to %s is read as %d to %d', (Call, Return, invoke, end) => {
     expect(read({ ...get, Call, Return })).toMatchObject([{ invoke, return: end }]);
   });
-  test('counts from the first one that is far', () => {
+  test('counts from the first time if that is large', () => {
     const second = { ...get, Call: '1700000000000000005', Return: '1700000000000000006' };
     expect(read({ ...get, Call: far, Return: far }, second)).toMatchObject([
       { invoke: 0, return: 0 },
@@ -113,7 +115,7 @@ describe('a time', () => {
   });
 });
 
-describe('what is no operation is refused', () => {
+describe('a malformed operation is refused', () => {
   const input = 'expected Input, {"op": "put", "key": "x", "value": "4"} or ["put", "x", "4"]';
   const time = 'a time less than 2^53 from the first';
   const call = `expected Call, when it was called, ${time}`;

@@ -1,4 +1,4 @@
-/** For each model of a lock histories that it allows and ones that it forbids, made by hand. */
+/** Tests each lock model with handwritten histories that it allows and that it forbids. */
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from '../check-history.ts';
 import type { History } from '../model.ts';
@@ -24,17 +24,17 @@ describe('a mutex', () => {
     expect(allows(mutex(), [acquire('a'), acquire('b')])).toBe(false);
     expect(allows(mutex(), [acquire('a'), acquire('a')])).toBe(false);
   });
-  it('is released by none but its owner', () => {
+  it('is released only by its owner', () => {
     expect(allows(mutex(), [acquire('a'), release('b')])).toBe(false);
   });
-  it('is denied to nobody while it is free', () => {
+  it('is not denied while it is free', () => {
     expect(allows(mutex(), [acquire('a', 'denied')])).toBe(false);
     expect(allows(mutex(), [acquire('a'), release('a', 'denied')])).toBe(false);
   });
 });
 
 describe('an anonymous mutex', () => {
-  it('is freed by anybody', () => {
+  it('may be released by any client', () => {
     const calls = [acquire('a'), acquire('b', 'denied'), release('b'), acquire('b')];
     expect(allows(anonymousMutex(), calls)).toBe(true);
   });
@@ -49,7 +49,7 @@ describe('a reentrant mutex', () => {
     const calls = [acquire('a'), acquire('a'), release('a'), acquire('b', 'denied'), release('a')];
     expect(allows(reentrantMutex(), [...calls, acquire('b')])).toBe(true);
   });
-  it('is not free after fewer, and stops reentry at its limit', () => {
+  it('is not free after fewer, and refuses reentry beyond its limit', () => {
     const twice = [acquire('a'), acquire('a')];
     expect(allows(reentrantMutex(), [...twice, release('a'), acquire('b')])).toBe(false);
     const bounded = reentrantMutex({ maxDepth: 2 });
@@ -83,14 +83,14 @@ describe('a fenced mutex', () => {
     expect(allows(fencedMutex(), [unseen, free('a'), grant('b', token)])).toBe(true);
     expect(allows(reentrantFencedMutex(), [grant('a', token), grant('a', token)])).toBe(true);
   });
-  it('leaves room for a token that nobody saw', () => {
+  it('reserves a token for a grant whose token is unknown', () => {
     const around = (last: number): FencedMutexCall[] => {
       return [grant('a', 1), free('a'), unseen, free('a'), grant('b', last)];
     };
     expect(allows(fencedMutex(), around(3))).toBe(true);
     expect(allows(fencedMutex(), around(2))).toBe(false);
   });
-  it('tells by a second grant which token the first one had', () => {
+  it('infers the unknown token of a first grant from a second one', () => {
     const calls = [unseen, grant('a', 5), free('a'), free('a')];
     expect(allows(reentrantFencedMutex(), [...calls, grant('b', 6)])).toBe(true);
     expect(allows(reentrantFencedMutex(), [...calls, grant('b', 5)])).toBe(false);
@@ -98,17 +98,17 @@ describe('a fenced mutex', () => {
     expect(allows(reentrantFencedMutex(), [...later, grant('b', 6)])).toBe(true);
     expect(allows(reentrantFencedMutex(), [grant('b', 5), free('b'), ...calls])).toBe(false);
   });
-  it('knows of no token before the first', () => {
+  it('has no known token before the first grant', () => {
     const { describeState, init } = fencedMutex();
     expect(describeState?.(init)).toBe('it is free and no token is known yet');
   });
-  it('gives the same again while it is held, if it is reentrant', () => {
+  it('gives the same token again while it is held, if it is reentrant', () => {
     const again = [grant('a', 3), grant('a', 3), free('a'), free('a')];
     expect(allows(reentrantFencedMutex(), [...again, grant('b', 4)])).toBe(true);
     expect(allows(reentrantFencedMutex(), [grant('a', 3), grant('a', 4)])).toBe(false);
     expect(allows(reentrantFencedMutex(), [...again, grant('b', 3)])).toBe(false);
   });
-  it('stops reentry at `maxDepth`, and has no limit without one', () => {
+  it('refuses reentry beyond `maxDepth`, and has no limit without one', () => {
     const often = Array.from({ length: 9 }, () => grant('a', 3));
     expect(allows(reentrantFencedMutex(), often)).toBe(true);
     expect(allows(reentrantFencedMutex({ maxDepth: 9 }), often)).toBe(true);
@@ -127,13 +127,13 @@ describe('a semaphore', () => {
     return { name: 'release', ...named, answer: answer === 'denied' ? answer : 'released' };
   };
   const two = call('acquire', 2, 'granted');
-  it('grants while enough permits are left, and denies no sooner', () => {
+  it('grants if enough permits are left, and denies only if not', () => {
     const calls = [two, call('acquire', 2, 'denied'), call('acquire', 1, 'granted')];
     expect(allows(semaphore(3), [...calls, call('release', 2, 'released'), two])).toBe(true);
     expect(allows(semaphore(3), [two, two])).toBe(false);
     expect(allows(semaphore(3), [call('acquire', 3, 'denied')])).toBe(false);
   });
-  it('takes back no more permits than it gave', () => {
+  it('takes back at most the permits that it gave', () => {
     expect(allows(semaphore(3), [two, call('release', 3, 'released')])).toBe(false);
     expect(allows(semaphore(3), [two, call('release', 3, 'denied')])).toBe(true);
   });
@@ -146,33 +146,33 @@ describe('a lease', () => {
   const renew = (owner: string, answer: 'renewed' | 'denied'): LeaseCall => {
     return { name: 'renew', lease: 'l', owner, answer };
   };
-  it('may expire unseen', () => {
+  it('may expire at any time', () => {
     expect(allows(lease(), [take('a'), take('b'), renew('a', 'denied')])).toBe(true);
     expect(allows(lease(), [take('a'), renew('a', 'denied'), take('b')])).toBe(true);
   });
-  it('is renewed for nobody who lost it', () => {
+  it('is not renewed for a client that lost it', () => {
     expect(allows(lease(), [take('a'), take('b'), renew('a', 'renewed')])).toBe(false);
     const expired: LeaseCall = { name: 'expire', lease: 'l' };
     expect(allows(lease(), [take('a'), expired, renew('a', 'renewed')])).toBe(false);
     expect(allows(lease(), [take('a'), renew('a', 'denied'), renew('a', 'renewed')])).toBe(false);
   });
-  it('is denied to nobody while nobody holds it', () => {
+  it('is not denied while no client holds it', () => {
     const denied: LeaseCall = { name: 'acquire', lease: 'l', owner: 'b', answer: 'denied' };
     expect(allows(lease(), [denied])).toBe(false);
     expect(allows(lease(), [take('a'), denied])).toBe(true);
   });
-  it('may stay with its owner or not after an acquire without an answer', () => {
+  it('may or may not stay with its owner after an unanswered acquire', () => {
     const asked: LeaseCall = { name: 'acquire', lease: 'l', owner: 'b', answer: 'unknown' };
     expect(allows(lease(), [take('a'), asked, renew('a', 'renewed')])).toBe(true);
     expect(allows(lease(), [take('a'), asked, renew('b', 'renewed')])).toBe(true);
     expect(allows(lease(), [take('a'), asked, renew('a', 'renewed'), renew('b', 'renewed')])).toBe(
       false,
     );
-    // Nobody held it, so nothing could deny it.
+    // No client held it, so it cannot have been denied.
     expect(allows(lease(), [asked, renew('b', 'denied'), renew('b', 'renewed')])).toBe(false);
     expect(allows(lease(), [asked, renew('b', 'renewed')])).toBe(true);
   });
-  it('may be denied to the client that took it, whose first attempt was not answered', () => {
+  it('may be denied to its own holder, whose first attempt was not answered', () => {
     const denied: LeaseCall = { name: 'acquire', lease: 'l', owner: 'a', answer: 'denied' };
     const asked: LeaseCall = { name: 'acquire', lease: 'l', owner: 'a', answer: 'unknown' };
     const history: History<LeaseCall> = [

@@ -1,4 +1,4 @@
-/** For each model one history that it allows and one that it forbids, made by hand. */
+/** Tests each model with handwritten histories that it allows and that it forbids. */
 import { describe, expect, it } from 'vitest';
 import type { History, Operation } from '../model.ts';
 import { allows } from './allows.fixture.ts';
@@ -11,13 +11,13 @@ import { type VersionedCall, versionedRegister } from './versioned-register.ts';
 describe('a register', () => {
   const first: RegisterCall = { name: 'write', key: 'x', value: 1 };
   const second: RegisterCall = { name: 'write', key: 'x', value: 2 };
-  it('returns what was written last', () => {
+  it('returns the last written value', () => {
     expect(allows(register(), [first, second, { name: 'read', key: 'x', value: 2 }])).toBe(true);
   });
-  it('never returns a value that was overwritten', () => {
+  it('never returns an overwritten value', () => {
     expect(allows(register(), [first, second, { name: 'read', key: 'x', value: 1 }])).toBe(false);
   });
-  it('holds its initial value at first', () => {
+  it('starts with its initial value', () => {
     expect(allows(register(0), [{ name: 'read', key: 'x', value: 0 }])).toBe(true);
     expect(allows(register(0), [{ name: 'read', key: 'x', value: null }])).toBe(false);
   });
@@ -28,7 +28,7 @@ describe('a CAS register', () => {
     return { name: 'cas', key: 'x', expected, value: 9, answer };
   };
   const write: CasRegisterCall = { name: 'write', key: 'x', value: 1 };
-  it('writes where it finds what was expected, and only there', () => {
+  it('writes if and only if it finds the expected value', () => {
     const after: CasRegisterCall = { name: 'read', key: 'x', value: 9 };
     expect(allows(casRegister(), [write, cas(2, 'missed'), cas(1, 'matched'), after])).toBe(true);
   });
@@ -60,18 +60,18 @@ const read = (token: number, value: number | 'refused'): FencedCall => {
 };
 
 describe('a fenced register', () => {
-  it('refuses a write below the highest token, and only there', () => {
+  it('refuses a write below the highest token, and no other', () => {
     const calls = [write(2, 7, 'accepted'), write(1, 8, 'refused'), write(2, 9, 'accepted')];
     expect(allows(fencedRegister(), [...calls, read(1, 9)])).toBe(true);
   });
-  it('accepts no lowered token and refuses no current one', () => {
+  it('accepts no lower token and refuses no current one', () => {
     expect(allows(fencedRegister(), [write(2, 7, 'accepted'), write(1, 8, 'accepted')])).toBe(
       false,
     );
     expect(allows(fencedRegister(), [write(2, 7, 'accepted'), write(2, 8, 'refused')])).toBe(false);
     expect(allows(fencedRegister(), [write(2, 7, 'refused')])).toBe(false);
   });
-  it('registers nothing when it is read', () => {
+  it('does not register the token of a read', () => {
     expect(allows(fencedRegister({ initial: 0 }), [read(5, 0), write(1, 7, 'accepted')])).toBe(
       true,
     );
@@ -81,7 +81,7 @@ describe('a fenced register', () => {
     const calls = [write(2, 7, 'accepted'), open, write(2, 8, 'refused'), read(2, 7)];
     expect(allows(fencedRegister(), calls)).toBe(true);
   });
-  it('takes each token once when it is strict', () => {
+  it('accepts each token once if it is strict', () => {
     const strict = fencedRegister({ isStrict: true });
     expect(allows(strict, [write(1, 7, 'accepted'), write(1, 8, 'refused')])).toBe(true);
     expect(allows(strict, [write(1, 7, 'accepted'), write(1, 8, 'accepted')])).toBe(false);
@@ -104,11 +104,11 @@ describe('a fenced register', () => {
 });
 
 describe('a fenced register with reads', () => {
-  it('refuses below the token of a read', () => {
+  it('refuses a write below the token of a read', () => {
     const calls = [write(1, 7, 'accepted'), read(2, 7), write(1, 8, 'refused'), read(1, 'refused')];
     expect(allows(fencedRegisterWithReads(), calls)).toBe(true);
   });
-  it('serves no read with a lowered token and accepts no write below a read', () => {
+  it('serves no read with a lower token and accepts no write below a read', () => {
     const reads = fencedRegisterWithReads(0);
     expect(allows(reads, [write(2, 7, 'accepted'), read(1, 7)])).toBe(false);
     expect(allows(reads, [read(2, 0), write(1, 7, 'accepted')])).toBe(false);
@@ -124,7 +124,7 @@ describe('a map', () => {
   const cas = (expected: string, answer: 'matched' | 'missed'): KeyValueCall => {
     return { name: 'cas', key, expected, value: 'c', answer };
   };
-  it('returns what was put, appended, compared and deleted last', () => {
+  it('returns the result of puts, appends, cas and deletes', () => {
     const gone: KeyValueCall = { name: 'delete', key };
     const calls = [get(''), append, put, append, get('ab'), cas('b', 'missed')];
     expect(allows(keyValue(), [...calls, cas('ab', 'matched'), get('c'), gone, get('')])).toBe(
@@ -132,15 +132,15 @@ describe('a map', () => {
     );
     expect(allows(keyValue(null), [get(null), append, get('b'), gone, get(null)])).toBe(true);
   });
-  it('loses no append and returns nothing that was replaced', () => {
+  it('loses no append and returns no replaced value', () => {
     expect(allows(keyValue(), [put, append, get('a')])).toBe(false);
     expect(allows(keyValue(), [append, put, get('ba')])).toBe(false);
     expect(allows(keyValue(), [put, cas('b', 'matched')])).toBe(false);
   });
 });
 
-describe('a get of nothing', () => {
-  it('of a map in which a missing key holds a text is told how to begin with nothing', () => {
+describe('a get that returns nothing', () => {
+  it('suggests the initial value null if missing keys hold a text', () => {
     const get: KeyValueCall = { name: 'get', key: 'x', value: null };
     expect(keyValue().needs?.(get)).toBe(
       'nothing, where a key that was never put holds "" (unless the map begins with null, as with --init null)',
@@ -162,7 +162,7 @@ describe('a versioned register', () => {
     expect(allows(versionedRegister(), [put(7, 1), put(8, 3)])).toBe(false);
     expect(allows(versionedRegister(), [put(7, 1), read(8, 1)])).toBe(false);
   });
-  it('accepts a write over the version that it expects, and over no other', () => {
+  it('accepts a write only over the version that it expects', () => {
     const over = (expected: number, version: number | null): VersionedCall => {
       return { name: 'write', key: 'x', value: 9, version, expected };
     };
@@ -173,7 +173,7 @@ describe('a versioned register', () => {
     expect(allows(versionedRegister(10, 5), [over(5, 6)])).toBe(true);
     expect(allows(versionedRegister(10, 5), [over(0, 6)])).toBe(false);
   });
-  it('refuses a write over any other version, and says which it has', () => {
+  it('refuses a write over any other version, and reports the current one', () => {
     const refused = (expected: number, version: number | null): VersionedCall => {
       return { name: 'write', key: 'x', value: 9, version, expected, answer: 'refused' };
     };
@@ -206,13 +206,13 @@ describe('the fast path of versions', () => {
     const turned = [read(2, 4), put(1, 7), read(2, 9), put(2, 5)];
     expect(decide(turned)).toEqual({ kind: 'valid', order: [1, 3, 0, 2] });
   });
-  it('leaves out what nobody heard of, and what failed', () => {
+  it('leaves out unanswered and failed operations', () => {
     const unheard = { ...put(null, 1), return: null, outcome: 'info' as const };
     const failed = { ...put(1, 1), outcome: 'fail' as const };
     expect(decide([unheard, failed, put(1, 2)])).toEqual({ kind: 'valid', order: [2] });
     expect(decide([])).toEqual({ kind: 'valid', order: [] });
   });
-  it('leaves to the search what tells no version, and what does not fit', () => {
+  it('leaves histories without versions, or without an order, to the search', () => {
     expect(decide([put(null, 1)])).toBeNull();
     expect(decide([put(1, 1), put(3, 2)])).toBeNull();
     expect(decide([{ ...put(1, 9) }, { ...read(1, 1), return: 2 }])).toBeNull();

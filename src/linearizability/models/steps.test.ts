@@ -1,4 +1,4 @@
-/** One step of each model: what a call leaves behind in a state, and where it is illegal. */
+/** Tests one step of each model: the next states of a call, or that it is illegal. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import type { CallData, Model } from '../model.ts';
@@ -20,7 +20,7 @@ function stepsOf<State extends Json, Call extends CallData>(
   steps: readonly (readonly [state: State, call: Call, next: readonly State[]])[],
 ): void {
   describe(title, () => {
-    it.each(steps)('in %j: %j leaves %j', (state, call, next) => {
+    it.each(steps)('in %j: %j leads to %j', (state, call, next) => {
       expect(model.step(state, call)).toEqual(next);
     });
   });

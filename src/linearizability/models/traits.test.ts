@@ -1,6 +1,6 @@
 /**
- * What each model tells the search of its calls: whether they are pure, which object they are
- * about, what they await and provide, and what they say when they failed.
+ * Tests the traits of calls in each model: purity, object, awaited and provided states, and the
+ * answer of a failed call.
  */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
@@ -18,10 +18,10 @@ import { versionedRegister } from './versioned-register.ts';
 
 interface Traits<State> {
   readonly isPure: boolean;
-  /** Undefined: the model has no such method, or it says so. */
+  /** Undefined if the model has no such method or the method returns undefined. */
   readonly awaits?: State;
   readonly provides?: State;
-  /** What changes in it when it failed; null: nothing is known then. */
+  /** The changed fields of a call that failed, or null if nothing is known then. */
   readonly failed?: { readonly answer: string; readonly token?: null } | null;
   readonly version?: number | null;
 }
@@ -46,7 +46,7 @@ function tellOf<State extends Json, Call extends CallData>(
 const [pure, effect] = [{ isPure: true }, { isPure: false }];
 const key = 'x';
 
-describe('a model tells what the search may spare', () => {
+describe('a model reports the traits of its calls', () => {
   const plain = [
     [
       { name: 'read', key, value: 3 },
@@ -265,7 +265,7 @@ describe('a model tells what the search may spare', () => {
 });
 
 describe('appends', () => {
-  it('make of a text what begins with it', () => {
+  it('extend a text that is a prefix of the result', () => {
     const approaches = keyValue().approaches ?? expect.fail('it is there');
     expect(approaches('a', 'ab')).toBe(true);
     expect(approaches('ab', 'a')).toBe(false);
@@ -275,9 +275,9 @@ describe('appends', () => {
   });
 });
 
-describe('a search that begins anywhere begins', () => {
+describe('the starting states of a later search are', () => {
   const { startingStates } = keyValue();
-  it('with no text, what is awaited, what appends make that of, and a text that is longer', () => {
+  it('no text, the awaited texts, their prefixes before appends, and a longer text', () => {
     expect(
       startingStates?.([
         { name: 'get', key, value: 'abc' },
@@ -289,7 +289,7 @@ describe('a search that begins anywhere begins', () => {
     ).toEqual([null, '', 'abc', 'ab', 'a', '    ']);
     expect(startingStates?.([])).toEqual([null, '', ' ']);
   });
-  it('with no more texts than anybody would try', () => {
+  it('limited in number', () => {
     const grown = Array.from({ length: 2_000 }, () => 'a').join('');
     const states = startingStates?.([
       { name: 'get', key, value: grown },
@@ -297,7 +297,7 @@ describe('a search that begins anywhere begins', () => {
     ]);
     expect(states).toHaveLength(1_001 + 1);
   });
-  it('with a fenced mutex that is free or held by anybody, whose tokens nobody knows', () => {
+  it('for a fenced mutex, free or held by any client, with unknown tokens', () => {
     const acquire = { name: 'acquire', lock: 'l', answer: 'granted', token: 4 } as const;
     const owners = ['a', 'b', 'a'].map((owner) => ({ ...acquire, owner }));
     const holds = [null, ...['a', 'b', 'not a or b'].map((owner) => ({ owner, depth: 1 }))];
@@ -307,7 +307,7 @@ describe('a search that begins anywhere begins', () => {
   });
 });
 
-describe('a model begins', () => {
+describe('the initial state of', () => {
   it.each<[ModelName, Beginning, Json]>([
     ['register', { value: 7 }, 7],
     ['cas-register', { value: 7 }, 7],
@@ -322,11 +322,11 @@ describe('a model begins', () => {
     ['semaphore', {}, 1],
     ['mutex', {}, null],
     ['fenced-register', {}, { highest: 0, values: {} }],
-  ])('%s as %j asks it to', (name, beginning, init) => {
+  ])('%s follows %j', (name, beginning, init) => {
     expect(models[name](beginning).init).toEqual(init);
   });
   it.each<ModelName>(['fenced-register', 'fenced-register-strict', 'fenced-register-with-reads'])(
-    '%s, whose keys hold what it is told',
+    '%s uses the given value for all keys',
     (name) => {
       const model: Model = models[name]({ value: 7 });
       const read = (value: number): CallData => {

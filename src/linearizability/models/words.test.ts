@@ -1,4 +1,4 @@
-/** What each model says of its calls, of what they need and of its states, to the letter. */
+/** Tests the exact words of each model for its calls, their needs, and its states. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import type { CallData, Model } from '../model.ts';
@@ -12,7 +12,7 @@ import { casRegister, register } from './register.ts';
 import { semaphore } from './semaphore.ts';
 import { versionedRegister } from './versioned-register.ts';
 
-/** A call, how it reads, and what it needs; for a model that says that all the same. */
+/** A call, how it reads, and what it needs. */
 type Row<Call> = readonly [call: Call, reads: string, needs: string];
 
 function sayOf<State extends Json, Call extends CallData>(

@@ -1,4 +1,4 @@
-/** Laws of the plain client: it attaches the token of its own grant, and of no other. */
+/** Tests that the plain client attaches the token of its own grant, and no other. */
 import { describe, expect, test } from 'vitest';
 import { Store } from '../store/store.ts';
 import { LockClient } from './lock-client.ts';
@@ -12,7 +12,7 @@ function two(): { service: LockService; alice: LockClient; bob: LockClient } {
 }
 
 describe('a client', () => {
-  test('writes and reads with the token of its last grant of that lock', () => {
+  test('writes and reads with the token of its last grant of the lock', () => {
     const { alice } = two();
     const store = new Store('fenced-reads');
     alice.acquire({ lock: 'db', ttl: 10, now: 0 });
@@ -25,7 +25,7 @@ describe('a client', () => {
     expect(store.highest({ resource: 'db', key: 'x' })).toBe(3);
   });
 
-  test('sends nothing under a lock that it never had, or gave back', () => {
+  test('sends nothing under a lock that it never had or has released', () => {
     const { alice } = two();
     const store = new Store('unfenced');
     expect(alice.write(store, X, 5)).toEqual({ kind: 'no-token', lock: 'db' });
@@ -35,7 +35,7 @@ describe('a client', () => {
     expect(store.contents('db').values.size).toBe(0);
   });
 
-  test('goes on with its old token after a denial, and a fenced store refuses that', () => {
+  test('continues with its old token after a denial, and a fenced store refuses it', () => {
     const { alice, bob } = two();
     const store = new Store('fenced');
     alice.acquire({ lock: 'db', ttl: 10, now: 0 });
@@ -48,7 +48,7 @@ describe('a client', () => {
     expect(alice.write(store, X, 1)).toEqual({ kind: 'refused', highest: 2 });
   });
 
-  test('renews and releases its own grant, not what another has by then', () => {
+  test('renews and releases its own grant, not a later one of another client', () => {
     const { service, alice, bob } = two();
     alice.acquire({ lock: 'db', ttl: 10, now: 0 });
     expect(alice.renew({ lock: 'db', ttl: 20, now: 5 })).toMatchObject({ kind: 'renewed' });
@@ -70,7 +70,7 @@ describe('a client', () => {
     expect(store.write(repeated, 3)).toEqual({ kind: 'refused', highest: 1 });
   });
 
-  test('announces its token where a store wants that', () => {
+  test('announces its token to a store that requires it', () => {
     const { alice, bob } = two();
     const store = new Store('fenced-open');
     alice.acquire({ lock: 'db', ttl: 10, now: 0 });
@@ -79,7 +79,7 @@ describe('a client', () => {
     expect(alice.write(store, X, 1)).toEqual({ kind: 'refused', highest: 2 });
   });
 
-  test('without a service remembers tokens, and can ask for nothing', () => {
+  test('without a service remembers tokens, and cannot ask for locks', () => {
     const alone = new LockClient('alice');
     alone.remember({ lock: 'db', token: 7 });
     expect(alone.token('db')).toBe(7);
@@ -87,7 +87,7 @@ describe('a client', () => {
   });
 });
 
-describe('a mistake of the caller is thrown, and says what was expected', () => {
+describe('an invalid argument throws, and the error says what was expected', () => {
   const service = new LockService();
   const ask = { lock: 'db', client: 'alice', ttl: 10, now: 0 };
 
@@ -137,7 +137,7 @@ describe('a mistake of the caller is thrown, and says what was expected', () => 
     }
   });
 
-  test('making one', () => {
+  test('constructors', () => {
     expect(() => new LockService(0)).toThrow('firstToken must be a whole number from 1 on, not 0');
     expect(() => new LockService(1, { lockDelay: Number.NaN })).toThrow('lockDelay must be');
     expect(() => new LockClient('')).toThrow('id must be');

@@ -1,4 +1,4 @@
-/** Waiting in line for a lock: its rules by themselves, and clients that do. */
+/** Tests waiting in line for a lock: the rules of the line alone, and clients that use it. */
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Work } from '../../core/plan/plan.ts';
@@ -14,7 +14,7 @@ function ask(line: LockLine, client: string, now: number, place = 0): Answer {
 }
 
 describe('a line', () => {
-  test('gives the lock in the order in which it was asked for', () => {
+  test('gives the lock in request order', () => {
     const line = new LockLine(1, true);
     expect(ask(line, 'alice', 0)).toMatchObject({ kind: 'granted', grant: { token: 1 } });
     expect(ask(line, 'bob', 1)).toEqual({ kind: 'denied', holder: 'alice', place: 2 });
@@ -27,7 +27,7 @@ describe('a line', () => {
     });
   });
 
-  test('prolongs the lease of a place whenever its client asks', () => {
+  test('extends the lease of a place whenever its client asks', () => {
     const line = new LockLine(1, true);
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
@@ -36,7 +36,7 @@ describe('a line', () => {
     expect(ask(line, 'bob', 19, 2)).toMatchObject({ kind: 'denied', place: 2 });
   });
 
-  test('puts who comes too late at its end', () => {
+  test('puts a client that asks too late at its end', () => {
     const line = new LockLine(1, true);
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
@@ -45,7 +45,7 @@ describe('a line', () => {
     expect(ask(line, 'carol', 13, 3)).toMatchObject({ kind: 'granted', grant: { token: 3 } });
   });
 
-  test('that verifies nothing gives a lapsed place the lock, for no time at all', () => {
+  test('that verifies nothing grants the lock to an expired place, with a ttl of 0', () => {
     const line = new LockLine(1, false);
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
@@ -57,7 +57,7 @@ describe('a line', () => {
     expect(ask(line, 'carol', 12)).toMatchObject({ kind: 'granted', grant: { token: 3 } });
   });
 
-  test('tells its holder again of the grant that it has, and prolongs it', () => {
+  test('repeats its grant to its holder, and extends it', () => {
     const line = new LockLine(1, true);
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
@@ -70,13 +70,13 @@ describe('a line', () => {
     expect(ask(line, 'bob', 13, 2)).toMatchObject({ kind: 'granted', grant: { token: 2 } });
   });
 
-  test('never ends a lease earlier because its holder asked with a slower clock', () => {
+  test('never shortens a lease because its holder asked with a slower clock', () => {
     const line = new LockLine(1, true);
     ask(line, 'alice', 5);
     expect(ask(line, 'alice', 2)).toMatchObject({ grant: { token: 1, issuedAt: 5 } });
   });
 
-  test('lets nobody but the holder renew or release, and comes back as it was', () => {
+  test('lets only the holder renew or release, and restores a snapshot unchanged', () => {
     const line = new LockLine(1, true);
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
@@ -109,7 +109,7 @@ const WORLD = {
   workload: { steps: [{ compute: '8ms' }, { write: {} }] },
 };
 
-/** The claims that `seeds` seeds of a scenario with these settings break. */
+/** Returns the claims that break in a scenario with these settings, over `seeds` seeds. */
 function broken(world: object, seeds: number): readonly string[] {
   const systems = {
     line: { lock: 'lock-service', store: 'fenced', options: { waits: 'in-line' } },
@@ -128,7 +128,7 @@ function broken(world: object, seeds: number): readonly string[] {
 const slow: Work = { kind: 'compute', id: 1, forUs: 20 * MS };
 
 describe('a lock that is waited for in line', () => {
-  test('stays with its holder when the acquire that brought it comes twice', () => {
+  test('stays with its holder when the granted acquire arrives twice', () => {
     const alice = clientOf('alice', [slow], { ttlUs: 60 * MS });
     const bob = clientOf('bob', [slow], { ttlUs: 60 * MS, section: { thinkUs: 2 * MS } });
     const duplicate: Fault = {
@@ -146,7 +146,7 @@ describe('a lock that is waited for in line', () => {
       ['alice', 1],
       ['bob', 2],
     ]);
-    // What the observer is told of the second: the same grant, which ends later.
+    // The second acquire is recorded as the same grant with a later end.
     expect(eventsOf(trace, 'renew')).toMatchObject([
       { client: 'alice', under: 1, extended: 1, token: 1, untilUs: 67 * MS },
     ]);
@@ -167,12 +167,12 @@ describe('a lock that is waited for in line', () => {
     expect(broken({ network, faults }, 100)).toEqual([]);
   });
 
-  test('stays with a holder that takes it again without having released it', () => {
+  test('stays with a holder that acquires it again without a release', () => {
     const clients = { ...WORLD.clients, releases: false };
     expect(broken({ network: { latency: '1ms..2ms' }, clients }, 60)).toEqual([]);
   });
 
-  test('numbers the accesses under a grant on, when its holder takes it again', () => {
+  test('continues the numbers of accesses when its holder acquires it again', () => {
     const section = { id: 1, thinkUs: 0, lock: 'db', work: [writeOf(1)] };
     const again = { ...section, id: 2, work: [writeOf(2)] };
     const alice = { ...clientOf('alice', [], { releases: false }), sections: [section, again] };

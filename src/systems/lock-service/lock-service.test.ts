@@ -26,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('release'), ...who, names: fc.boolean() }),
 );
 
-/** What happened at one step: who held the lock before it, and how it was answered. */
+/** One step: the holder before and after it, and the answer. */
 interface Seen {
   readonly step: Step;
   readonly now: number;
@@ -35,7 +35,7 @@ interface Seen {
   readonly answer: LockAnswer;
 }
 
-/** Takes the steps one after the other; those that name a token name the last of their client. */
+/** Takes the steps in order; those that name a token name the last one of their client. */
 function take(steps: readonly Step[]): readonly Seen[] {
   const service = new LockService();
   const tokens = new Map<string, number>();
@@ -60,13 +60,13 @@ function isLive(grant: LockGrant | null, now: number): grant is LockGrant {
   return grant !== null && now < grant.issuedAt + grant.ttl;
 }
 
-/** Every sequence of steps keeps `law`. */
+/** Asserts `law` for every sequence of steps. */
 function always(law: (seen: readonly Seen[]) => void): void {
   fc.assert(fc.property(fc.array(step, { maxLength: 40 }), (steps) => law(take(steps))));
 }
 
 describe('the lock service', () => {
-  test('gives tokens that strictly increase, over all locks, from 1 on by ones', () => {
+  test('gives tokens that increase by one from 1 on, over all locks', () => {
     always((seen) => {
       const tokens = seen.flatMap(({ answer }) =>
         answer.kind === 'granted' ? [answer.grant.token] : [],
@@ -75,7 +75,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('never resets its counter: not by a release, an expiry or a denial', () => {
+  test('never resets its counter, not even by a release, an expiry or a denial', () => {
     const service = new LockService();
     const ask = (client: string, now: number): LockAnswer =>
       service.acquire({ lock: 'db', client, ttl: 10, now });
@@ -86,7 +86,7 @@ describe('the lock service', () => {
     expect(ask('alice', 11)).toMatchObject({ kind: 'granted', grant: { token: 3 } });
   });
 
-  test('denies exactly while an unexpired grant of another client holds the lock', () => {
+  test('denies if and only if an unexpired grant of another client holds the lock', () => {
     always((seen) => {
       for (const { step, now, before, answer } of seen) {
         if (step.kind !== 'acquire') continue;
@@ -97,7 +97,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('grants its own holder anew, with a higher token and a new lease', () => {
+  test('grants the lock to its holder again, with a higher token and a new lease', () => {
     const service = new LockService();
     service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
     expect(service.acquire({ lock: 'db', client: 'alice', ttl: 20, now: 5 })).toEqual({
@@ -125,7 +125,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('renews until the end of the lease, exclusive', () => {
+  test('renews before the end of the lease, but not at it', () => {
     const renewAt = (now: number): string => {
       const service = new LockService();
       service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
@@ -134,7 +134,7 @@ describe('the lock service', () => {
     expect([9, 10].map(renewAt)).toEqual(['renewed', 'denied']);
   });
 
-  test('releases only for the holder, and then nobody holds it', () => {
+  test('releases only for the holder, and then has no holder', () => {
     always((seen) => {
       for (const { step, before, after, answer } of seen) {
         if (step.kind !== 'release') continue;
@@ -150,7 +150,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('a release or renew that names a grant does nothing to a later one of the same client', () => {
+  test('a release or renew that names a grant does not affect its client’s later ones', () => {
     const service = new LockService();
     service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
     service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 5 });
@@ -163,7 +163,7 @@ describe('the lock service', () => {
     expect(service.release({ ...stale, token: null })).toEqual({ kind: 'released' });
   });
 
-  test('answers every step with a value and throws nothing', () => {
+  test('answers every step with a value and never throws', () => {
     always((seen) => {
       for (const { answer } of seen) {
         expect(['granted', 'renewed', 'released', 'denied']).toContain(answer.kind);
@@ -171,7 +171,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('comes back as it was saved, sharing nothing', () => {
+  test('restores a saved state, with nothing shared', () => {
     const service = new LockService(31);
     service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
     const saved = service.save();
@@ -183,7 +183,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('counts from its first token again when its counter is volatile, and forgets when told to', () => {
+  test('counts from its first token after a counter reset, and forgets a lock on request', () => {
     const service = new LockService(31);
     service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
     expect([service.forget('db'), service.forget('db')]).toEqual([true, false]);
@@ -193,7 +193,7 @@ describe('the lock service', () => {
     });
   });
 
-  test('gives nobody a lock that was not released until its delay is over, the end exclusive', () => {
+  test('grants an unreleased lock only at the end of its delay', () => {
     const grantedAt = (now: number, isReleased: boolean): string => {
       const service = new LockService(1, { lockDelay: 5 });
       service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
@@ -208,7 +208,7 @@ describe('the lock service', () => {
     expect(grantedAt(1, true)).toBe('granted');
   });
 
-  test('gives a new token with a renew only where its rules say so', () => {
+  test('gives a new token with a renew only if its rules say so', () => {
     const service = new LockService(1, { renewRaises: true });
     service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
     const renewal = { lock: 'db', client: 'alice', token: 1, ttl: 10, now: 5 };
@@ -226,20 +226,20 @@ describe('the numbering of tokens', () => {
     expect(tokens('exact', 31, 3)).toEqual([31, 32, 33]);
   });
 
-  test('an exact token is a safe integer, or there is none', () => {
+  test('an exact token that is not a safe integer throws', () => {
     expect(() => tokens('exact', Number.MAX_SAFE_INTEGER, 2)).toThrow('a token is a safe integer');
   });
 
-  test('above 2^53 a double has every second integer, then even halves go down and up', () => {
+  test('above 2^53 doubles skip odd numbers, and halfway values round to even', () => {
     const above = tokens('double', 2 ** 53 - 2, 7).map((token) => token - 2 ** 53);
     expect(above).toEqual([-2, -1, 0, 0, 2, 4, 4]);
   });
 
-  test('a counter of 32 bits goes on at its lowest', () => {
+  test('a 32-bit counter wraps to its minimum', () => {
     expect(tokens('32-bit', 2 ** 31 - 2, 3)).toEqual([2 ** 31 - 2, 2 ** 31 - 1, -(2 ** 31)]);
   });
 
-  test('random tokens are different, in no order, and above 0', () => {
+  test('random tokens are distinct, unordered and above 0', () => {
     const given = tokens('random', 1, 1000);
     expect(new Set(given).size).toBe(1000);
     const rises = given.filter((token, at) => at > 0 && token > (given[at - 1] ?? 0)).length;

@@ -16,7 +16,7 @@ interface Setup {
   readonly decisions?: Plan['decisions'];
 }
 
-/** alice alone writes 7 and reads it back. */
+/** A plan in which alice alone writes 7 and reads it back. */
 function alone({ work = [writeOf(7), read], storeTimeoutUs, ...setup }: Setup = {}): Plan {
   const more = storeTimeoutUs === undefined ? {} : { storeTimeoutUs };
   return planOf({ store: 'quorum', clients: [clientOf('alice', work, more)], ...setup });
@@ -26,7 +26,7 @@ function lost(message: string): Fault {
   return { kind: 'drop', which: { kind: 'message', message } };
 }
 
-/** `store-1 takes 7`, `store-3 ignores 7`. */
+/** Returns `store-1 takes 7`, `store-3 ignores 7` and so on. */
 function handled(plan: Plan): readonly string[] {
   return eventsOf(run(plan), 'write').map(
     ({ process, isAccepted, value }) => `${process} ${isAccepted ? 'takes' : 'ignores'} ${value}`,
@@ -38,7 +38,7 @@ function served(plan: Plan): readonly (number | null)[] {
 }
 
 describe('a write', () => {
-  test('goes to every replica, and is one call with one return', () => {
+  test('goes to every replica, as one call with one return', () => {
     const trace = run(alone({ work: [writeOf(7)] }));
     const stores = trace.processes.filter(({ role }) => role === 'store').map(({ name }) => name);
     expect(stores).toEqual(['store-1', 'store-2', 'store-3']);
@@ -55,7 +55,7 @@ describe('a write', () => {
     ]);
   });
 
-  test('is answered with the second answer of three, whatever becomes of the third', () => {
+  test('is answered with the second answer of three, whatever happens to the third', () => {
     const one = [lost('alice/1/write/1-store-3/request')];
     expect(returned(alone({ faults: one }), 'alice/1/write')).toBe('ok');
     const two = [...one, lost('alice/1/write/1/request')];
@@ -71,18 +71,18 @@ function returned(plan: Plan, operation: string): string | undefined {
 
 describe('a read', () => {
   const faults = [lost('alice/1/write/1/request')];
-  /** The first replica, which missed the write, is among those that answer first. */
+  /** The first replica, which missed the write, is among the first to answer. */
   const decisions = {
     'alice/1/read-2/1/reply': 500,
     'alice/1/read-2/1-store-3/reply': 900,
   };
 
-  test('takes the latest of R answers', () => {
+  test('returns the latest of R answers', () => {
     expect(served(alone({ faults, decisions }))).toEqual([7]);
     expect(served(alone({ faults, decisions, options: { readQuorum: 1 } }))).toEqual([0]);
   });
 
-  test('repairs what it found behind, if it is to', () => {
+  test('repairs outdated replicas if it is set to', () => {
     const repairs = (readRepair: string): readonly string[] =>
       eventsOf(run(alone({ faults, decisions, options: { readRepair } })), 'log').map(
         ({ process, text }) => `${process} ${text}`,
@@ -92,7 +92,7 @@ describe('a read', () => {
     expect(repairs('before')).toEqual(['store-1 takes x = 7 from alice’s read']);
   });
 
-  test('waits for its repair only before it answers', () => {
+  test('waits for its repair only if that comes before the answer', () => {
     const leaves = (readRepair: string): number | undefined =>
       eventsOf(run(alone({ faults, decisions, options: { readRepair } })), 'leave')[0]?.atUs;
     expect(leaves('after')).toBe(leaves('off'));
@@ -101,7 +101,7 @@ describe('a read', () => {
 });
 
 describe('of two writes, the later is', () => {
-  /** alice is paused after her look at the lease, and bob writes before she does. */
+  /** alice is paused after her lease check, and bob writes before she does. */
   function zombie(stamp: string): Plan {
     const clients = [
       clientOf('alice', [writeOf(1)]),
@@ -112,7 +112,7 @@ describe('of two writes, the later is', () => {
     return planOf({ store: 'quorum', clients, faults: [pause], options: { stamp }, probe: true });
   }
 
-  test.each(['token-and-clock', 'token-and-count'])('the later holder’s by %s', (stamp) => {
+  test.each(['token-and-clock', 'token-and-count'])('that of the later holder by %s', (stamp) => {
     expect(handled(zombie(stamp)).filter((line) => line.endsWith('ignores 1'))).toHaveLength(3);
     expect(examine(zombie(stamp), ['grant-order']).verdicts[0]).toMatchObject({
       kind: 'valid',
@@ -121,7 +121,7 @@ describe('of two writes, the later is', () => {
     expect(served(zombie(stamp))).toEqual([2]);
   });
 
-  test('whoever stamped it last by the clock', () => {
+  test('the one with the later clock time by `clock`', () => {
     expect(handled(zombie('clock'))).not.toContain('store-1 ignores 1');
     expect(examine(zombie('clock'), ['grant-order']).verdicts[0]).toMatchObject({
       kind: 'invalid',
@@ -129,7 +129,7 @@ describe('of two writes, the later is', () => {
     expect(served(zombie('clock'))).toEqual([1]);
   });
 
-  test('of one holder whose clock was set back, the first, but not by count', () => {
+  test('after a clock step back, the first one by clock, but not by count', () => {
     const step: Fault = {
       kind: 'clock',
       process: 'alice',
@@ -145,7 +145,7 @@ describe('of two writes, the later is', () => {
   });
 });
 
-test('a quorum of more than there are is refused, and so is a lock that goes by versions', () => {
+test('a quorum larger than the replicas is refused, and so is a lock that needs versions', () => {
   const many = { writeQuorum: 4 };
   expect(() => run(alone({ options: many }))).toThrow(UnknownSystem);
   expect(() => run(alone({ options: many }))).toThrow('writeQuorum: 4 is more than replicas: 3');

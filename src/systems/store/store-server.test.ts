@@ -1,4 +1,4 @@
-/** Stores that ask the lock service, and what `linearizable` sees of versions gone wrong. */
+/** Tests stores that ask the lock service, and `linearizable` on stores with wrong versions. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../../catalogue.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -10,14 +10,14 @@ import { clientOf, eventsOf, MS, planOf, writeOf } from '../plan.fixture.ts';
 import { VersionServer } from './store-server.ts';
 import { type Commit, MemoryTable, type VersionOutcome } from './version-table.ts';
 
-/** Takes every write, whatever version it expects. */
+/** Accepts every write, whatever version it expects. */
 class CarelessTable extends MemoryTable {
   override commit(commit: Commit): VersionOutcome {
     return super.commit({ ...commit, expected: undefined });
   }
 }
 
-/** Refuses every second write to a row, though the version is right. */
+/** Refuses every write to a row at version 1, even if it expects that version. */
 class ReluctantTable extends MemoryTable {
   override commit(commit: Commit): VersionOutcome {
     const { version } = this.find(commit.cell);
@@ -42,7 +42,7 @@ const catalogue = extend(
   }),
 );
 
-/** Of 20 seeds, how many break each claim before a store. */
+/** Returns, per claim, how many of 20 seeds break it on a store. */
 function broken(store: string): Readonly<Record<string, number>> {
   const text = `
 name: own
@@ -67,17 +67,17 @@ faults: [{ pause: { process: clients, before: write, for: 20ms, chance: 1/2 } }]
   return counts;
 }
 
-test('a store that compares versions fits', () => {
+test('a store that compares versions is linearizable', () => {
   expect(broken('memorytable')).toEqual({ linearizable: 0, 'no-lost-update': 0 });
 });
 
-test('one that does not compare them loses updates, and fits no order of its calls', () => {
+test('a store that does not compare versions loses updates and is not linearizable', () => {
   const counts = broken('carelesstable');
   expect(counts['no-lost-update']).toBe(20);
   expect(counts['linearizable']).toBe(20);
 });
 
-test('one that refuses the right version loses nothing, and fits no order of its calls', () => {
+test('a store that refuses the right version loses nothing but is not linearizable', () => {
   expect(broken('reluctanttable')).toEqual({ linearizable: 20, 'no-lost-update': 0 });
 });
 
@@ -88,7 +88,7 @@ function planWith(faults: readonly Fault[] = [], store = 'check-sequencer') {
 }
 
 describe('a store that asks the lock service', () => {
-  test('takes two messages more for a write, and applies it when the answer has come', () => {
+  test('exchanges two more messages per write, and applies it after the answer', () => {
     const trace = run(planWith());
     const [write] = eventsOf(trace, 'write');
     expect(write).toMatchObject({ isAccepted: true, value: 1, atUs: 5 * MS });
@@ -98,7 +98,7 @@ describe('a store that asks the lock service', () => {
     ]);
   });
 
-  test('refuses a write whose lease is over, even if nobody holds the lock since', () => {
+  test('refuses a write whose lease is over, even if no other client holds the lock', () => {
     const when = { kind: 'before', point: 'alice/1/write' } as const;
     const pause: Fault = { kind: 'pause', process: 'alice', when, forUs: 60 * MS, clocks: 'run' };
     expect(eventsOf(run(planWith([pause])), 'write')).toMatchObject([{ isAccepted: false }]);
@@ -106,13 +106,13 @@ describe('a store that asks the lock service', () => {
     expect(eventsOf(fenced, 'write')).toMatchObject([{ isAccepted: true }]);
   });
 
-  test('refuses what it cannot verify while the lock service is down', () => {
+  test('refuses a write that it cannot verify while the lock service is down', () => {
     const when = { kind: 'before', point: 'alice/1/write' } as const;
     const crash: Fault = { kind: 'crash', process: 'lock', when, restartAfterUs: 90 * MS };
     expect(eventsOf(run(planWith([crash])), 'write')).toMatchObject([{ isAccepted: false }]);
   });
 
-  test('forgets in a crash what it was asking', () => {
+  test('forgets its open questions in a crash', () => {
     const when = { kind: 'at', atUs: 4 * MS } as const;
     const crash: Fault = { kind: 'crash', process: 'store', when, restartAfterUs: MS };
     const trace = run(planWith([crash]));
@@ -120,7 +120,7 @@ describe('a store that asks the lock service', () => {
     expect(trace.ending.kind).toBe('complete');
   });
 
-  test('cannot be put behind a lock that nobody can ask', () => {
+  test('cannot be used with a lock that it cannot ask', () => {
     const plan = planOf({ clients: [alice], lock: 'none', store: 'check-sequencer' });
     expect(whyRefused(plan)).toBe('none cannot be asked by the store check-sequencer');
   });

@@ -16,7 +16,7 @@ function storeOf(name: string): Store {
   return new Store(rule);
 }
 
-/** A write of its own token, unless it says otherwise. */
+/** A write with its token as the value, unless `more` says otherwise. */
 function ask(verb: Ask['verb'], token: number, more: Partial<Ask> = {}): Ask {
   return { verb, token, key: 'x', sequence: 1, ...more };
 }
@@ -31,7 +31,7 @@ function answer(store: Store, { verb, token, key, sequence }: Ask): StoreReply |
   return null;
 }
 
-/** `+` accepted or served, `-` refused, one for each access. */
+/** Returns `+` for each accepted or served access, and `-` for each refused one. */
 function pattern(name: string, asks: readonly Ask[]): string {
   const store = storeOf(name);
   return asks
@@ -41,14 +41,14 @@ function pattern(name: string, asks: readonly Ask[]): string {
 }
 
 const all = [...stores.keys()];
-/** Those that a lower token passes, each for a reason of its own. */
+/** Stores that accept a lower token, each for a different reason. */
 const blind = ['unfenced', 'fence-inverted', 'highest-not-updated', 'client-side-fence'];
 
 function allBut(...names: readonly string[]): readonly string[] {
   return all.filter((name) => !names.includes(name));
 }
 
-/** Sequences after which a variant behaves unlike others; what each of them must answer. */
+/** Sequences on which the variants differ, and the stores that refuse the last access. */
 const sequences: ReadonlyMap<string, { asks: readonly Ask[]; minus: readonly string[] }> = new Map([
   [
     'a lower token',
@@ -121,7 +121,7 @@ describe('a store', () => {
     });
   }
 
-  test('is told from every other by these, but for what is announced, and who compares', () => {
+  test('differs from every other by these, except in announcements and who compares', () => {
     const prints = new Map(
       [...stores.keys()].map((name) => [
         name,
@@ -141,7 +141,7 @@ describe('a store', () => {
     expect(wanting).toEqual(['fenced-open', 'unique-token']);
   });
 
-  test('of unique tokens goes by whichever was announced last, even a lower one', () => {
+  test('of unique tokens accepts the last announced one, even a lower one', () => {
     const store = storeOf('unique-token');
     answer(store, ask('open', 2));
     expect(answer(store, ask('write', 1))).toEqual({ kind: 'refused', highest: 2 });
@@ -150,14 +150,14 @@ describe('a store', () => {
     expect(answer(store, ask('write', 1))).toEqual({ kind: 'accepted' });
   });
 
-  test('that leaves the comparison to its client knows the highest token, and takes any', () => {
+  test('that leaves the comparison to its client knows the highest token, and accepts any', () => {
     const store = storeOf('client-side-fence');
     answer(store, ask('write', 2));
     answer(store, ask('write', 1));
     expect(store.contents('db')).toEqual({ highest: 2, values: new Map([['x', 1]]) });
   });
 
-  test('shuts out earlier tokens from the moment a later one is announced', () => {
+  test('refuses earlier tokens once a later one is announced', () => {
     const store = storeOf('fenced-open');
     expect(answer(store, ask('open', 2))).toEqual({ kind: 'accepted' });
     expect(answer(store, ask('write', 1))).toEqual({ kind: 'refused', highest: 2 });
@@ -165,7 +165,7 @@ describe('a store', () => {
     expect(answer(store, ask('write', 2))).toEqual({ kind: 'accepted' });
   });
 
-  test('that is fenced never accepts a token below its highest, and always one that is equal', () => {
+  test('that is fenced accepts a token if and only if it is not below its highest', () => {
     const access = fc.record({
       resource: fc.constantFrom('db', 'log'),
       key: fc.constantFrom('x', 'y'),
@@ -194,7 +194,7 @@ describe('a store', () => {
     );
   });
 
-  test('keeps its resources apart, whatever their names and keys', () => {
+  test('keeps its resources separate, whatever their names and keys', () => {
     const store = storeOf('fenced-per-key');
     store.write({ resource: 'a/b', key: 'c', token: 5, sequence: 1 }, 1);
     expect(store.write({ resource: 'a', key: 'b/c', token: 1, sequence: 1 }, 2)).toEqual({
@@ -202,13 +202,13 @@ describe('a store', () => {
     });
   });
 
-  test('begins with 0 everywhere', () => {
+  test('starts with the value 0 everywhere', () => {
     const store = storeOf('fenced');
     expect(answer(store, ask('read', 0))).toEqual({ kind: 'value', value: 0 });
     expect(store.contents('db')).toEqual({ highest: 0, values: new Map() });
   });
 
-  test('keeps its values in a crash, and forgets one key when told to', () => {
+  test('keeps its values in a crash, and forgets one key on request', () => {
     const store = storeOf('fenced-volatile');
     answer(store, ask('write', 3));
     answer(store, ask('write', 4, { key: 'y' }));
@@ -225,7 +225,7 @@ describe('a store', () => {
     expect(answer(store, ask('read', 5, { key: 'y' }))).toEqual({ kind: 'value', value: 4 });
   });
 
-  test('comes back from a snapshot as it was, as often as one likes', () => {
+  test('restores a snapshot unchanged, any number of times', () => {
     const store = storeOf('fenced');
     answer(store, ask('write', 3));
     const restore = store.snapshot();
@@ -236,7 +236,7 @@ describe('a store', () => {
     }
   });
 
-  test('knows the highest token of a resource that was only announced or read', () => {
+  test('knows the highest token even if it was only announced', () => {
     const store = storeOf('fenced-open');
     answer(store, ask('open', 4));
     expect(store.contents('db')).toEqual({ highest: 4, values: new Map() });
