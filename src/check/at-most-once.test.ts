@@ -47,7 +47,7 @@ describe('a job', () => {
     const ran = [taken, ...once];
     expect(verdictOn('at-most-once', [...ran, denied('bob')])).toMatchObject({ exercised: 1 });
     expect(verdictOn('at-most-once', [...ran, denied('probe')])).toMatchObject({ exercised: 0 });
-    // A section that runs the job as well was not kept from it.
+    // A denial does not count if its section ran the job as well.
     expect(verdictOn('at-most-once', [...ran, denied('alice')])).toMatchObject({ exercised: 0 });
   });
 

@@ -72,7 +72,7 @@ describe('a lower token', () => {
     }
   });
 
-  test('that was drawn early breaks the claim if its client asked for the lock afterwards', () => {
+  test('that was drawn early breaks the claim if its client repeats the request afterwards', () => {
     const first = [asks(1, 'carol', 2, 'incr'), ...answered(2, 'carol', 2, 1, 'incr')];
     const asked = (ms: number, call: string, words: string): readonly TraceEvent[] => {
       const names = { from: 'carol', to: 'lock', message: `carol/2/${call}/1/request` };

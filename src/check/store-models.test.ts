@@ -35,7 +35,7 @@ function operationsOf(events: readonly TraceEvent[]): readonly StoreOperation[] 
   return storeOperations(indexTrace(traceOf(events)))[0] ?? [];
 }
 
-/** Returns the calls of a history; those without a known outcome keep their outcome. */
+/** Returns the calls of a history, with the outcome of those that did not end as `ok`. */
 function callsIn<C>(
   seenAs: (operations: readonly StoreOperation[]) => ClientHistory<C>,
   ...events: readonly (readonly TraceEvent[])[]

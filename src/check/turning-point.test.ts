@@ -33,7 +33,7 @@ function turn(failing: readonly TraceEvent[], neighbour: readonly TraceEvent[]) 
 
 const [ALICE, BOB] = ['alice/1/write/1/request', 'bob/2/write/1/request'];
 
-describe('two runs first differ where', () => {
+describe('the first difference between two runs is that', () => {
   test('a server handles two calls in another order, at the first of the two', () => {
     const failing = [handled(15, BOB, 'store'), handled(20, ALICE, 'store')];
     const other = [handled(5, ALICE, 'store'), handled(15, BOB, 'store')];
@@ -156,7 +156,7 @@ describe('a difference is described by the events of both runs', () => {
     expect(turn([event, rest], [event, rest])).toBeNull();
   });
 
-  test('an event without a call, or with the same answer in both runs, is not a difference', () => {
+  test('a return in one run only, or an event that answers no call, is not a difference', () => {
     const quiet = [
       grant(5, 'bob', 9, { message: '' }),
       release(5, 'bob', 2, { message: '' }),

@@ -152,10 +152,7 @@ describe('a store that does not count its changes', () => {
 });
 
 describe('a store that compares timestamps', () => {
-  /**
-   * Both read 1, changed at 3 ms; bob changes it to 2 with timestamp `stamp`; alice still expects
-   * 3.
-   */
+  /** Both read version 3; bob's write leaves the timestamp `stamp`, and alice still expects 3. */
   const sameTick = (stamp: number): TraceEvent[] => [
     ...writes(0, 'carol/1/write', { value: 1, version: null, given: becomes(3) }),
     ...reads(2, 'alice/1/read', 1, 3),

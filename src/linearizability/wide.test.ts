@@ -99,7 +99,7 @@ const lossyRegister: Model<Value, RegisterCall> = {
 };
 
 describe('a state key', () => {
-  it('merges states that otherwise differ in nothing relevant', () => {
+  it('merges all states for which it is the same', () => {
     const isTick = (call: RegisterCall | Tick): call is Tick => call.name === 'tick';
     const ticking = withTicks<Value, RegisterCall>(register(), isTick);
     const blind = { ...ticking, stateKey: ({ state }: Ticking<Value>): Value => state };

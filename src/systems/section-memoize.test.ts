@@ -218,7 +218,7 @@ describe('a stampede', () => {
     clocks: 'run',
   };
 
-  test('is of all clients without a lock, one with it, and two after an eviction or a pause', () => {
+  test('is all clients without a lock, one with it, two after an eviction or a pause', () => {
     expect(stampedeOf(runOf(crowd, { lock: 'none' }))).toEqual({ computations: 3, most: 3 });
     expect(stampedeOf(runOf(crowd))).toEqual({ computations: 1, most: 1 });
     expect(stampedeOf(runOf(crowd, { faults: [evict] }))).toEqual({ computations: 2, most: 2 });
@@ -289,7 +289,7 @@ describe('a lock whose wait fails', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
-  test('ends the section if it gives up without the lock', () => {
+  test('ends the section of a client that gives up without it', () => {
     const bob = clientOf('bob', [memoizeOf(8, { withoutLock: 'gives-up' })], late);
     const trace = runOf([holder, bob], waits);
     expect(

@@ -121,7 +121,7 @@ describe('a store', () => {
     });
   }
 
-  test('differs from every other by these, except in announcements and who compares', () => {
+  test('differs from every other in these, except in announcements and client-side checks', () => {
     const prints = new Map(
       [...stores.keys()].map((name) => [
         name,
