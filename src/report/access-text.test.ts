@@ -21,7 +21,7 @@ function versioned(version: WriteVersion): Write {
   return refused({ token: 0, version, refusal: { kind: 'version' } });
 }
 
-describe('why a store refused', () => {
+describe('the reason of a refusal', () => {
   const ofTokens: readonly (readonly [string, Partial<Write>, string])[] = [
     ['fenced', { highest: 32 }, 'has seen 32'],
     ['fenced-strict', { highest: 1, refusal: { kind: 'equal' } }, 'has seen 1 already'],
@@ -69,13 +69,13 @@ describe('why a store refused', () => {
     expect(refusalReason(versioned(version))).toBe(words);
   });
 
-  test('nothing is left to take', () => {
+  test('by a CHECK', () => {
     const refusal: Refusal = { kind: 'check', rule: 'stock >= 0' };
     expect(refusalReason(refused({ refusal }))).toBe('CHECK (stock >= 0) forbids it');
   });
 });
 
-test('the change of a version is said as it was and as it is', () => {
+test('a change of version shows the old and the new one', () => {
   const write = {
     ...versioned({ by: 'version', expected: 5, found: 5, given: 6 }),
     isAccepted: true,
@@ -103,7 +103,7 @@ describe('a flag shows', () => {
   });
 });
 
-describe('why a renew or a release was denied', () => {
+describe('the reason of a denied renew or release if', () => {
   const at = { process: 'lock', lock: 'db', message: '' } as const;
   const given = (client: string, ordinal: number, [fromMs, untilMs]: [number, number]): Grant => ({
     kind: 'grant',
@@ -179,7 +179,7 @@ describe('why a renew or a release was denied', () => {
   });
 });
 
-test('a call to a lock goes by the name that its program gives it', () => {
+test('a call to a lock has the name that its program gives it', () => {
   expect(lockCallName('alice/1/release', 'release')).toBe('release');
   expect(lockCallName('alice/1/acquire-2', 'acquire')).toBe('acquire');
   expect(lockCallName('alice/2/del-3', 'release')).toBe('`del`');

@@ -4,7 +4,7 @@ import { casesOf, isFailure, systemLines } from './cases.ts';
 import { sampleScenario } from './run-result.fixture.ts';
 
 describe('casesOf', () => {
-  it('has a case for each listed claim, each kept plan and all that went wrong besides', () => {
+  it('has a case per listed claim and kept plan, and for every other failure', () => {
     const cases = casesOf(sampleScenario).map(({ system, name, outcome }) => [
       system,
       name,
@@ -25,7 +25,7 @@ describe('casesOf', () => {
     ]);
   });
 
-  it('says why, and gives a broken claim its counterexample', () => {
+  it('has the reason of each case, and the counterexample of a broken claim', () => {
     const cases = casesOf(sampleScenario);
     expect(cases[0]).toMatchObject({
       message: 'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
@@ -48,7 +48,7 @@ describe('casesOf', () => {
     );
   });
 
-  it('judges no claim that should break on a part of the seeds, on one seed or on none', () => {
+  it('leaves a claim that should break open on a part of the seeds, on one or on none', () => {
     const outcomes = (change: Partial<ScenarioResult>): unknown => {
       const result = { ...sampleScenario.result, ...change };
       const cases = casesOf({ ...sampleScenario, result });
@@ -61,7 +61,7 @@ describe('casesOf', () => {
     expect(outcomes({ systems })).toBe('open');
   });
 
-  it('tells failures from what could not be judged', () => {
+  it('distinguishes failures from cases that could not be judged', () => {
     const failures = casesOf(sampleScenario).filter(isFailure);
     expect(failures.map(({ outcome }) => outcome)).toEqual([
       'broke',
@@ -78,7 +78,7 @@ describe('systemLines', () => {
     '\n',
   );
 
-  it('points at the line on which a system is named', () => {
+  it('returns the line on which a system is named', () => {
     const lines = systemLines({ file: 'x.yaml', text }, ['a', 'b c']);
     expect([...lines]).toEqual([
       ['a', 3],
@@ -86,7 +86,7 @@ describe('systemLines', () => {
     ]);
   });
 
-  it('knows no line in what is not YAML', () => {
+  it('returns no line for text that is not YAML', () => {
     expect(systemLines({ file: 'x.yaml', text: '{' }, ['a']).size).toBe(0);
   });
 });

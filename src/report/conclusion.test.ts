@@ -68,7 +68,7 @@ function summaryOf(...systems: readonly SystemResult[]): Summary {
 const told = (summary: Summary): string => renderConclusion(summary, plain).replace(/\s+/g, ' ');
 
 describe('the conclusion', () => {
-  it('says of what held on how many seeds, with a bound, and on how many it was exercised', () => {
+  it('reports the seeds of a held claim, with a bound, and those that exercised it', () => {
     const holding = systemWith({
       expect: { holds: ['grant-order'] },
       claims: { 'grant-order': HELD },
@@ -78,7 +78,7 @@ describe('the conclusion', () => {
     );
   });
 
-  it('leaves what a shard shows to the merge', () => {
+  it('leaves the judgment of a shard to the merge', () => {
     const part = systemWith({ expect: { holds: ['grant-order'] }, isPart: true });
     const text = told(summaryOf(part));
     expect(text).toContain('not judged: fenced (judged at merge)');
@@ -86,14 +86,14 @@ describe('the conclusion', () => {
     expect(told(summaryOf({ ...part, met: false }))).not.toContain('judged at merge');
   });
 
-  it('says how many sections errors ended of what was met, and by which', () => {
+  it('reports how many sections of a met system ended with an error, and which', () => {
     const error = { error: 'ReplyError: no', place: 'lock.mjs:12:5', count: 12, firstSeed: 3 };
     const failed = [{ ...error, error: 'Late', count: 2 }, error];
     const sections = { ...NO_SECTIONS, began: 1600, entered: 1600, failed, otherFailed: 1 };
     const holding = systemWith({ sections });
     const text = 'fenced: 15 of 1,600 sections ended by an error: ReplyError: no at lock.mjs:12:5';
     expect(told(summaryOf(holding))).toContain(text);
-    // Of the others the overview has it.
+    // For all other systems, the overview reports it.
     for (const met of [false, null]) {
       expect(told(summaryOf({ ...holding, met }))).not.toContain('by an error');
     }
@@ -107,11 +107,11 @@ describe('the conclusion', () => {
       text.split('\n').find((one) => one.includes('by an error')) ?? '';
     const plainly = renderConclusion(summaryOf(holding), plain);
     expect(line(painted(1600))).toBe(line(plainly));
-    // All of them: that is to be seen.
+    // All sections ended with an error, so the line is highlighted.
     expect(line(painted(15))).toContain('\u001b[33m');
   });
 
-  it('gives no bound where all seeds are one run', () => {
+  it('gives no bound if all seeds are the same run', () => {
     const holding = systemWith({
       expect: { holds: ['grant-order'] },
       claims: { 'grant-order': HELD },
@@ -121,7 +121,7 @@ describe('the conclusion', () => {
     expect(told(summaryOf(holding))).not.toContain('95 %');
   });
 
-  it('gives the scope of an exhaustive search, no bound, and says nothing of seeds', () => {
+  it('gives the scope of an exhaustive search, without a bound and without seeds', () => {
     const scope = {
       faults: 2,
       kinds: ['pause', 'delay'],
@@ -146,7 +146,7 @@ describe('the conclusion', () => {
     expect(cut).toContain('100 of 6,919 plans)');
   });
 
-  it('gives what the scopes of several systems have in common', () => {
+  it('gives the common part of the scopes of several systems', () => {
     const scope = { faults: 1, ties: 1, latencyUs: 1_000, clients: 2, sections: 1 };
     const claims = { 'grant-order': HELD };
     const [one, two] = [20, 31].map((plans) =>
@@ -164,7 +164,7 @@ describe('the conclusion', () => {
     );
   });
 
-  it('does not say of a claim that it held where nothing tested it', () => {
+  it('does not list a claim as held if it was not exercised', () => {
     const idle = { ...HELD, exercised: 0, avoided: 0 };
     const system = systemWith({
       expect: { holds: ['grant-order'] },
@@ -176,7 +176,7 @@ describe('the conclusion', () => {
   it.each([
     ['interrupted', 130, '? interrupted after 239–240 of 10,000,000 seeds: 2 of 2'],
     ['time', 0, '✓ out of time after 239–240 of 10,000,000 seeds: 2 of 2'],
-  ] as const)('says that not all seeds were examined: %s', (by, exit, last) => {
+  ] as const)('reports that not all seeds were examined: %s', (by, exit, last) => {
     const systems = [systemWith({ seeds: 240 }), systemWith({ name: 'other', seeds: 239 })];
     const cutShort = { asked: 10_000_000, by };
     const [scenario] = summaryOf(...systems).scenarios;
@@ -192,12 +192,12 @@ describe('the conclusion', () => {
     );
   });
 
-  it('says so of an interruption in which every seed had been examined', () => {
+  it('reports an interruption even if every seed had been examined', () => {
     const text = told({ ...summaryOf(systemWith({})), exit: 130 });
     expect(text).toMatch(/^\? interrupted: 1 of 1 expectation met/);
   });
 
-  it('names first what nobody expected, then what broke as it must, as it may, and unlisted', () => {
+  it('lists unexpected results first, then claims that broke: expected, allowed, unlisted', () => {
     const expected = { holds: ['a'], breaks: ['b', 'e'], may: ['c'] };
     const claims = { a: BREAKING, b: BREAKING, c: BREAKING, d: BREAKING, e: HELD };
     const text = told(summaryOf(systemWith({ expect: expected, claims, met: false })));
@@ -208,7 +208,7 @@ describe('the conclusion', () => {
     expect(text).toMatch(/✗ 0 of 1 expectation met, 1 not met;/);
   });
 
-  it('says what could not be judged, and why', () => {
+  it('lists systems that were not judged, with the reason', () => {
     const open = systemWith({ expect: { holds: ['a'] }, met: null, vacuous: ['drop never fired'] });
     expect(told(summaryOf(open))).toContain('not judged: fenced (drop never fired)');
     const claims = { a: { ...HELD, judged: 800, unknown: 200 } };
@@ -219,13 +219,13 @@ describe('the conclusion', () => {
     expect(told(summaryOf(systemWith(unknown)))).not.toContain('held:');
   });
 
-  it('bounds what was judged on nine of ten seeds by the seeds on which it was judged', () => {
+  it('bounds a claim judged on nine of ten seeds by the judged seeds alone', () => {
     const claims = { a: { ...HELD, judged: 900, unknown: 100 } };
     const most = systemWith({ expect: { holds: ['a'] }, claims, unknown: 100 });
     expect(told(summaryOf(most))).toContain('held: 0 of 900 seeds');
   });
 
-  it('has at most six lines of at most the width, and one for errors, whatever there is', () => {
+  it('has at most six lines within the width, and one for errors, for any summary', () => {
     const anySections = fc.record({ name: anyName, count: fc.nat(9) }).map(({ name, count }) => {
       const failed = [{ error: name, place: null, count, firstSeed: 0 }];
       return { ...NO_SECTIONS, began: 9, entered: 9, failed: count === 0 ? [] : failed };
@@ -290,11 +290,11 @@ describe('the bound', () => {
     expect(boundText(seeds)).toBe(text);
   });
 
-  it('is never below the exact one, and at most a tenth above', () => {
+  it('is never below the exact bound, and at most a tenth above', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000_000 }), (seeds) => {
         const [, most = '', scale = ''] = /than ([\d.]+) in ([\d,]+)/.exec(boundText(seeds)) ?? [];
-        // As many seeds without a breach are as likely as 5 % where the share is the bound.
+        // At a rate equal to the bound, this many seeds pass with a probability of 5 %.
         const exact = (1 - 0.05 ** (1 / seeds)) * Number(scale.replaceAll(',', ''));
         expect(Number(most)).toBeGreaterThanOrEqual(exact - 1e-6);
         expect(Number(most)).toBeLessThan(exact + 0.1 + 1e-6);

@@ -16,7 +16,7 @@ function boundary(found: Partial<Boundary>): Boundary {
   };
 }
 
-test('a boundary is told by the side of it that is the shorter to write', () => {
+test('a boundary is described from its side with the shorter number', () => {
   const texts = [
     boundary({}),
     boundary({ breaksAtUs: 9_000, holdsAtUs: 8_999, keepsUs: 9_000 }),
@@ -31,7 +31,7 @@ test('a boundary is told by the side of it that is the shorter to write', () => 
   ]);
 });
 
-test('a plan that could not keep the smallest round number beyond says what was drawn', () => {
+test('a plan that cannot keep the next round number reports the drawn one', () => {
   expect(boundaryText(boundary({ breaksAtUs: 0, holdsAtUs: 1 }))).toBe(
     'breaks with no pause of bob, holds with 1 us',
   );
@@ -40,7 +40,7 @@ test('a plan that could not keep the smallest round number beyond says what was 
   );
 });
 
-test('where there is another boundary further on, only what was seen is told', () => {
+test('if there is another boundary further on, only the tried lengths are reported', () => {
   expect(boundaryText(boundary({ isOnlyOne: false }))).toBe(
     'breaks with a pause of bob of 10.001 ms, holds with 10 ms',
   );

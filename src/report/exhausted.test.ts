@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EdgePoint, SystemEdges } from '../search/campaign/result.ts';
 import { renderEdges } from './exhausted.ts';
 
-/** The edges of a claim at 10 ms and 20 ms. */
+/** The edges of a claim at ttls of 10 ms and 20 ms. */
 function pointsOf(
   claim: string,
   kind: EdgePoint['kind'],
@@ -22,7 +22,7 @@ function edgesOf(...points: readonly (readonly EdgePoint[])[]): Edged {
 
 const wide = { width: 200 };
 
-test('claims that begin to break alike share a line, and others have their own', () => {
+test('claims with the same edges share a line; others have their own', () => {
   const edges = edgesOf(
     pointsOf('a', 'pause', [8_001, 18_001]),
     pointsOf('b', 'pause', [8_001, 18_001]),
@@ -36,7 +36,7 @@ test('claims that begin to break alike share a line, and others have their own',
   ]);
 });
 
-test('what no length breaks, and what breaks without a fault, is left out', () => {
+test('claims that no length breaks, or that break without a fault, are omitted', () => {
   const edges = edgesOf(pointsOf('a', 'pause', [null, null]), pointsOf('b', 'pause', [0, 0]));
   expect(renderEdges([edges], wide)).toBe('');
   expect(renderEdges([{ name: 'seeds' }], wide)).toBe('');
@@ -50,7 +50,7 @@ test('a search that was given up is reported, and systems are named with their s
   );
 });
 
-test('lines fit the terminal, and names cannot steer it', () => {
+test('lines fit the terminal, and names cannot control it', () => {
   const { edges: own } = edgesOf(pointsOf('grant-order', 'pause', [10_001, 20_001]));
   const edges = { name: 'one\u001b[2J', edges: own };
   const lines = renderEdges([edges], { width: 40 }).split('\n');

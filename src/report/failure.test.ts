@@ -6,7 +6,7 @@ import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
 const plain = { colour: false, width: 100 };
 
 describe('renderFailure', () => {
-  it('tells the zombie write in words, in columns and in commands', () => {
+  it('describes the zombie write in words, in columns and in commands', () => {
     const text = renderFailure(zombieFinding, plain);
     expect(text).toBe(
       [
@@ -39,7 +39,7 @@ describe('renderFailure', () => {
     );
   });
 
-  it('says what the same plan does on the systems that must hold, and on how many more', () => {
+  it('reports the same plan on systems that must hold, and counts further ones', () => {
     const textOf = (count: number): string[] => {
       const siblings = Array.from({ length: count }, (_, at) => ({
         claim: 'fence-monotone',
@@ -60,12 +60,12 @@ describe('renderFailure', () => {
     ]);
   });
 
-  it('names no page where none is written', () => {
+  it('names no page if none is written', () => {
     const text = renderFailure({ ...manyZombies(40), pageFile: '' }, plain);
     expect(text).not.toMatch(/in the report|^report:/m);
   });
 
-  it('says calmly what was expected', () => {
+  it('marks an expected failure, without the color of an alarm', () => {
     const expected = { ...zombieFinding, isExpected: true };
     const text = renderFailure(expected, { colour: true, width: 100 });
     expect(text.split('\n')[0]).toBe(
@@ -81,7 +81,7 @@ describe('renderFailure', () => {
     ]);
   });
 
-  it('never exceeds 25 lines of 100 columns and those of a few siblings, however much there is to say', () => {
+  it('never exceeds 25 lines of 100 columns, plus those of a few twins', () => {
     const long = 'a sentence of which there is far too much to be read by anybody '.repeat(30);
     const many = manyZombies(40);
     const wordy = { ...many, explanation: { ...many.explanation, however: long } };
@@ -103,7 +103,7 @@ describe('renderFailure', () => {
     }
   });
 
-  it('keeps the evidence when it leaves steps out, which the numbers show', () => {
+  it('keeps the evidence if it omits steps, and the numbers show the gap', () => {
     const text = renderFailure(manyZombies(40), plain);
     expect(text).toContain('← newer write');
     expect(text).toContain('← stale write');
@@ -111,26 +111,26 @@ describe('renderFailure', () => {
     expect(text).not.toMatch(/^359 /m);
   });
 
-  it('keeps a piece of evidence that is early and small before others that are late', () => {
+  it('prefers early evidence to later steps', () => {
     const finding = manyZombies(40);
     const early = { role: 'first message', event: 2 };
     const verdict = { ...finding.verdict, evidence: [early, ...finding.verdict.evidence] };
     expect(renderFailure({ ...finding, verdict }, plain)).toContain('← first message');
   });
 
-  it('breaks a command that is too long where a shell joins it again', () => {
+  it('wraps a long command so that a shell joins it again', () => {
     const planFile = `reports/${'long-'.repeat(14)}name.yaml`;
     const lines = renderFailure({ ...zombieFinding, planFile }, plain).split('\n');
     expect(lines).toContain('replay: npx --no-install fencepost replay \\');
     expect(lines).toContain(planFile);
   });
 
-  it('quotes a path that a shell would read otherwise', () => {
+  it('quotes a path with characters that are special to a shell', () => {
     const text = renderFailure({ ...zombieFinding, planFile: "my plans/it's.yaml" }, plain);
     expect(text).toContain(`replay: npx --no-install fencepost replay 'my plans/it'\\''s.yaml'`);
   });
 
-  it('lets no name steer the terminal', () => {
+  it('escapes names that would control the terminal', () => {
     const evil = renamed(zombieFinding, 'alice', 'al\u001b[2Jice\u202e');
     const text = renderFailure(evil, plain);
     expect(text).not.toContain('\u001b');
@@ -138,7 +138,7 @@ describe('renderFailure', () => {
     expect(text).toContain('‹U+001B›');
   });
 
-  it('is the same text with colour as without', () => {
+  it('is the same text with color as without', () => {
     const coloured = renderFailure(zombieFinding, { colour: true, width: 100 });
     expect(coloured).toContain('\u001b[31m');
     expect(
@@ -153,7 +153,7 @@ describe('renderFailure', () => {
 describe('renderRepeat', () => {
   const other = { ...zombieFinding, system: 'fenced-late', seed: 18 };
 
-  it('names the finding whose plan it shares, and tells an equal story once', () => {
+  it('names the finding with the same plan, and omits an equal story', () => {
     const text = renderRepeat(other, zombieFinding, plain);
     expect(text).toContain('✗ Stale write accepted by `unfenced`');
     expect(text).toContain('fence-monotone of fenced-late in zombie-writer, seed 18');
@@ -161,7 +161,7 @@ describe('renderRepeat', () => {
     expect(text).not.toContain('Let A be');
   });
 
-  it('tells what its explanation says otherwise', () => {
+  it('reports only the parts of the explanation that differ', () => {
     const explanation = { ...other.explanation, cure: 'A later test would have helped' };
     const text = renderRepeat({ ...other, explanation }, zombieFinding, plain);
     expect(text).toContain('A later test would have helped.');

@@ -64,7 +64,7 @@ describe('githubAnnotations', () => {
     ]);
   });
 
-  it('has one for each failure and none for what passed or was not judged', () => {
+  it('returns one per failure, and none for passed or unjudged cases', () => {
     const titles = githubAnnotations([sampleScenario], here).map(
       (line) => parsed(line).properties['title'],
     );
@@ -77,7 +77,7 @@ describe('githubAnnotations', () => {
     ]);
   });
 
-  it('has nine at most, and then says how many more there are', () => {
+  it('returns at most nine, then the number of further failures', () => {
     const lines = githubAnnotations([sampleScenario, sampleScenario, sampleScenario], here);
     expect(lines).toHaveLength(10);
     expect(parsed(lines[9] ?? '').properties).toEqual({ title: '6 more failures' });
@@ -86,12 +86,12 @@ describe('githubAnnotations', () => {
     expect(githubAnnotations([nine, sampleScenario], here)).toHaveLength(9);
   });
 
-  it('names no file that lies outside the repository', () => {
+  it('names no file outside the repository', () => {
     const [first = ''] = githubAnnotations([sampleScenario], { placeOf: () => null });
     expect(Object.keys(parsed(first).properties)).toEqual(['title']);
   });
 
-  it('is one line that GitHub reads back as it was meant, whatever the names', () => {
+  it('returns single lines that GitHub decodes as intended, for any names', () => {
     fc.assert(
       fc.property(anyName, (name) => {
         const difference = { system: name, seed: 1, what: name };
@@ -131,7 +131,7 @@ describe('renderStepSummary', () => {
     expect(rows).toHaveLength(7);
   });
 
-  it('tells each failure in words, as a diagram and with what to type', () => {
+  it('reports each failure in words, as a diagram and with its commands', () => {
     const text = renderStepSummary(overview, [sampleScenario], whole);
     expect(text).toContain('#### ✗ Stale write accepted by `unfenced`\n');
     expect(text).toContain("Let A be alice's grant 1 of `db` \\(from 1 ms");
@@ -144,7 +144,7 @@ describe('renderStepSummary', () => {
     expect(text).toContain('```text\nseed 3: TypeError: x is not a function\nand 10 more\n```');
   });
 
-  it('folds away a counterexample that was wanted', () => {
+  it('folds an expected counterexample', () => {
     const text = renderStepSummary(overview, [sampleScenario], whole);
     const at = text.indexOf('<details>');
     expect(text.slice(at)).toMatch(
@@ -154,7 +154,7 @@ describe('renderStepSummary', () => {
     expect(text.slice(0, at).match(/```mermaid/g)).toHaveLength(1);
   });
 
-  it('stays below its limit in bytes, and says what it left out', () => {
+  it('stays below its limit in bytes, and reports what it omitted', () => {
     const findings = Array.from({ length: 40 }, (_, at) => ({
       ...renamed(zombieFinding, 'alice', `ä${at}`),
     }));
@@ -170,7 +170,7 @@ describe('renderStepSummary', () => {
     expect(all).not.toContain('left out');
   });
 
-  it('keeps its table, its blocks and its folds, whatever the names', () => {
+  it('keeps its table, blocks and folds for any names', () => {
     const shape = (name: string): unknown => {
       const [first, ...others] = sampleScenario.result.systems;
       if (first === undefined) throw new Error('the sample has systems');
@@ -197,18 +197,18 @@ describe('renderStepSummary', () => {
 });
 
 describe('Markdown', () => {
-  it('shows punctuation as it is', () => {
+  it('shows punctuation literally', () => {
     expect(markdownText(' *a* <b> [c](d) | `e` &lt; \\ # ')).toBe(
       '\\*a\\* \\<b\\> \\[c\\]\\(d\\) \\| \\`e\\` \\&lt; \\\\ \\#',
     );
   });
 
-  it('shows names between backticks as code, and a lone backtick as it is', () => {
+  it('shows names between backticks as code, and a lone backtick literally', () => {
     expect(markdownSentence('grant 1 of `d*b`, from `x` on')).toBe('grant 1 of `d*b`, from `x` on');
     expect(markdownSentence('a `b')).toBe('a \\`b');
   });
 
-  it('surrounds code by more backticks than it holds', () => {
+  it('encloses code in more backticks than it contains', () => {
     expect(codeSpan('a``b')).toBe('```a``b```');
     expect(codeSpan('`')).toBe('`` ` ``');
     expect(codeBlock('sh', 'a\n````\nb')).toBe('`````sh\na\n````\nb\n`````');

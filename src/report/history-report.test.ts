@@ -1,4 +1,4 @@
-/** How a report on a history is set: in what order, and how what is left out is marked. */
+/** Tests the order of names in a report on a history, and the marks of its omissions. */
 import { describe, expect, test } from 'vitest';
 import {
   byName,
@@ -49,7 +49,7 @@ test('names have a total order', () => {
   }
 });
 
-describe('what is left out', () => {
+describe('the omitted part', () => {
   const setting = { colour: false, width: 100 };
   test('of a long sentence is marked', () => {
     const long = renderHistory(report({ because: 'word '.repeat(200) }), setting);
@@ -57,7 +57,7 @@ describe('what is left out', () => {
     expect(renderHistory(report({ because: 'word '.repeat(20) }), setting)).not.toContain('…');
   });
 
-  test('of a large core is counted on the page, and the bad return is not', () => {
+  test('of a large core is counted on the page, and never has the bad return', () => {
     const core = Array.from({ length: 100 }, (_, at) =>
       operation(at, at === 3 ? 'first bad' : 'core'),
     );
@@ -69,7 +69,7 @@ describe('what is left out', () => {
   });
 });
 
-test('the words at the bad return lie inside the narrowest picture that a phone shows', () => {
+test('the label of the bad return fits into the narrowest picture on a phone', () => {
   const core = [operation(1, 'core'), operation(2, 'first bad')];
   const [, page = ''] = renderHistoryPage([report({ core })]).split('<figure>');
   const x = Number(/<text x="([\d.]+)"[^>]*>✗ no order/.exec(page)?.[1]);

@@ -1,4 +1,4 @@
-/** Names that mean something to a format that reports are written in, and names of any kind. */
+/** Names that are syntax in the format of a report, and arbitrary names. */
 import fc from 'fast-check';
 
 export const hostileNames: readonly string[] = [
@@ -59,5 +59,5 @@ export const anyName: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),
 );
 
-/** Every hostile name as an example of a property of one name. */
+/** Every hostile name as an example for a property of one name. */
 export const hostileExamples: [string][] = hostileNames.map((name) => [name]);

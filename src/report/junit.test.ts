@@ -11,7 +11,7 @@ import { renamed, zombieFinding } from './sample.fixture.ts';
 
 const options = { version: '1.2.3' };
 
-/** What an XML parser says against a document, and what it reads. */
+/** Parses a document. Returns its errors and its canonical form. */
 async function read(xml: string): Promise<{ errors: string[]; canonical: string }> {
   const contents = new TextEncoder().encode(xml);
   const { errors, normalized } = await validateXML({
@@ -22,7 +22,7 @@ async function read(xml: string): Promise<{ errors: string[]; canonical: string 
   return { errors: errors.map(({ message }) => message), canonical: normalized };
 }
 
-/** The texts of the elements of a name, from canonical XML, in which only three things stand so. */
+/** Returns the texts of the elements with a name. Canonical XML escapes only three characters. */
 function textsOf(canonical: string, name: string): string[] {
   const pattern = new RegExp(`<${name}[^>]*>([^<]*)</${name}>`, 'g');
   return [...canonical.matchAll(pattern)].map(([, text = '']) =>
@@ -48,7 +48,7 @@ function renamedResult(name: string): ReportedScenario {
 }
 
 describe('renderJunit', () => {
-  it('fits the schema, and counts what it has', async () => {
+  it('fits the schema, with the right counts', async () => {
     const xml = renderJunit({ results: [sampleScenario, sampleScenario], ...options });
     const { errors, canonical } = await read(xml);
     expect(errors).toEqual([]);
@@ -67,7 +67,7 @@ describe('renderJunit', () => {
     }
   });
 
-  it('tells the whole story in the body of a failure, as the terminal does', async () => {
+  it('has the text of the terminal in the body of a failure', async () => {
     const { canonical } = await read(renderJunit({ results: [sampleScenario], ...options }));
     const story = renderFailure(zombieFinding, { colour: false, width: 100 });
     expect(textsOf(canonical, 'failure')[0]).toBe(story);
@@ -77,7 +77,7 @@ describe('renderJunit', () => {
     expect(textsOf(canonical, 'error')[0]).toContain('seed 3: TypeError: x is not a function');
   });
 
-  it('is well-formed and fits the schema, whatever the names', async () => {
+  it('is well-formed and fits the schema for any names', async () => {
     const document = renderJunit({ results: hostileNames.map(renamedResult), ...options });
     expect((await read(document)).errors).toEqual([]);
     await fc.assert(
@@ -91,7 +91,7 @@ describe('renderJunit', () => {
     );
   });
 
-  it('says what XML cannot hold in another way', async () => {
+  it('replaces characters that XML cannot represent', async () => {
     const { canonical } = await read(
       renderJunit({ results: [renamedResult('a\u0000b\ufffec<d>')], ...options }),
     );

@@ -1,4 +1,4 @@
-/** Lets Mermaid draw in a browser what others only parse: the text on the screen is what counts. */
+/** Draws diagrams with Mermaid in a browser, and checks the text on the screen. */
 import { createRequire } from 'node:module';
 import { expect } from 'vitest';
 import { needs } from '../../tools/needs.ts';
@@ -31,7 +31,7 @@ law('a browser shows every hostile name as it is, and runs none of them', async 
 });
 
 interface Shows {
-  /** The texts of the drawing, and its elements that could run or load something. */
+  /** The texts of the drawing, and the number of elements that could run or load something. */
   draw(diagram: string): Promise<{ texts: string[]; elements: number }>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ async function openMermaid(): Promise<Shows> {
   await page.addScriptTag({ path });
   return {
     async draw(diagram) {
-      // Written as text, because what runs in the page is not checked against Node's types.
+      // Passed as text, because code for the page would be checked against Node's types.
       const script = `(async (diagram) => {
         mermaid.initialize({ startOnLoad: false, securityLevel: 'strict' });
         const { svg } = await mermaid.render('drawn', diagram);

@@ -1,6 +1,6 @@
 /**
- * Diagrams are read by Mermaid itself, large as it is (85 MB, for development alone): it is what
- * GitHub draws with, and its smaller package, `@mermaid-js/parser`, knows no sequence diagrams.
+ * Parses diagrams with Mermaid itself, despite its size (85 MB, a development dependency): GitHub
+ * draws with it, and the smaller `@mermaid-js/parser` does not know sequence diagrams.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -18,14 +18,14 @@ import { diagramRows, findingDiagram, MOST_DIAGRAM, renderDiagram } from './merm
 import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
 import { stormTrace } from './storm.fixture.ts';
 
-// Its first use makes Mermaid load its parsers.
+// Mermaid loads its parsers at the first use.
 beforeAll(async () => {
   await mermaid.parse('sequenceDiagram');
 });
 
-/** What Mermaid's own parser reads out of a diagram: texts with its escapes turned back. */
+/** Returns the names and texts that Mermaid parses from a diagram, unescaped. */
 async function parsed(diagram: string): Promise<{ names: string[]; texts: string[] }> {
-  // For titles, and only for them, Mermaid needs a browser: mermaid-drawn.slow.test.ts has one.
+  // Only titles need a browser: see mermaid-drawn.slow.test.ts.
   const untitled = diagram.replace(/\n {2}title [^;#\n]*(#\d+;[^;#\n]*)*\n/, '\n');
   const { db }: { db: unknown } = await mermaid.mermaidAPI.getDiagramFromText(untitled);
   if (!isRecord(db)) throw new Error('this is no diagram');
@@ -49,7 +49,7 @@ function shown(text: string): string {
   return plain.replace(numbers, (_, code) => String.fromCodePoint(Number(code)));
 }
 
-/** The texts that a diagram of the finding is meant to show. */
+/** Returns the texts that the diagram of a finding should show. */
 function meant({ trace, verdict, plan }: Finding): string[] {
   const { claim, evidence } = verdict;
   const rows = diagramRows(trace, { claim, evidence, faults: plan.faults });
@@ -61,7 +61,7 @@ function whole(text: string): string {
 }
 
 describe('findingDiagram', () => {
-  it('tells the zombie write in arrows, notes and bars', () => {
+  it('shows the zombie write as arrows, notes and bars', () => {
     const lines = findingDiagram(zombieFinding).split('\n');
     expect(lines.map((line) => line.trim())).toEqual([
       'sequenceDiagram',
@@ -96,7 +96,7 @@ describe('findingDiagram', () => {
     ]);
   });
 
-  it('is read by Mermaid as it was meant, whatever the names', async () => {
+  it('is parsed by Mermaid as intended, for any names', async () => {
     await fc.assert(
       fc.asyncProperty(anyName, async (name) => {
         const finding = renamed(zombieFinding, 'alice', name);
@@ -110,7 +110,7 @@ describe('findingDiagram', () => {
     );
   });
 
-  it('keeps below 40,000 characters, ends with the violation and says what it left out', async () => {
+  it('stays below 40,000 characters, ends with the violation and counts omissions', async () => {
     const many = renamed(manyZombies(300), 'bob', '#;'.repeat(20));
     const diagram = findingDiagram(many);
     expect(diagram.length).toBeLessThanOrEqual(MOST_DIAGRAM);
@@ -126,7 +126,7 @@ describe('findingDiagram', () => {
 });
 
 describe('renderDiagram', () => {
-  it('draws what is lost with a cross, what is copied twice, and ends bars in a crash', async () => {
+  it('draws lost messages with a cross, copies twice, and ends bars at a crash', async () => {
     const diagram = renderDiagram(stormTrace, options('storm'));
     await parsed(diagram);
     expect(diagram).toContain('p4-xp5: 16.5 ms · write, lost (drop)');
@@ -136,7 +136,7 @@ describe('renderDiagram', () => {
     expect(diagram).toContain('Note over p2: 3 ms · ✖ crashes\n  deactivate p2');
   });
 
-  it('draws every plan that is kept, and Mermaid reads each', async () => {
+  it('draws every kept plan, and Mermaid parses each', async () => {
     const folder = new URL('../../fixtures/plans/', import.meta.url);
     const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
     expect(files.length).toBeGreaterThan(50);

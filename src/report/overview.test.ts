@@ -7,7 +7,7 @@ import { sampleSummary } from './summary.fixture.ts';
 const JUDGED = { unknown: 0, due: 1000, judged: 1000 };
 
 describe('renderOverview', () => {
-  it('shows for every system what was expected, what broke and what tested nothing', () => {
+  it('shows per system the expectations, the breaches and what tested nothing', () => {
     const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
     expect(text).toContain('✓ unfenced: met (must break: grant-order, fence-monotone)');
     expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
@@ -31,7 +31,7 @@ describe('renderOverview', () => {
     expect(text).toMatch(/grant-order +holds ✗ +873 of 1,000/);
   });
 
-  it('says on how many seeds a claim was exercised, and on how many its hazard was avoided', () => {
+  it('reports on how many seeds a claim was exercised, and its hazard avoided', () => {
     const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
     expect(text).toMatch(
       /grant-order +holds +0 of 1,000 +– +exercised on 991, hazard avoided on 28$/m,
@@ -54,7 +54,7 @@ describe('renderOverview', () => {
     expect(told(899)).not.toMatch(/held too, not expected: .*progress/);
   });
 
-  it('says what is missing if nothing exercised a claim that no twin breaks', () => {
+  it('advises to add a twin if a claim was not exercised and no twin breaks it', () => {
     const [scenario] = sampleSummary.scenarios;
     const [breaking, untested] = scenario?.systems ?? [];
     if (scenario === undefined || untested === undefined || breaking === undefined) {
@@ -73,7 +73,7 @@ describe('renderOverview', () => {
     expect(told([{ ...untested, claims }])).not.toContain('to test');
   });
 
-  it('tells the kinds of failure of a claim, the rest in a number, and one kind not at all', () => {
+  it('lists kinds of failure of a claim, counts the rest, and omits a single kind', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
@@ -111,7 +111,7 @@ describe('renderOverview', () => {
     expect(told(true, first)).not.toContain('kind');
   });
 
-  it('says of a system without grants that a fault fired while it was used', () => {
+  it('reports faults that fired during use for a system without grants', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
@@ -123,7 +123,7 @@ describe('renderOverview', () => {
     expect(text).toContain('pause fired on 994, while it was used on 951');
   });
 
-  describe('of sections', () => {
+  describe('the line of sections', () => {
     const failed = [
       { error: 'Error: none', place: 'lock.mjs:12:5', count: 20, firstSeed: 3 },
       { error: 'Error: other', place: null, count: 4, firstSeed: 1 },
@@ -137,7 +137,7 @@ describe('renderOverview', () => {
       return renderOverview(summary, { colour: false, width: 200, isFull });
     };
 
-    it('says nothing where each was entered, gave up, was refused or crashed', () => {
+    it('is omitted if each was entered, gave up, was refused or crashed', () => {
       const plain = { gaveUp: 10, refused: 7, crashed: 3 };
       expect(told(plain)).not.toContain('sections:');
       expect(told(plain, true)).toContain(
@@ -145,13 +145,13 @@ describe('renderOverview', () => {
       );
     });
 
-    it('says how many never ended', () => {
+    it('counts sections that never ended', () => {
       expect(told({ open: 12 })).toContain(
         '9,000 begun: 9,000 ended, 12 never ended; 8,990 entered',
       );
     });
 
-    it('tells the error that ended most, and with -v all of them', () => {
+    it('has the most frequent error, and with -v all errors', () => {
       const text = told({ failed, otherFailed: 2 });
       expect(text).toContain('begun: 9,000 ended, 26 failed; 8,990 entered');
       expect(text).toContain('20 ended by Error: none at lock.mjs:12:5, first on seed 3');
@@ -159,17 +159,17 @@ describe('renderOverview', () => {
       expect(told({ failed, otherFailed: 2 }, true)).toContain('4 ended by Error: other, first on');
     });
 
-    it('says with -v that some returned without a guard, as one does whose lock came too late', () => {
+    it('with -v, counts sections that returned without a guard', () => {
       expect(told({ unguarded: 12 })).not.toContain('sections:');
       expect(told({ unguarded: 12 }, true)).toContain('12 returned without a guard');
     });
 
-    it('leaves out an error that is told as the reason why nothing was entered', () => {
+    it('omits errors that are reported as the reason why no section was entered', () => {
       expect(told({ entered: 0, failed })).not.toContain('sections:');
     });
   });
 
-  it('advises on a late write where the fence held, nobody asked, and the lock was given back', () => {
+  it('advises on an unlisted write after release if the fence held', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
@@ -188,7 +188,7 @@ describe('renderOverview', () => {
     expect(told({ ...fenced, 'no-write-after-release': held })).not.toContain('advice');
   });
 
-  it('of what is not as expected leaves out the systems that are', () => {
+  it('can omit the systems that met their expectations', () => {
     const text = renderOpenSystems(sampleSummary, { colour: false, width: 100, isFull: false });
     expect(text).toContain('? fenced: not judged');
     expect(text).not.toContain('unfenced: met');

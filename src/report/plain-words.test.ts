@@ -12,7 +12,7 @@ describe('tellPlainly', () => {
   const { trace, verdict } = zombieFinding;
   const told = textsOf(trace, verdict.evidence);
 
-  it('says who paused, what expired and who wrote over whom', () => {
+  it('describes the pause, the expired lease and the overwritten value', () => {
     expect(told).toEqual([
       'At 1 ms `alice` gets `db`, token 1.',
       'At 3 ms `alice` is paused for 17 ms while it holds `db`: it runs nothing and notices nothing.',
@@ -24,7 +24,7 @@ describe('tellPlainly', () => {
     ]);
   });
 
-  it('says of a grant which lease was not over yet', () => {
+  it('names the lease that had not ended at a grant', () => {
     const [first] = trace.events.filter((event) => event.kind === 'grant');
     if (first?.kind !== 'grant') expect.fail('the sample has a grant');
     const early = { ...first, atUs: 5000, client: 'bob', ordinal: 2, token: 2 };
@@ -34,7 +34,7 @@ describe('tellPlainly', () => {
     );
   });
 
-  it('says of a grant without an end that it was not given back, and what the server said', () => {
+  it('describes a lease without an end as not released, with the server’s reason', () => {
     const [first] = trace.events.filter((event) => event.kind === 'grant');
     if (first?.kind !== 'grant') expect.fail('the sample has a grant');
     const open = { ...first, untilUs: null };
@@ -51,7 +51,7 @@ describe('tellPlainly', () => {
     ]);
   });
 
-  it('says once what replicas take in one instant, and names them', () => {
+  it('combines a write that replicas accept at one instant, and names them', () => {
     const write = trace.events.find((event) => event.kind === 'write');
     if (write?.kind !== 'write') expect.fail('the sample has a write');
     const events = ['store-1', 'store-2', 'store-3'].map((process) => ({ ...write, process }));
@@ -62,7 +62,7 @@ describe('tellPlainly', () => {
     expect(rest).toEqual([]);
   });
 
-  it('says who computes a memoized value, and who without the lock', () => {
+  it('describes computations of a memoized value, and those without the lock', () => {
     const more = { atUs: 30_000, process: 'carol' } as const;
     const log = { kind: 'log', topic: 'memoize', ...more } as const;
     const events = [
@@ -79,7 +79,7 @@ describe('tellPlainly', () => {
     ]);
   });
 
-  it('tells a long story by its beginning and its end', () => {
+  it('shortens a long story to its beginning and its end', () => {
     const long = manyZombies(20);
     const sentences = textsOf(long.trace, long.verdict.evidence);
     expect(sentences).toHaveLength(9);
@@ -87,7 +87,7 @@ describe('tellPlainly', () => {
     expect(sentences.at(-1)).toContain('over `bob`');
   });
 
-  it('tells of crashes, clocks, losses and refusals', () => {
+  it('describes a crash', () => {
     const all = textsOf({ ...stormTrace, events: stormTrace.events.slice(0, 40) }, []).join(' ');
     expect(all).toContain('`alice` crashes');
   });

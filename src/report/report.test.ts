@@ -21,7 +21,7 @@ function filesOf(deliveries: Iterable<ReportPart>): readonly string[] {
 }
 
 describe('renderReports', () => {
-  it('delivers what was chosen, in the order of the table, and nothing else', () => {
+  it('delivers the chosen reports, in the order of the table, and no others', () => {
     const chosen = new Set(['mermaid', 'junit', 'json', 'html']);
     expect(filesOf(renderReports(chosen, run))).toEqual([
       'reports/zombie-writer.html',
@@ -33,7 +33,7 @@ describe('renderReports', () => {
     expect([...renderReports(new Set(['toast']), run)]).toEqual([]);
   });
 
-  it('prints each finding and then the overview, a plan that was told before in short', () => {
+  it('prints each finding, briefly if its plan was printed before, then the overview', () => {
     const texts = [...renderReports(new Set(['text']), run)].map(({ text }) => text);
     expect(texts).toHaveLength(4);
     expect(texts[0]).toMatch(/^\n✗ Stale write accepted/);
@@ -42,7 +42,7 @@ describe('renderReports', () => {
     expect(texts[3]).toMatch(/✗ 0 of 3 expectations met.*$/);
   });
 
-  describe('of what was expected', () => {
+  describe('of expected findings', () => {
     const findingsOf = (isExpected: (at: number) => boolean): Result['findings'] =>
       sampleResult.findings.map((one, at) => ({ ...one, isExpected: isExpected(at) }));
     const expected: Result = { ...sampleResult, findings: findingsOf(() => true) };
@@ -57,41 +57,41 @@ describe('renderReports', () => {
       findings: [...expected.findings, ...expected.findings],
     };
 
-    it('tells one story in full, and in brief what else broke', () => {
+    it('prints one in full, and the others briefly', () => {
       const text = textsOf({});
       expect(text.match(/^✗ \(expected\)/gm)).toHaveLength(2);
       expect(text.match(/^ *# +ms {2}/gm)).toHaveLength(1);
       expect(text).not.toMatch(/^✗ Stale/m);
     });
 
-    it('tells none among several scenarios, but a line each, or none where it was told', () => {
+    it('prints a line per scenario if there are several, unless already printed', () => {
       const several = textsOf({ result: twice });
       expect(several).not.toContain('(expected)');
       expect(several.match(/^✗ zombie-writer: 3 systems/gm)).toHaveLength(2);
       expect(textsOf({ result: twice, hasToldScenarios: true })).not.toContain('3 systems');
     });
 
-    it('tells all of it with -v', () => {
+    it('prints all of them with -v', () => {
       expect(textsOf({ result: twice, isVerbose: true }).match(/^✗ \(expected\)/gm)).toHaveLength(
         4,
       );
     });
 
-    it('is told after what was not, and then only in brief', () => {
+    it('prints them after unexpected ones, and then only briefly', () => {
       const text = textsOf({ result: { ...sampleResult, findings: findingsOf((at) => at === 0) } });
       expect(text.indexOf('\n✗ Stale')).toBeLessThan(text.indexOf('✗ (expected)'));
       expect(text.match(/^ *# +ms {2}/gm)).toHaveLength(1);
     });
   });
 
-  it('writes no summary of a step where none is asked for', () => {
+  it('writes no step summary if none is requested', () => {
     const goals = (stepBytes: number | null): readonly string[] =>
       [...renderReports(new Set(['github']), { ...run, stepBytes })].map(({ to }) => to);
     expect(goals(100_000).filter((to) => to === 'step-summary')).toHaveLength(1);
     expect(new Set(goals(null))).toEqual(new Set(['log']));
   });
 
-  it.each(Object.keys(REPORTERS))('%s delivers something of a run that broke', (name) => {
+  it.each(Object.keys(REPORTERS))('%s delivers a text for a failed run', (name) => {
     const deliveries = [...renderReports(new Set([name]), run)];
     expect(deliveries.length).toBeGreaterThan(0);
     for (const { text } of deliveries) expect(text).not.toBe('');

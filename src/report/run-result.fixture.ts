@@ -1,4 +1,4 @@
-/** One scenario whose systems came to everything that a case can come to. */
+/** One scenario whose systems have every outcome that a case can have. */
 import type {
   ClaimResult,
   Result,
@@ -43,7 +43,10 @@ const system: Omit<SystemResult, 'name' | 'expect' | 'met'> = {
   counterexample: null,
 };
 
-/** `unfenced` must hold what broke, `wanted` must break it, and `failing` fails on two seeds. */
+/**
+ * `unfenced` breaks a claim that should hold, `wanted` holds one that should break, and `failing`
+ * fails on 11 seeds.
+ */
 const scenario: ScenarioResult = {
   name: 'zombie-writer',
   file: 'fixtures/zombie-writer.yaml',

@@ -134,7 +134,7 @@ export const zombieFinding: Finding = {
   pageFile: 'reports/zombie-writer.html',
 };
 
-/** The finding with one name replaced by another wherever it stands, also inside other texts. */
+/** Returns the finding with one name replaced everywhere, also inside other texts. */
 export function renamed(finding: Finding, from: string, to: string): Finding {
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replaceAll(from, to);
@@ -145,7 +145,7 @@ export function renamed(finding: Finding, from: string, to: string): Finding {
   return JSON.parse(JSON.stringify(replace(finding)));
 }
 
-/** The zombie write, `times` over, 30 ms apart, with the evidence in the last round. */
+/** Returns the zombie write `times` times, 30 ms apart, with the evidence in the last round. */
 export function manyZombies(times: number): Finding {
   const rounds = Array.from({ length: times }, (_, round) => zombieTrace.events.map(later(round)));
   const shift = (times - 1) * zombieTrace.events.length;

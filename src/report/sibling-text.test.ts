@@ -1,4 +1,4 @@
-/** The line that compares a sibling with what broke. */
+/** Tests the line that compares a twin with the system that broke. */
 import { expect, test } from 'vitest';
 import { grant, traceOf } from '../check/trace-builder.fixture.ts';
 import type { Grant } from '../core/history/events.ts';
@@ -8,7 +8,7 @@ import { siblingLine } from './sibling-text.ts';
 test.each<[string, Partial<Grant>, string]>([
   ['a server gave', {}, 'lock never grants db to alice'],
   ['a program takes itself', { process: 'alice' }, 'alice never enters db'],
-])('names a grant that %s and that the sibling never had', (_, more, words) => {
+])('names a grant that %s and that the twin never had', (_, more, words) => {
   const replay = {
     claim: 'grant-order',
     outcome: 'fixed',

@@ -21,7 +21,7 @@ describe('leaseSpans', () => {
     ]);
   });
 
-  it('ends with a release, and grows with a renewal', () => {
+  it('ends with a release, and is extended by a renewal', () => {
     const call = { process: 'lock', lock: 'db', client: 'bob', under: 2, message: 'm' };
     const renewed: Trace = {
       ...zombieTrace,
@@ -77,7 +77,7 @@ describe('two acquisitions of one client', () => {
     return { kind: 'leave', atUs: ms * 1_000, process: 'alice', section, lock: 'db', ordinal };
   };
 
-  it('are both there while both are counted on, and overlap', () => {
+  it('are two leases that overlap while the client relies on both', () => {
     const both: Trace = { ...zombieTrace, events: [...own(1, 1), ...own(3, 2), left(5, 1)] };
     const leases = leaseSpans(both);
     expect(leases.map(({ ending, untilUs }) => [ending, untilUs])).toEqual([
@@ -93,7 +93,7 @@ describe('two acquisitions of one client', () => {
 });
 
 describe('overlapSpans', () => {
-  it('is the time in which a holder acts on while another client holds the lock', () => {
+  it('is the time in which a former holder acts while another client holds the lock', () => {
     const overlaps = overlapSpans(clientViewSpans(zombieTrace), leaseSpans(zombieTrace));
     expect(overlaps).toEqual([
       { process: 'alice', other: 'bob', lock: 'db', ordinal: 1, fromUs: 12_000, untilUs: 22_000 },
@@ -134,11 +134,11 @@ function clock(atUs: number, target: 'step' | 'rate', amount: number): TraceEven
 }
 
 describe('clockSpans', () => {
-  it('has no span where all clocks agree', () => {
+  it('has no span if all clocks agree', () => {
     expect(clockSpans(traceOf({ kind: 'healed', atUs: 9 }), [])).toEqual([]);
   });
 
-  it('keeps an offset for ever, and a rate until the world heals', () => {
+  it('keeps an offset forever, and a rate until the world heals', () => {
     const healed: TraceEvent = { kind: 'healed', atUs: 30 * MS };
     const trace = traceOf(clock(10 * MS, 'step', 5 * MS), clock(20 * MS, 'rate', 1000), healed);
     const spans = clockSpans(trace, []);

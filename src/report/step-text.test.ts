@@ -22,7 +22,7 @@ test.each<[Job['phase'], string]>([
   expect(eventText(event, surroundingsOf(trace, []))).toBe(words);
 });
 
-test('a claimed key that was taken reads as one that an earlier delivery holds', () => {
+test('a denied claim reads as a key that an earlier delivery holds', () => {
   const answer = { kind: 'denied', holder: 'an earlier delivery' } as const;
   const event: TraceEvent = {
     kind: 'return',
@@ -38,7 +38,7 @@ test('a claimed key that was taken reads as one that an earlier delivery holds',
 test.each([
   [0, 'enters db for 10 ms, until 12 ms'],
   [7, 'enters with token 7 for 10 ms, until 12 ms'],
-])('a grant with token %s that only its client tells of reads "%s"', (token, words) => {
+])('a grant with token %s that only its client reports reads "%s"', (token, words) => {
   const event: TraceEvent = {
     kind: 'grant',
     atUs: 2000,
@@ -92,7 +92,7 @@ describe('a lock of several nodes and no tokens', () => {
   ];
   const around = surroundingsOf({ ...trace, processes: nodes, events }, []);
 
-  test('is told by what was asked of which node, and what that node did', () => {
+  test('is described by the requests to each node, and what that node did', () => {
     expect(events.map((event) => eventText(event, around))).toEqual([
       'calls acquire at lock-2',
       'sends acquire → lock-2',
@@ -104,7 +104,7 @@ describe('a lock of several nodes and no tokens', () => {
     ]);
   });
 
-  test('whose own server grants has no nodes to tell of', () => {
+  test('has no nodes if one of its servers grants it', () => {
     const own = events.map((event) =>
       event.kind === 'grant' ? { ...event, process: 'lock-1' } : event,
     );
@@ -112,7 +112,7 @@ describe('a lock of several nodes and no tokens', () => {
   });
 });
 
-test('a service speaks for itself, and a program under a topic', () => {
+test('a log of a service has no topic; that of a program names it', () => {
   const store = { ...trace, processes: [{ name: 'lock', role: 'lock' } as const] };
   const log = { kind: 'log', atUs: 0, topic: 'line', text: 'bob waits no more' } as const;
   const around = surroundingsOf(store, []);

@@ -7,7 +7,7 @@ const { evidence } = zombieFinding.verdict;
 const options = { evidence, faults: zombieFinding.plan.faults };
 
 describe('listSteps', () => {
-  it('has every event once, in order, and the leases that run out', () => {
+  it('lists every event once, in order, and the leases that run out', () => {
     const steps = listSteps(zombieTrace, options);
     const events = steps.flatMap(({ event }) => (event === null ? [] : [event]));
     expect(events).toEqual(zombieTrace.events.map((_, at) => at));
@@ -18,14 +18,14 @@ describe('listSteps', () => {
     ]);
   });
 
-  it('ends a lease before what happens at its last instant', () => {
+  it('lists the end of a lease before other events at that instant', () => {
     const steps = listSteps(zombieTrace, options);
     const over = steps.findIndex(({ event, atUs }) => event === null && atUs === 11_000);
     expect(steps[over + 1]?.atUs).toBe(11_000);
     expect(steps[over - 1]?.atUs).toBeLessThan(11_000);
   });
 
-  it('numbers what a person would, from 1; messages, calls and ends of leases are details', () => {
+  it('numbers main events from 1; messages, calls and ends of leases are details', () => {
     const steps = listSteps(zombieTrace, options);
     const numbers = steps.flatMap(({ number }) => (number === null ? [] : [number]));
     expect(numbers).toEqual(numbers.map((_, at) => at + 1));
@@ -41,7 +41,7 @@ describe('listSteps', () => {
     }
   });
 
-  it('calls a grant of the evidence by the letter that the words give it', () => {
+  it('labels a grant in the evidence with its letter in the explanation', () => {
     const grants = zombieTrace.events.flatMap(({ kind }, event) =>
       kind === 'grant' ? [{ role: 'earlier grant', event }] : [],
     );
@@ -57,7 +57,7 @@ describe('listSteps', () => {
     }
   });
 
-  it('says what a clock fault of the plan does', () => {
+  it('describes the effect of a clock fault of the plan', () => {
     const clock = { kind: 'clock', process: 'bob', when: { kind: 'at', atUs: 0 } } as const;
     const faults = [{ ...clock, stepUs: -5000, ratePpm: 200 }];
     const events = stormTrace.events.map((event) =>

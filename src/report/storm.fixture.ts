@@ -1,4 +1,4 @@
-/** A run in which nearly everything happens that a picture must be able to draw. */
+/** A run with nearly every event that a picture must be able to show. */
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { acquires, MS, receive, request, send, writes } from './sample-events.fixture.ts';

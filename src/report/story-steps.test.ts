@@ -10,7 +10,7 @@ const { evidence } = zombieFinding.verdict;
 const options = { evidence, faults: zombieFinding.plan.faults };
 
 describe('essentialSteps', () => {
-  it('shows which nodes a quorum consists of, where the story is of grants', () => {
+  it('shows the nodes of a quorum if the evidence is a grant', () => {
     const reply = { from: 'lock-1', to: 'alice', message: 'alice/1/acquire/1/reply' };
     const asked = { from: 'alice', to: 'lock-1', message: 'alice/1/acquire/1/request' };
     const body = { kind: 'set', key: 'db', value: 7, ttlUs: 10_000 };
@@ -46,20 +46,20 @@ describe('essentialSteps', () => {
     expect(shown('done', false)).toEqual([granted]);
   });
 
-  it('ends with the last piece of evidence and carries its part', () => {
+  it('ends with the last piece of evidence, labeled with its part', () => {
     const steps = essentialSteps(zombieTrace, options);
     expect(steps.at(-1)).toMatchObject({ process: 'store', part: 'stale write' });
     expect(steps.at(-1)?.event).toBe(lastOfStory(zombieTrace, evidence));
   });
 
-  it('shows the sending of the write that is the evidence, and of no other', () => {
+  it('shows the send of the write in the evidence, and no other send', () => {
     const sends = essentialSteps(zombieTrace, options).filter(({ text }) => /^sends/.test(text));
     expect(sends.map(({ text }) => text)).toEqual([
       'sends write x = 1, token 1 (cached, 2 is current) → store',
     ]);
   });
 
-  it('shows everything up to the healing where there is no evidence', () => {
+  it('shows everything up to the healing if there is no evidence', () => {
     const steps = essentialSteps(stormTrace, { evidence: [], faults: [] });
     const texts = steps.map(({ text }) => text);
     expect(texts).toContain('✖ crashes');
@@ -69,20 +69,20 @@ describe('essentialSteps', () => {
   });
 });
 
-describe('what words say in numbers', () => {
-  it('is times, tokens, grants and bare numbers, but no part of a name', () => {
+describe('the numbers in a text', () => {
+  it('are times, tokens, grants and plain numbers, but no part of a name', () => {
     const words =
       "A be alice's grant 1 of `db-2` (from 1.5 ms, ttl 10 s): alice/1/write wrote 1,000 with token 3.";
     expect(numbersSaid(words)).toEqual(['grant 1', '1.5 ms', '10 s', '1,000', 'token 3']);
   });
 
-  it('is said by a line whose noun says more, not by one that says another', () => {
+  it('are covered by a line with a more specific noun, but not by another noun', () => {
     expect(isSaid('1', 'grants token 1 to bob')).toBe(true);
     expect(isSaid('grant 1', 'grants token 1 to bob')).toBe(false);
     expect(isSaid('10 ms', 'x = 10')).toBe(false);
   });
 
-  it('brings in the detail or the aside that says it, and nothing without need', () => {
+  it('add the detail or the aside that covers them, and nothing else', () => {
     const textsFor = (words: string): readonly string[] => {
       const plain = essentialSteps(zombieTrace, options).map(({ text }) => text);
       const told = essentialSteps(zombieTrace, { ...options, words });
@@ -100,21 +100,21 @@ describe('what words say in numbers', () => {
 describe('fitSteps', () => {
   const steps = listSteps(zombieTrace, options);
 
-  it('drops first what its grant says too: that a lease is over', () => {
+  it('drops ends of leases first, which their grants contain', () => {
     const ends = steps.filter(({ event }) => event === null).length;
     const left = fitSteps(steps, steps.length - 1);
     expect(left).toEqual(steps.filter(({ event }) => event !== null));
     expect(left).toHaveLength(steps.length - ends);
   });
 
-  it('keeps evidence before all else', () => {
+  it('prefers evidence to all other steps', () => {
     const left = fitSteps(steps, 5);
     expect(left).toHaveLength(5);
     const parts = (of: typeof steps): number => of.filter(({ part }) => part !== '').length;
     expect(parts(left)).toBe(parts(steps));
   });
 
-  it('says in one line what one process does at one instant, where evidence is too much', () => {
+  it('combines the steps of a process at one instant if there is too much evidence', () => {
     const parts = steps.map((step) => ({ ...step, weight: 0 as const, part: 'p' }));
     const events = parts.filter(({ event }) => event !== null);
     const instants = new Set(events.map(({ atUs, process }) => `${atUs} ${process}`)).size;
@@ -125,7 +125,7 @@ describe('fitSteps', () => {
     expect(events.filter(({ text }) => !said.includes(text))).toEqual([]);
   });
 
-  it('ranks by need, of equals the late ones first', () => {
+  it('ranks by weight, and among equals later steps first', () => {
     expect(byRank([2, 0, 2, 1])).toEqual([1, 3, 2, 0]);
   });
 });

@@ -15,12 +15,12 @@ describe('linkModules', () => {
     return Reflect.get(globalThis, 'linked');
   }
 
-  it('hands what one module exports to the other that imports it', () => {
+  it('passes the exports of one module to the module that imports them', () => {
     const core = 'let n=20;\nfunction o(r){return r*2}\nexport{n as a,o as twice};\n';
     expect(linked(core)).toBe(40);
   });
 
-  it('leaves undefined what comes from elsewhere, and needs it only where it is called', () => {
+  it('leaves imports from elsewhere undefined, which fail only if called', () => {
     const imports = 'import x from"pkg";\nimport{sha as y}from"p/a.js";\nimport"./b.js";\n';
     const core = `${imports}function a(){return x(y)}\nlet twice=(f)=>f;\nexport{a,twice};\n`;
     const f = linked(core);
@@ -37,7 +37,7 @@ describe('inflate', () => {
     'what seldom does': Array.from({ length: 9000 }, (_, at) => (at * at * 31) % 8191).join(),
   };
 
-  it.each(Object.entries(texts))('unpacks %s, however it was packed', (_, text) => {
+  it.each(Object.entries(texts))('unpacks %s, for every level and strategy', (_, text) => {
     const bytes = new TextEncoder().encode(text);
     for (const level of [0, 1, 9]) {
       for (const strategy of [0, 2, 3, 4]) {
@@ -48,8 +48,8 @@ describe('inflate', () => {
     }
   });
 
-  it('refuses what no code begins with', () => {
-    // A block with codes of its own, which names none.
+  it('refuses a block that defines no codes', () => {
+    // A block with dynamic codes that defines none.
     expect(() => inflate(new Uint8Array([5, 0, 0, 0, 0]), 9)).toThrow('damaged');
   });
 });

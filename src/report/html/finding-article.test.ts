@@ -10,11 +10,11 @@ function partingOf(here: Trace, there: Trace): ReturnType<typeof article.parting
 }
 
 describe('partingOf', () => {
-  it('is null for two runs that do the same', () => {
+  it('is null for two equal runs', () => {
     expect(partingOf(zombieTrace, structuredClone(zombieTrace))).toBeNull();
   });
 
-  it('overlooks the fault that was changed, and finds what came of it', () => {
+  it('ignores the changed fault, and finds its first effect', () => {
     const events = zombieTrace.events.map((event) => {
       if (event.kind === 'fault') return { ...event, amount: 1, untilUs: 4000 };
       return event.kind === 'resume' ? { ...event, atUs: 4000 } : event;
@@ -24,7 +24,7 @@ describe('partingOf', () => {
     expect(difference).toEqual({ here: at, there: at, atUs: 4000 });
   });
 
-  it('overlooks that one store alone tells versions, but no version that differs', () => {
+  it('ignores versions that only one store reports, but not different versions', () => {
     const tells = (version: number | null) => ({
       ...zombieTrace,
       events: zombieTrace.events.map((event) =>
@@ -37,7 +37,7 @@ describe('partingOf', () => {
     expect(partingOf(tells(null), tells(1))).not.toBeNull();
   });
 
-  it('is where the shorter run is over', () => {
+  it('is at the end of the shorter run', () => {
     const events = zombieTrace.events.slice(0, -1);
     const last = zombieTrace.events.length - 1;
     const { here, there } = partingOf(zombieTrace, { ...zombieTrace, events }) ?? {};

@@ -24,13 +24,13 @@ const stormFinding = {
 const storm = renderPage({ findings: [stormFinding], overview });
 const both = renderPage({ findings: [zombieFinding, stormFinding], overview });
 
-/** Stands for the page's script. */
+/** A stand-in for the script of the page. */
 const script = { code: 'console.log("</script>ä")', loader: 'unpack()' };
 const live = renderPage({ findings: [zombieFinding, stormFinding], overview, script });
 
 const VOID = new Set(['meta', 'br', 'hr', 'input', 'col', '!doctype']);
 
-/** The first tag that does not fit its place, '' when every element is closed in order. */
+/** Returns the first misplaced tag, or '' if every element is closed in order. */
 function misplacedTag(html: string): string {
   const open: string[] = [];
   const body = html
@@ -45,7 +45,7 @@ function misplacedTag(html: string): string {
   return strays === null ? (open.pop() ?? '') : 'a stray < or >';
 }
 
-/** All values of an attribute. */
+/** Returns all values of an attribute. */
 function valuesOf(html: string, attribute: string): string[] {
   return [...html.matchAll(new RegExp(` ${attribute}="([^"]*)"`, 'g'))].map(
     ([, value = '']) => value,
@@ -76,7 +76,7 @@ describe('renderPage', () => {
     expect(misplacedTag(page)).toBe('');
   });
 
-  it('keeps a very long name inside its lane and whole in a title', () => {
+  it('clips a very long name to its lane, with the full name in a title', () => {
     const name = 'a'.repeat(400);
     const page = renderPage({ findings: [renamed(zombieFinding, 'bob', name)], overview });
     expect(page).toContain(`<title>${name}</title>`);
@@ -84,7 +84,7 @@ describe('renderPage', () => {
     expect(Math.max(...widths)).toBeLessThan(2000);
   });
 
-  it('uses every id once and links to nothing that is missing', () => {
+  it('uses every id once and has no dangling links', () => {
     for (const page of [zombie, storm, both, live]) {
       const ids = valuesOf(page, 'id');
       expect(new Set(ids).size).toBe(ids.length);
@@ -95,7 +95,7 @@ describe('renderPage', () => {
     }
   });
 
-  it('has a row for every event, by its number, which `#e=9` finds', () => {
+  it('has a row per event, whose number `#e=9` addresses', () => {
     const steps = stepsOf(zombieFinding);
     for (const { number, event } of steps) {
       const id = number === null ? '' : ` id="e=${number}"`;
@@ -108,7 +108,7 @@ describe('renderPage', () => {
     expect(zombie.match(/<caption>/g)).toHaveLength(4);
   });
 
-  it('tells the story in words, names the violation and says what to type', () => {
+  it('describes the run in words, names the violation and lists commands', () => {
     expect(zombie).toContain('<dt>However</dt><dd>alice, paused from 3 ms to 20 ms');
     expect(zombie).toContain('✗ stale write: fence-monotone breaks');
     expect(zombie).toContain('now bob holds it too');
@@ -117,7 +117,7 @@ describe('renderPage', () => {
     expect(zombie).toContain('    before: alice/1/write\n    for: 17ms\n');
   });
 
-  it('stays below 2 MB and says what it left out', () => {
+  it('stays below 2 MB and reports what it omitted', () => {
     const finding = manyZombies(300);
     for (const findings of [[finding], [finding, finding, finding]]) {
       const page = renderPage({ findings, overview });
@@ -129,7 +129,7 @@ describe('renderPage', () => {
     }
   });
 
-  it('carries data and a script that nothing in them can end', () => {
+  it('embeds data and a script that no content can terminate', () => {
     const name = '</script><!--\u2028\u202e"';
     const hostile = renamed(zombieFinding, 'alice', name);
     const page = renderPage({ findings: [hostile], overview, script });
@@ -152,7 +152,7 @@ describe('renderPage', () => {
     expect(held).toMatch(/^[\x20-\x7e]*$/);
   });
 
-  it('allows no style and no script but its own, by their digests', () => {
+  it('allows only its own style and script, by their digests', () => {
     const [, policy = ''] = /Content-Security-Policy" content="([^"]*)"/.exec(live) ?? [];
     const digest = (text: string): string =>
       `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
@@ -164,13 +164,13 @@ describe('renderPage', () => {
     expect(zombie).not.toContain('<script');
   });
 
-  it('keeps its controls hidden until a script takes them into use', () => {
+  it('hides its controls until a script enables them', () => {
     const tools = live.match(/<div class="(?:stepper|switches|filter)" hidden/g);
     expect(tools).toHaveLength(6);
     expect(zombie).not.toContain('class="stepper"');
   });
 
-  it('carries no trace of more than 12,000 events, and then offers no steps', () => {
+  it('omits a trace of more than 12,000 events, and then its stepper', () => {
     const finding = manyZombies(400);
     const page = renderPage({ findings: [finding], overview, script });
     const total = groupDigits(countEvents(stepsOf(finding)));
@@ -179,14 +179,14 @@ describe('renderPage', () => {
     expect(page).toMatch(new RegExp(`Showing [\\d,]+ of ${total} events`));
   });
 
-  it('tells the sweep as claims against systems, with rates and what the faults did', () => {
+  it('shows the sweep as claims by systems, with rates and the effects of faults', () => {
     expect(zombie).toContain('873 of 1,000 seeds, 873,000 per million; first seed 0');
     expect(zombie).toContain('– not exercised');
     expect(zombie).toContain('fired on 994, under a held grant on 951 of 1,000');
     expect(zombie).toContain('never fired');
   });
 
-  it('has something to say when nothing broke', () => {
+  it('shows the expectations if no claim broke', () => {
     const page = renderPage({ findings: [], overview });
     expect(misplacedTag(page)).toBe('');
     expect(page).toContain('1 of 2 expectations met');

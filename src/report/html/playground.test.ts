@@ -19,7 +19,7 @@ const still: Turned = { durations: new Map(), store: 'unfenced', message: '', la
 describe('knobsOf', () => {
   const knobs = knobsOf(plan);
 
-  it('has the pause, the ttl and the latency, each known by a name of its own', () => {
+  it('returns the pause, the ttl and the latency, with unique ids', () => {
     expect(knobs.map(({ what }) => what)).toEqual([
       expect.stringMatching(/^pause of /),
       expect.stringMatching(/^ttl of /),
@@ -28,7 +28,7 @@ describe('knobsOf', () => {
     expect(new Set(knobs.map(({ id }) => id)).size).toBe(knobs.length);
   });
 
-  it('writes what it reads', () => {
+  it('returns the values that `turn` sets', () => {
     for (const { id, valueUs } of knobs) {
       const turned = turn(plan, { ...still, durations: new Map([[id, valueUs + 1000]]) });
       expect(knobsOf(turned).map((knob) => knob.valueUs)).toEqual(
@@ -39,12 +39,12 @@ describe('knobsOf', () => {
 });
 
 describe('turn', () => {
-  it('leaves a plan alone where nothing was turned', () => {
+  it('does not change a plan if nothing is set', () => {
     const { expect: _, ...rest } = plan;
     expect(turn(plan, still)).toEqual(rest);
   });
 
-  it('changes what a run comes to', () => {
+  it('changes the result of a run', () => {
     const [pause] = knobsOf(plan);
     const short = turn(plan, { ...still, durations: new Map([[pause?.id ?? '', 1000]]) });
     expect(breaks(turn(plan, still), 'grant-order')).toBe(true);
@@ -52,7 +52,7 @@ describe('turn', () => {
     expect(breaks(turn(plan, { ...still, store: 'fenced' }), 'grant-order')).toBe(false);
   });
 
-  it('holds one message up', () => {
+  it('delays one message', () => {
     const { faults } = turn(plan, { ...still, message: 'bob/1/write/1/request', lateUs: 5000 });
     const which = { kind: 'message', message: 'bob/1/write/1/request' };
     expect(faults.at(-1)).toEqual({ kind: 'delay', which, byUs: 5000 });
@@ -60,14 +60,14 @@ describe('turn', () => {
 });
 
 describe('storesToTry', () => {
-  it('offers what the lock can work with, and no store that needs an engine', () => {
+  it('offers stores that the lock supports and that need no engine', () => {
     const stores = storesToTry(plan, builtIn);
     expect(stores).toContain('unfenced');
     expect(stores).toContain('fenced');
     expect(stores.filter((store) => store.endsWith('-sql'))).toEqual([]);
   });
 
-  it('offers none for plans with words of others, or of an engine', () => {
+  it('offers none for plans with user definitions, or with an engine', () => {
     expect(storesToTry({ ...plan, use: { './a.mjs': 'sha256:0' } }, builtIn)).toEqual([]);
     expect(storesToTry(planIn('optimistic-versioned-sql-no-lost-update'), builtIn)).toEqual([]);
     const own = { ...plan, system: { ...plan.system, lock: 'own' } };

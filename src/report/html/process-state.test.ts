@@ -9,7 +9,7 @@ const { faults } = zombieFinding.plan;
 const steps = listSteps(zombieTrace, { evidence, faults });
 const options = { faults, steps, isFenced: false };
 
-/** What is known of one process after the first step whose text contains `words`. */
+/** Returns the facts of a process after the first step whose text contains `words`. */
 function factsAfter(words: string, process: string): Readonly<Record<string, string>> {
   const at = steps.findIndex(({ text }) => text.includes(words));
   const state = stateAfter(zombieTrace, at, options).find((one) => one.process === process);
@@ -17,13 +17,13 @@ function factsAfter(words: string, process: string): Readonly<Record<string, str
 }
 
 describe('stateAfter', () => {
-  it('knows nothing before the first step', () => {
+  it('shows that no client believes to hold a lock before the first step', () => {
     const states = stateAfter(zombieTrace, -1, options);
     expect(states.map(({ process }) => process)).toEqual(['lock', 'alice', 'bob', 'store']);
     expect(states[1]?.facts).toContainEqual({ name: 'believes it holds', value: 'nothing' });
   });
 
-  it('sets what a paused holder believes beside what is true', () => {
+  it('shows the view of a paused holder next to the actual state', () => {
     const early = factsAfter('paused for', 'alice');
     expect(early['is']).toBe('paused until 20 ms');
     expect(early['in truth']).toBe('✓ it does');
@@ -32,12 +32,12 @@ describe('stateAfter', () => {
     expect(late['in truth']).toBe('✗ bob holds it, token 2');
   });
 
-  it('shows who holds the lock, and nobody once the lease is over', () => {
+  it('shows the holder of a lock until its lease ends', () => {
     expect(factsAfter('grants token 1', 'lock')['db is held by']).toContain('alice, token 1');
     expect(factsAfter("alice's lease", 'lock')['db is held by']).toBe('nobody');
   });
 
-  it('shows who wrote what a store contains, and whether it keeps tokens', () => {
+  it('shows the writer of each value, and whether the store keeps tokens', () => {
     const after = factsAfter('accepts x', 'store');
     expect(after['x']).toContain('from bob, token 2');
     expect(after['highest token']).toBe('not kept');
@@ -45,7 +45,7 @@ describe('stateAfter', () => {
     expect(fenced.at(-1)?.facts).toContainEqual({ name: 'highest token', value: '2' });
   });
 
-  it('forgets what a crashed process held, and shows how far a clock is off', () => {
+  it('shows a crashed process as down and without locks', () => {
     const storm = listSteps(stormTrace, { evidence: [], faults: [] });
     const at = storm.findIndex(({ text }) => text.includes('crashes'));
     const now = stateAfter(stormTrace, at, { faults: [], steps: storm, isFenced: true });

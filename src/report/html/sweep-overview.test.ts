@@ -23,7 +23,7 @@ describe('the index', () => {
     expect(page).not.toContain('known');
   });
 
-  it('says what is new, known and fixed against an earlier run', () => {
+  it('shows new, known and fixed failures compared with an earlier run', () => {
     expect(textOf([])).toMatch(/\|new\|/);
     const known = { scenario, system, claim, headline: 'As before' };
     expect(textOf([known])).toMatch(/\|known\|/);
@@ -32,13 +32,13 @@ describe('the index', () => {
     expect(textOf([known, gone])).toContain('Token twice');
   });
 
-  it('calls nothing fixed that was not examined', () => {
+  it('counts no failure as fixed that was not examined', () => {
     const elsewhere = { scenario: 'other', system, claim, headline: 'Elsewhere' };
     expect(textOf([elsewhere])).toContain('0 fixed');
     expect(textOf([elsewhere])).not.toContain('Elsewhere');
   });
 
-  it('reads what the JSON report writes, and says of anything else what is wrong', () => {
+  it('reads the JSON report, and explains what is wrong with any other text', () => {
     const text = renderReportJson(sampleResult);
     const read = readBaseline(text);
     expect(read).toHaveLength(sampleResult.findings.length);

@@ -14,12 +14,12 @@ function marksIn(trace: Trace, hidden: readonly string[] = []): readonly string[
 }
 
 describe('the marks of a picture', () => {
-  it('are all that the zombie write has, and no others', () => {
+  it('are exactly those of the zombie write', () => {
     const bars = ['client view', 'lease', 'loss', 'overlap', 'own end', 'pause'];
     expect(marksIn(zombieTrace)).toEqual(['accepted', 'answer', ...bars, 'request']);
   });
 
-  it('have no bar of a service where grants are the clients’ own', () => {
+  it('have no bar of a service if clients grant the lock themselves', () => {
     const events = zombieTrace.events.map((event) =>
       event.kind === 'grant' ? { ...event, process: event.client } : event,
     );
@@ -28,11 +28,11 @@ describe('the marks of a picture', () => {
     expect(marks).toContain('client view');
   });
 
-  it('have no flag where no lane of a store is drawn', () => {
+  it('have no flag if no lane of a store is drawn', () => {
     expect(marksIn(zombieTrace, ['store'])).not.toContain('accepted');
   });
 
-  it('are what the key explains', () => {
+  it('are explained by the key', () => {
     const key = render(renderKey('k', new Set(['client view', 'request'] as const)));
     expect(key.match(/<li>/g)).toHaveLength(2);
     expect(key).toContain('what a client believes');

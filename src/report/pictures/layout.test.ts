@@ -10,12 +10,12 @@ describe('layOut', () => {
   const options = { ...base, evidence };
   const layout = layOut(zombieTrace, options);
 
-  it('never lets a later event stand above an earlier one', () => {
+  it('never places a later event above an earlier one', () => {
     const ys = layout.items.map(({ y }) => y);
     expect(ys).toEqual([...ys].sort((left, right) => left - right));
   });
 
-  it('gives two labels of one process rows of their own', () => {
+  it('places two labels of one process in separate rows', () => {
     const taken = layout.items
       .filter(({ label }) => label !== '')
       .map(({ step, y }) => `${step.process} ${y}`);
@@ -28,7 +28,7 @@ describe('layOut', () => {
     expect(xs).toEqual([...xs].sort((left, right) => left - right));
   });
 
-  it('keeps the heads of neighbours apart, however long their names are', () => {
+  it('keeps neighboring heads separate, however long their names are', () => {
     const names = ['alice', 'bob'].map((name) => name.repeat(30));
     const processes = zombieTrace.processes.map((process, at) => ({
       ...process,

@@ -11,7 +11,7 @@ const { trace, verdicts } = examine(read.plan, ['linearizable']);
 const model = 'fenced-register';
 
 describe('linearizationOf', () => {
-  it('numbers the operations that fit, and names the return that does not', () => {
+  it('numbers the operations that fit, and marks the return that does not', () => {
     const found = linearizationOf(trace, { claim: 'linearizable', model });
     const [verdict] = verdicts;
     if (verdict?.kind !== 'invalid') expect.fail('the plan breaks linearizable');
@@ -22,7 +22,7 @@ describe('linearizationOf', () => {
     for (const { event } of found?.points ?? []) expect(event).toBeLessThan(bad ?? 0);
   });
 
-  it('is none for other claims, other models and histories that fit', () => {
+  it('is null for other claims, unknown models and linearizable histories', () => {
     expect(linearizationOf(trace, { claim: 'grant-order', model })).toBeNull();
     expect(linearizationOf(trace, { claim: 'linearizable', model: 'somebody-s' })).toBeNull();
     expect(linearizationOf(trace, { claim: 'linearizable(register)', model })).toBeNull();

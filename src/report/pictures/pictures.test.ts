@@ -39,7 +39,7 @@ const sheets: readonly Sheet[] = [
   );
 });
 
-/** Every coordinate of the named attributes. */
+/** Returns every coordinate of the named attributes. */
 function numbersOf(svg: string, names: string): number[] {
   const found = svg.matchAll(new RegExp(` (?:${names})="(-?[\\d.]+)"`, 'g'));
   return [...found].map(([, value = '']) => Number(value));
@@ -50,7 +50,7 @@ function range(values: readonly number[]): { low: number; high: number } {
 }
 
 describe('the pictures', () => {
-  it('draw every arrow, bar and label inside the sheet', () => {
+  it('draw every arrow, bar and label inside their bounds', () => {
     for (const { svg, width, height } of sheets) {
       const across = range(numbersOf(svg, 'x|x1|x2'));
       const down = range(numbersOf(svg, 'y|y1|y2'));
@@ -70,7 +70,7 @@ describe('the pictures', () => {
     }
   });
 
-  it('carry their colours as attributes, so that they survive without a style sheet', () => {
+  it('have their colors as attributes, so that they need no style sheet', () => {
     for (const { svg } of sheets) {
       const shapes = [...svg.matchAll(/<(?:rect|line|polygon|text)[^>]*>/g)].map(([tag]) => tag);
       expect(shapes.length).toBeGreaterThan(20);
@@ -78,7 +78,7 @@ describe('the pictures', () => {
     }
   });
 
-  it('keep the colour of danger for what broke', () => {
+  it('show the violation in the color of danger', () => {
     const [sequence, scale] = sheets;
     const named = new RegExp(`fill="${PALETTE.danger.light}"[^>]*>✗ stale write: fence-monotone`);
     expect(sequence?.svg).toMatch(named);

@@ -1,4 +1,4 @@
-/** The page by keyboard, on a narrow screen, in the dark, on paper, and those who do not see. */
+/** Tests the page with axe, with the keyboard, on a narrow screen, in dark mode and on paper. */
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -17,7 +17,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-describe('the page for everybody', () => {
+describe('the page for every reader', () => {
   let browser: Browser;
   const clock = findingOf(planIn('clock-step-wall-mutual-exclusion'), 'mutual-exclusion');
   const order = findingOf(planIn('zombie-writer-unfenced-linearizable'), 'linearizable');
@@ -31,7 +31,7 @@ describe('the page for everybody', () => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     law(`has no serious problem for axe, ${colorScheme}`, async () => {
-      // The page's own policy would refuse axe's script, as it should.
+      // The page's own policy rightly refuses axe's script.
       const { page, errors } = await open(browser, address, { colorScheme, bypassCSP: true });
       await page.evaluate(axe.source);
       const found: Violation[] = await page.evaluate('axe.run().then((r) => r.violations)');

@@ -1,6 +1,6 @@
 /**
- * Opens pages in the Chromium that a machine has, and makes them with the script that the build
- * made. Where there is no Chromium, see `needs`.
+ * Opens pages in an installed Chromium, with the script from the build. For tests without Chromium,
+ * see `needs`.
  */
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type PageScript, scriptIn } from '../../html/document.ts';
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const PATH = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 
-/** Whether there is a browser to test with: `$CHROMIUM`, or one where Linux has it. */
+/** True if there is a browser: `$CHROMIUM`, or one in its usual place on Linux. */
 export const hasChromium: boolean = PATH !== undefined && existsSync(PATH);
 
 const FLAGS = [
@@ -31,37 +31,37 @@ export function launch(): Promise<Browser> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-page-'));
-/** Of the project. */
+/** The root of the project. */
 export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The script of a page with these locks, made of what `npm run build` has bundled. */
+/** Returns the script of a page with these locks, from the bundles of `npm run build`. */
 export function bundle(...locks: readonly string[]): PageScript {
   const script = scriptIn(pathToFileURL(`${root}dist/`), locks);
   if (script === null) throw new Error('there is no dist: npm run build');
   return script;
 }
 
-/** Writes a page and gives its `file://` address. */
+/** Writes a page and returns its `file://` address. */
 export function addressOf(name: string, html: string): string {
   const file = join(folder, `${name}.html`);
   writeFileSync(file, html);
   return pathToFileURL(file).href;
 }
 
-/** A page that is open, with what went wrong in it and what it asked for. */
+/** An open page, with its errors and its requests. */
 export interface Opened {
   readonly page: Page;
   readonly errors: readonly string[];
   readonly requests: readonly string[];
 }
 
-/** Opens all that is folded away, as a reader does. */
+/** Opens everything that is folded, by clicks. */
 export async function unfold(page: Page): Promise<void> {
   const folded = page.locator('details:not([open]) > summary:visible');
   while ((await folded.count()) > 0) await folded.first().click();
 }
 
-/** Opens an address in a fresh context, 1280 × 900 unless told otherwise. */
+/** Opens an address in a fresh context, 1280 × 900 by default. */
 export async function open(
   browser: Browser,
   address: string,

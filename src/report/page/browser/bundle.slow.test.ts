@@ -1,4 +1,4 @@
-/** What the script that the page carries is made of. */
+/** Tests the contents and the size of the script that the page embeds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
@@ -9,29 +9,29 @@ import { bundle, root } from './browser.fixture.ts';
 describe('the script of the page', () => {
   const { code: script, loader } = bundle();
 
-  it('has no reader of files, no schema and no engine to be loaded', () => {
+  it('contains no file reader, no schema and no engine', () => {
     const engines = /ZodError|zod|YAMLParse|parseDocument|fengari|wasmoon|WebAssembly/i;
     const outside = /node:|require\(|\bfetch\(|XMLHttpRequest|localStorage/;
     expect(script.match(engines)?.[0]).toBeUndefined();
     expect(script.match(outside)?.[0]).toBeUndefined();
   });
 
-  it('is packed to less than 195 kB, whatever lock its page is of, and unpacked by less than 3', () => {
+  it('is less than 195 kB packed for any lock, with a loader of less than 3 kB', () => {
     expect(script.length).toBeGreaterThan(100_000);
     const sizes = [...protocols.keys()].map((lock) => packedSize(bundle(lock).code));
     expect(Math.max(...sizes)).toBeLessThan(195_000);
-    // Those of others stay out.
+    // Other locks are left out.
     expect(packedSize(script)).toBeLessThan(Math.max(...sizes) - 10_000);
     expect(loader.length).toBeLessThan(3_000);
     expect(loader).not.toMatch(/<[/!s]/);
   });
 
-  it.each([...protocols])('has %s, where the page is of it', (lock, { about }) => {
+  it.each([...protocols])('contains %s if the page needs it', (lock, { about }) => {
     const [longest = ''] = about.split(/["'`$:,]/).sort((one, other) => other.length - one.length);
     expect(bundle(lock).code.includes(longest)).toBe(true);
   });
 
-  it('imports nothing, and leaves out only what only commands call', () => {
+  it('imports nothing, and omits only code that commands alone call', () => {
     expect(script).not.toMatch(/^(?:import|export)\b|import\.meta/m);
     const spared = ['caches', 'redis', 'services'].map((name) => `locks-on-${name}`);
     const from = ['checker', 'core', ...spared, 'flow'].flatMap((name) => {
@@ -50,7 +50,7 @@ describe('the script of the page', () => {
   });
 });
 
-/** In base64, as the page has it. */
+/** Returns the size in base64, as in the page. */
 function packedSize(code: string): number {
   return deflateRawSync(code, { level: 9 }).toString('base64').length;
 }

@@ -1,4 +1,4 @@
-/** Findings of real plans, made as the commands make them, for pages that browsers open. */
+/** Findings of real plans, created as the commands create them, for pages in a browser. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Plan } from '../../../core/plan/plan.ts';
@@ -9,7 +9,7 @@ import type { Finding, OtherRun } from '../../../search/campaign/result.ts';
 import { explainRunNow } from '../../../search/evidence/explain-run.ts';
 import { claimsJudged } from '../../../search/sweep/examiner.ts';
 
-/** A plan of `fixtures/plans`, by its file's name without the ending. */
+/** Returns a plan of `fixtures/plans` by its file name without the extension. */
 export function planIn(name: string): Plan {
   const file = fileURLToPath(new URL(`../../../../fixtures/plans/${name}.yaml`, import.meta.url));
   const read = readPlan({ text: readFileSync(file, 'utf8'), file });
@@ -17,7 +17,7 @@ export function planIn(name: string): Plan {
   return read.plan;
 }
 
-/** The finding of a plan that breaks `claim`, with its neighbour that passes. */
+/** Returns the finding of a plan that breaks `claim`, with the nearest plan that passes. */
 export function findingOf(plan: Plan, claim: string): Finding {
   const { trace, verdicts } = examine(plan, claimsJudged([claim]));
   const verdict = verdicts.find((one) => one.claim === claim);
@@ -60,7 +60,7 @@ function besides(plan: Plan, claim: string): OtherRun {
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** A plan that gives `unfenced` a pause and a stale write, the last of them judged. */
+/** A pause and a stale write on `unfenced`, the last of which is judged. */
 export const zombie: Finding = findingOf(
   planIn('zombie-writer-unfenced-grant-order'),
   'grant-order',

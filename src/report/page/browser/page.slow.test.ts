@@ -1,4 +1,4 @@
-/** What a reader can do on the report's page, in a real browser. */
+/** Tests the controls of the report page in a real browser. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
@@ -54,7 +54,7 @@ describe('the page in a browser', () => {
     expect(await where(page)).toContain('grants token 1');
     await unfold(page);
     await page.locator(`a[href="#e=${before(violation)}"]`).click();
-    // The browser tells of a changed address when it has time to.
+    // The browser reports a changed address with a delay.
     await expect.poll(() => where(page)).toContain('stale write');
     expect(await page.locator('tr[aria-current=step]').getAttribute('data-row')).toBe(`${last}`);
     for (const key of ['v', 'ArrowLeft', 'v']) await page.keyboard.press(key);

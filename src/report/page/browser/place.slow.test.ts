@@ -1,4 +1,4 @@
-/** Where the page lands, and what of its pictures is then in sight. */
+/** Tests to which place the page scrolls, and which part of its pictures is then visible. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
@@ -11,9 +11,9 @@ const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : null;
 const NARROW = { width: 390, height: 800 };
 
-/** Expects the picture of the finding that an address names at the top, its step bar in sight. */
+/** Expects the picture of the addressed finding at the top, with its step bar in view. */
 async function expectInSight(page: Page, hash: string): Promise<void> {
-  // Where the browser scrolls by itself it takes its time.
+  // Smooth scrolling takes time.
   await page.waitForTimeout(800);
   const bar = page.locator('.stepper').nth(hash.startsWith('#f2-') ? 1 : 0);
   const picture = page.locator('figure[data-time=true]').nth(hash.startsWith('#f2-') ? 1 : 0);
@@ -24,7 +24,7 @@ async function expectInSight(page: Page, hash: string): Promise<void> {
   expect(y + height, hash).toBeLessThan(page.viewportSize()?.height ?? 0);
 }
 
-/** Whether the middle of the nth picture's mark lies in the picture's own frame. */
+/** Returns true if the middle of the nth picture's mark lies inside the frame of the picture. */
 async function isMarkInFrame(page: Page, nth: number): Promise<boolean> {
   const frame = await page.locator('figure[data-time] .scroll').nth(nth).boundingBox();
   const mark = await page.locator('figure[data-time] rect[data-cursor]').nth(nth).boundingBox();
@@ -33,7 +33,7 @@ async function isMarkInFrame(page: Page, nth: number): Promise<boolean> {
   return middle > frame.x && middle < frame.x + frame.width;
 }
 
-describe('the place where the page lands', () => {
+describe('the place to which the page scrolls', () => {
   let browser: Browser;
   const other = findingOf(planIn('zombie-writer-unfenced-linearizable'), 'linearizable');
   const html = renderPage({ findings: [zombie, other], overview, script });

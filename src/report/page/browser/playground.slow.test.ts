@@ -1,4 +1,4 @@
-/** What *Try it yourself* says of numbers that are none, and of runs that test nothing. */
+/** Tests *Try it yourself* with invalid numbers, and with runs that test nothing. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
@@ -15,14 +15,14 @@ function addressWith(name: string, finding: Finding): string {
   return addressOf(name, renderPage({ findings: [finding], overview, script }));
 }
 
-/** What a field says is wrong with it; '' where it says nothing. */
+/** Returns the error at a field, or '' if it shows none. */
 async function complaintOf(page: Page, field: Locator): Promise<string> {
   const id = await field.getAttribute('aria-describedby');
   const complaint = page.locator(`[id="${id}"]`);
   return (await complaint.isVisible()) ? complaint.innerText() : '';
 }
 
-describe('trying it yourself', () => {
+describe('Try it yourself', () => {
   let browser: Browser;
   const address = addressWith('trial', zombie);
 

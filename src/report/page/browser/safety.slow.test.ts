@@ -1,4 +1,4 @@
-/** The page asks nobody for anything, runs nothing but its own script, and shows names as text. */
+/** The page makes no requests, runs only its own script, and shows names as text. */
 import { createServer, type Server } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -13,7 +13,7 @@ const STRICT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : null;
 
-/** Serves one page under a policy; gives its address. */
+/** Serves one page under a policy. Returns its address. */
 async function serve(server: Server, html: string, policy: string): Promise<string> {
   server.on('request', (_, response) => {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');

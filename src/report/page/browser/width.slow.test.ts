@@ -1,4 +1,4 @@
-/** The page is never wider than its window, however long a text without a space is. */
+/** The page is never wider than its window, even with a long text without spaces. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
@@ -27,7 +27,7 @@ const events = trace.events.map((event, at) =>
     : event,
 );
 
-/** How wide what is in a window of this width is. */
+/** Returns the width of the content in a window of this width. */
 async function widthIn(width: number, html: string): Promise<unknown> {
   const { page } = await open(browser, addressOf('wide', html), {
     viewport: { width, height: 900 },

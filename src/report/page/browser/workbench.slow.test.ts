@@ -1,4 +1,4 @@
-/** What one can do in the file that `fencepost playground` writes, from `file://` in a browser. */
+/** Tests the file that `fencepost playground` writes, from `file://` in a browser. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
