@@ -1,8 +1,8 @@
 /**
- * What fencing promises, whatever is done to the world: a store never steps back to an earlier
- * grant. Excluded is what is not promised. After a failover of the lock service, or a crash of one
- * whose counter is volatile, tokens are given again; after a failover of a store, its fence is an
- * old one. And a store whose fence is volatile, or kept per key, promises less by design.
+ * Law of fencing: under any faults, a store never returns to an earlier grant. Excluded are cases
+ * without that guarantee: after a failover of the lock service, or a crash of one with a volatile
+ * counter, tokens are reused; after a failover of a store, its fence is an old one; and a store
+ * whose fence is volatile, or kept per key, guarantees less by design.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -28,7 +28,7 @@ test('a fenced store keeps `fence-monotone` under any plan', () => {
   );
 });
 
-test('an unfenced store breaks it under some of the plans under which a fenced one keeps it', () => {
+test('an unfenced store breaks it under some plans under which a fenced store keeps it', () => {
   const plans = samplePlans(runnablePlans({ kinds: KINDS }), 600, 2);
   const broken = (store: string): number =>
     plans.filter((plan) => breaks(before(plan, store), 'fence-monotone')).length;
@@ -46,7 +46,7 @@ test('tokens increase in the order of the grants under any plan', () => {
   );
 });
 
-test('a failover brings tokens back and opens the fence in some plans', () => {
+test('a failover reuses tokens and lowers the fence in some plans', () => {
   const plans = samplePlans(runnablePlans({ kinds: ['failover', 'pause'] }), 600, 4);
   expect(plans.filter((plan) => breaks(plan, 'tokens-increase')).length).toBeGreaterThan(0);
   expect(plans.filter((plan) => breaks(plan, 'fence-monotone')).length).toBeGreaterThan(0);

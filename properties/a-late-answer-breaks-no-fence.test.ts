@@ -1,7 +1,7 @@
 /**
- * Law: whoever hears late of a lock that is right, and has a lower token than one who entered
- * before, breaks neither `tokens-increase` nor `progress`, although no server notes who has the
- * key; and a lock whose tokens are wrong is still found.
+ * Law: a client of a correct lock that learns late of its grant, and has a lower token than one
+ * that entered before, breaks neither `tokens-increase` nor `progress`, although no server records
+ * who has the key; and a lock with wrong tokens is still found.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { onRedis } from './foreign-locks.ts';
 
 const SEEDS = 60;
 
-/** When a token is drawn: with the key, before it, or by a counter that goes with the key. */
+/** Time of the token's draw: with the key, before it, or by a counter that expires with the key. */
 type Draw = 'with' | 'before' | 'goes';
 
 const RELEASE = `
@@ -23,7 +23,7 @@ const RELEASE = `
   if ARGV[2] == "goes" then redis.call("del", KEYS[2]) end
   return redis.call("del", KEYS[1])`;
 
-/** By a script that sets the key where there is none: no `SET NX`, so the node notes nothing. */
+/** Sets a missing key by a script instead of `SET NX`, so the node records no grant. */
 function scripted(draw: Draw): ReturnType<typeof onRedis> {
   const drawn = draw === 'before' ? '1' : 'redis.call("incr", KEYS[2])';
   const take = `
@@ -46,7 +46,7 @@ function scripted(draw: Draw): ReturnType<typeof onRedis> {
   });
 }
 
-/** How often each claim broke and was put to the test. */
+/** Counts how often each claim broke and was exercised. */
 async function found(draw: Draw): Promise<Readonly<Record<string, readonly [number, number]>>> {
   const claims = ['grant-order', 'tokens-increase', 'progress'];
   const catalogue = extend(builtIn, defineSystem({ locks: { scripted: scripted(draw) } }));
@@ -73,20 +73,20 @@ faults:
   );
 }
 
-test('a lock that draws its token with its key breaks nothing, and is tested', async () => {
+test('a lock that draws its token with its key breaks nothing, and is exercised', async () => {
   const { 'tokens-increase': tokens, progress, 'grant-order': order } = await found('with');
   expect([tokens?.[0], progress?.[0], order?.[0]]).toEqual([0, 0, 0]);
   expect(tokens?.[1]).toBeGreaterThan(SEEDS / 2);
   expect(progress?.[1]).toBeGreaterThan(SEEDS / 2);
 });
 
-test('one that draws it before it has the key is found', async () => {
+test('a lock that draws its token before it has the key is found', async () => {
   const { 'tokens-increase': tokens, progress } = await found('before');
   expect(tokens?.[0]).toBeGreaterThan(0);
   expect(progress?.[0]).toBeGreaterThan(0);
 });
 
-test('one whose counter goes with its key is found', async () => {
+test('a lock whose counter is deleted with its key is found', async () => {
   const { 'tokens-increase': tokens, progress } = await found('goes');
   expect(tokens?.[0]).toBeGreaterThan(0);
   expect(progress?.[0]).toBeGreaterThan(0);

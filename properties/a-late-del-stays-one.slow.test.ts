@@ -1,8 +1,8 @@
 /**
- * Law: a late DEL is shrunk to a late DEL. The lock has the algorithm of npm `redis-lock` 1.0.0: a
- * SET with NX and PX, then, unless its own clock says that the lease is over, a plain DEL. Paused
- * before that, it removes the key of its successor, which a lease that ran out under any other
- * pause does not.
+ * Law: a late DEL is shrunk to a late DEL. The lock uses the algorithm of npm `redis-lock` 1.0.0: a
+ * SET with NX and PX, then a plain DEL unless its own clock shows that the lease is over. Only a
+ * pause just before the DEL makes it remove the key of its successor; a lease that expired under
+ * any other pause does not.
  */
 import { describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../src/catalogue.ts';
@@ -64,7 +64,7 @@ faults:
   return read.scenario;
 }
 
-/** The causes of the first seeds that break a claim, and what each shrinks to. */
+/** Returns the causes of the first seeds that break a claim, and where their shrunk faults are. */
 async function shrunk(
   scenario: Scenario,
   claim: string,
@@ -86,13 +86,13 @@ async function shrunk(
   return found;
 }
 
-describe('where only a pause before the DEL is declared', () => {
+describe('if only a pause before the DEL is declared', () => {
   const onlyDel = scenarioWith(
     'pause: { process: clients, before: del, for: 1ms..60ms, chance: 1/2 }',
   );
 
   test.each(['grant-order', 'mutual-exclusion'])(
-    '%s breaks by a late DEL, small and large',
+    '%s breaks by a late DEL, before and after shrinking',
     async (claim) => {
       for (const { cause, places } of await shrunk(onlyDel, claim, { enough: 2 })) {
         expect(cause).toBe('another’s release (pause before release)');
@@ -102,7 +102,7 @@ describe('where only a pause before the DEL is declared', () => {
   );
 });
 
-describe('where a pause before the read is declared too', () => {
+describe('if a pause before the read is declared, too', () => {
   const [atRead, atDel] = ['read', 'del'].map(
     (verb) => `pause: { process: clients, before: ${verb}, for: 1ms..60ms, chance: 1/4 }`,
   );
@@ -111,7 +111,7 @@ describe('where a pause before the read is declared too', () => {
   test.each([
     ['a late DEL', true],
     ['a lease that ran out', false],
-  ])('%s stays what it is', async (_, isLate) => {
+  ])('%s keeps its cause', async (_, isLate) => {
     const ofThese = (cause: BreachCause): boolean => cause.isByForeignRelease === isLate;
     for (const { places } of await shrunk(both, 'grant-order', { enough: 3, ofThese })) {
       expect(places.includes('before del')).toBe(isLate);

@@ -1,7 +1,6 @@
 /**
- * Law: a seed means the plan that it meant, and a plan gives the trace that it gave: for every
- * scenario that ships, and for locks that people bring, on the first block of the seeds that
- * `npm run freeze` recorded.
+ * Law: a seed gives its recorded plan, and a plan its recorded trace: for every shipped scenario,
+ * and for locks as users write them, on the first block of seeds that `npm run freeze` recorded.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -12,13 +11,13 @@ import { some } from './runs.ts';
 const cases = subjects().filter(({ name }) => /^(scenarios|own-locks)\//.test(name));
 
 test.each(some(cases))(
-  '$name: a seed gives the plan and the trace that it gave',
+  '$name: a seed gives its recorded plan and trace',
   async ({ name, record }) => {
     expect(differencesOf(name, readRecord(name), await record('first'), 'first')).toEqual([]);
   },
 );
 
-test('whatever there is to freeze is recorded, and nothing else, in less than 1 MB', () => {
+test('exactly the subjects to freeze are recorded, in less than 1 MB', () => {
   const files = readdirSync(RECORDS, { recursive: true, encoding: 'utf8' });
   const names = files.filter((file) => file.endsWith('.txt')).map((file) => file.slice(0, -4));
   const known = subjects().map(({ name }) => name);

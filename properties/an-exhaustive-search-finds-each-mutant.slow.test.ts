@@ -1,7 +1,7 @@
 /**
- * What seeds find in a mutant and the shrinker shrinks, an exhaustive search finds within 20,000
- * plans, scope after scope from the smallest, with no more faults; the few that need more than
- * faults to vary are listed with what that is.
+ * Law: for each mutant, an exhaustive search finds within 20,000 plans, scope by scope from the
+ * smallest, a counterexample with no more faults than the shrunk one of a seed. The few mutants
+ * that need more than varied faults are listed with that need.
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
@@ -18,13 +18,13 @@ import { some } from './runs.ts';
 
 const MOST_PLANS = 20_000;
 
-/** At most 60 seeds find each of them. */
+/** Each is found within 60 seeds. */
 const SEEDS = 60;
 
-/** How many swaps of tied events a mutant needs, by its name; all others none. */
+/** Number of swaps of tied events that a mutant needs, by its name; default 0. */
 const TIES: Readonly<Record<string, number>> = { 'restart-at-once': 1 };
 
-/** Mutants of which a seed draws what saves it a fault: the search needs one more. */
+/** Mutants for which a seed draws something that saves a fault: the search needs one more. */
 const ONE_MORE: Readonly<Record<string, string>> = {
   'kubernetes-late-deadline': 'a client that begins later',
   'release-get-then-delete': 'a client that begins later',
@@ -32,7 +32,7 @@ const ONE_MORE: Readonly<Record<string, string>> = {
   'token-not-raised-on-takeover': 'a client that never gives its lock back',
 };
 
-/** What a mutant needs that an exhaustive search does not vary, by its name. */
+/** Needs of a mutant that an exhaustive search does not vary, by its name. */
 const NEEDS: Readonly<Record<string, string>> = {
   'expiry-boundary': 'a client that begins later',
   'no-partial-release': 'latencies that differ, so that each of three clients gets one node',
@@ -45,7 +45,7 @@ const SCOPES = [0, 1, 2].flatMap((faults) => [
   { faults, clients: 3, sections: 2 },
 ]);
 
-/** The faults of the first plan that breaks the claim; null where none does. */
+/** Returns the number of faults of the first plan that breaks the claim, or null. */
 async function faultsFound(scenario: Scenario, claim: string): Promise<number | null> {
   const { plans, blocks } = await countPlans(scenario, MUTANT, {
     catalogue: builtIn,
@@ -73,7 +73,7 @@ async function faultsFoundIn(
   return null;
 }
 
-/** The faults of the first counterexample that seeds find, shrunk. */
+/** Returns the number of faults of the first counterexample of a seed, shrunk. */
 async function faultsShrunk(scenario: Scenario, claim: string): Promise<number> {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const plan = expand(scenario, MUTANT, seed);
@@ -104,7 +104,7 @@ test.each(some(mutants))('$name', { timeout: 180_000 }, async (mutant) => {
   if (name in ONE_MORE) expect(found, `it needs no ${ONE_MORE[name]}`).toBe(most);
 });
 
-test('the page on exhaustive search says how many', () => {
+test('the page on exhaustive search has the current numbers', () => {
   const page = readFileSync(new URL('../docs/exhaustive.md', import.meta.url), 'utf8');
   const found = mutants.length - Object.keys(NEEDS).length;
   expect(page.replace(/\s+/g, ' ')).toContain(`it finds ${found} of the ${mutants.length} mutants`);

@@ -1,8 +1,8 @@
 /**
- * The plans that are kept with the scenarios were drawn from thousands of seeds and shrunk. An
- * exhaustive search over as many clients, sections and faults breaks the same claim, with no more
- * faults; and what a sibling must hold, no plan of it breaks. The kept plans that need more than
- * faults to vary are listed with what that is.
+ * Law: the plans that are kept with the scenarios were drawn from thousands of seeds and shrunk; an
+ * exhaustive search with as many clients, sections and faults breaks the same claim with no more
+ * faults, and no plan breaks it on a twin that must hold it. The kept plans that need more than
+ * varied faults are listed with that need.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -20,7 +20,7 @@ import { some } from './runs.ts';
 
 const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
-/** How many swaps of tied events a plan needs, by its name; all others none. */
+/** Number of swaps of tied events that a plan needs, by its name; default 0. */
 const TIES: Readonly<Record<string, number>> = {
   'cache-lock-boundary-published-owner-only-release': 1,
   'quorum-first-write-goes-on-grant-order': 2,
@@ -29,7 +29,7 @@ const TIES: Readonly<Record<string, number>> = {
   'several-writes-fenced-pool-holder-order': 1,
 };
 
-/** What a plan needs that an exhaustive search does not vary, by its name. */
+/** Needs of a plan that an exhaustive search does not vary, by its name. */
 const NEEDS: Readonly<Record<string, string>> = {
   'boundary-after-lease-conservative': 'a client that begins later',
   'timestamp-tick-timestamped-linearizable': 'an event behind what is caused at its instant',
@@ -47,7 +47,7 @@ const NEEDS: Readonly<Record<string, string>> = {
 
 const NUMBERS: Readonly<Record<number, string>> = { 5: 'five', 12: 'twelve' };
 
-/** Beyond that a search takes longer than a test may. */
+/** With more, a search exceeds the time limit of a test. */
 const MOST_FAULTS = 2;
 
 interface Kept {
@@ -75,7 +75,7 @@ async function keptIn(file: string): Promise<Kept | null> {
   return { plan, claim: expected.claim, scenario, catalogue: loaded.catalogue };
 }
 
-/** The clients of a plan come first, since a search takes the first few. */
+/** Moves the clients of a plan to the front, since a search takes the first ones. */
 function withFirst(kept: Plan['clients'], scenario: Scenario): Scenario {
   const names = new Set(kept.map(({ name }) => name));
   const first = scenario.clients.filter(({ name }) => names.has(name));
@@ -83,7 +83,7 @@ function withFirst(kept: Plan['clients'], scenario: Scenario): Scenario {
   return { ...scenario, clients: [...first, ...others] };
 }
 
-/** The first plan of a system that breaks the claim; null where none does. */
+/** Returns the first plan of a system that breaks the claim, or null. */
 async function firstBroken(
   { scenario, claim, catalogue }: Kept,
   system: string,
@@ -114,12 +114,12 @@ test.each(some(readdirSync(join(fixtures, 'plans'))))('%s', { timeout: 120_000 }
   }
 });
 
-test('every plan that needs more is still kept', () => {
+test('every listed plan that needs more is still kept', () => {
   const files = readdirSync(join(fixtures, 'plans')).map((file) => basename(file, '.yaml'));
   expect(Object.keys(NEEDS).filter((name) => !files.includes(name))).toEqual([]);
 });
 
-test('the page on exhaustive search says how many', async () => {
+test('the page on exhaustive search has the current numbers', async () => {
   const files = readdirSync(join(fixtures, 'plans'));
   const kept = (await Promise.all(files.map(keptIn))).filter((one) => one !== null).length;
   const [ties, needs] = [Object.keys(TIES).length, Object.keys(NEEDS).length];

@@ -1,6 +1,7 @@
 /**
- * Chance is keyed by identity: what is taken out of a plan takes nothing with it. Clients share the
- * lock service's counter, so tokens and ordinals are compared by who got them first, second, third.
+ * Law: chance is keyed by identity, so removing a part of a plan changes nothing else. Clients
+ * share the lock service's counter, so tokens and ordinals are compared by order of first
+ * appearance.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -13,12 +14,12 @@ import { ALL_KINDS } from './plan-faults.ts';
 import { runnablePlans } from './plans.ts';
 import { runs } from './runs.ts';
 
-/** Whether a name is the client's, or of something of its own: `bob/1/write`, `bob-store`. */
+/** Returns true for names of the client or of its own things: `bob/1/write`, `bob-store`. */
 function isOf(client: string, name: string): boolean {
   return name === client || name.startsWith(`${client}/`) || name.startsWith(`${client}-`);
 }
 
-/** All strings in a value, at any depth. */
+/** Returns all strings in a value, at any depth. */
 function stringsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -29,7 +30,7 @@ function concerns(client: string, value: Fault | TraceEvent): boolean {
   return stringsIn(value).some((name) => isOf(client, name));
 }
 
-/** Whom a fault hits; the lock service is everybody's and does not count. */
+/** Returns the targets of a fault; the lock service is shared and is not counted. */
 function targetsOf(fault: Fault): readonly string[] {
   const { kind } = fault;
   if (kind === 'evict') return [fault.key];
@@ -41,7 +42,7 @@ function targetsOf(fault: Fault): readonly string[] {
   return which.kind === 'process' ? [which.process] : [which.from, which.to];
 }
 
-/** Whether a fault hits the client and what is its own, and nobody else. */
+/** Returns true if a fault affects only the client and its own things. */
 function hitsOnly(client: string, fault: Fault): boolean {
   const hit = targetsOf(fault).filter((name) => name !== 'lock');
   return hit.length > 0 && hit.every((name) => isOf(client, name));
@@ -57,7 +58,7 @@ const COUNTED: readonly string[] = [
   'holderOrdinal',
 ];
 
-/** Events as text, tokens and ordinals numbered anew in the order of their first appearance. */
+/** Renders events as text, with tokens and ordinals numbered by first appearance. */
 function tell(events: readonly TraceEvent[]): readonly string[] {
   const numbers = new Map<string, number>();
   const renumber = (kind: string, value: number): number => {
@@ -80,18 +81,18 @@ function eventsBeside(trace: Trace, client: string): readonly TraceEvent[] {
   return trace.events.filter((event) => !concerns(client, event));
 }
 
-// A replica of the lock service that lags counts again from where it was: how far that is depends
-// on all clients, so a failover is the one fault through which clients that share nothing meet.
+// A lagging replica of the lock service counts again from its old position, which depends on all
+// clients. So a failover is the one fault that connects clients that share nothing.
 const KINDS = ALL_KINDS.filter((kind) => kind !== 'failover');
 
-test('a client that is taken out leaves what clients beside it do as it was', () => {
+test('removing a client does not change the events of independent clients', () => {
   let compared = 0;
   const plans = runnablePlans({ areApart: true, probe: false, kinds: KINDS });
   const several = plans.filter(({ clients }) => clients.length > 1);
   fc.assert(
     fc.property(several, fc.nat(3), (plan, choice) => {
       const client = plan.clients[choice % plan.clients.length]?.name ?? '';
-      // A fault that hits another, but at a point of this client, would make the two meet.
+      // A fault on another process at a point of this client would connect the two.
       const beside = plan.faults.filter((fault) => !concerns(client, fault));
       const own = plan.faults.filter((fault) => hitsOnly(client, fault));
       const clients = plan.clients.filter(({ name }) => name !== client);
@@ -106,7 +107,7 @@ test('a client that is taken out leaves what clients beside it do as it was', ()
   expect(compared).toBeGreaterThan(runs(10_000));
 });
 
-test('a fault that did not fire can be taken out without a trace', () => {
+test('removing a fault that did not fire does not change the trace', () => {
   let removed = 0;
   fc.assert(
     fc.property(runnablePlans(), (plan) => {

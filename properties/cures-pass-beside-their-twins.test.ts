@@ -1,7 +1,7 @@
 /**
- * Law: a correct fix can pass. Beside its twin, the same code without it, it passes although the
- * hazard never arises in it; the twin, put in its place, fails; and alone, where nothing can go
- * wrong, it is not judged.
+ * Law: a correct fix can pass. Next to its twin, the same code without it, it passes although the
+ * hazard never arises in it; the twin in its place fails; and alone, where the hazard cannot arise,
+ * it is not judged.
  */
 import { describe, expect, test } from 'vitest';
 import { loadScenario } from '../src/load.ts';
@@ -12,7 +12,7 @@ import { QUIET } from '../src/search/campaign/small-scenario.fixture.ts';
 import { type Cure, cures, ownCures } from './cures.ts';
 import { runs } from './runs.ts';
 
-/** Ten show each twin's mistake; more of them look for a cure that fails now and then. */
+/** Ten show each twin's mistake; more of them look for a cure that fails occasionally. */
 const COUNT = Math.max(10, runs(30));
 const SEEDS = { from: 0, to: COUNT - 1 };
 
@@ -33,7 +33,7 @@ const lineOf = ({ title, claim }: Cure, variant: 'cure' | 'twin', expected: stri
 
 describe.each(cures.map((cure) => [cure.title, cure] as const))('%s', (_, cure) => {
   test.each(['breaks', ''])(
-    'the cure passes beside a twin that is listed by "%s"',
+    'the cure passes next to a twin that is listed by "%s"',
     async (side) => {
       const systems = [lineOf(cure, 'twin', side), lineOf(cure, 'cure', 'holds')].join('\n');
       const { exit, scenarios } = await resultOf(systems, cure.world);
@@ -42,18 +42,18 @@ describe.each(cures.map((cure) => [cure.title, cure] as const))('%s', (_, cure) 
       expect(broken).toBeGreaterThanOrEqual(cure.isEverySeed ? COUNT : 1);
       expect(cured).toMatchObject({ met: true, vacuous: [] });
       expect(cured?.claims[cure.claim]?.avoided).toBeGreaterThan(0);
-      // Of code of one's own, `progress` is judged although it is not listed.
+      // For user code, `progress` is judged even if it is not listed.
       const isTwinJudged = side === '' && cure.claim === 'progress';
       expect(exit).toBe(isTwinJudged ? exits.broken : exits.met);
     },
   );
 
-  test('without the cure it fails', async () => {
+  test('the twin in place of the cure fails', async () => {
     const { exit } = await resultOf(lineOf(cure, 'twin', 'holds'), cure.world);
     expect(exit).toBe(exits.broken);
   });
 
-  test('alone, where the hazard cannot arise, the cure is not judged', async () => {
+  test('alone, if the hazard cannot arise, the cure is not judged', async () => {
     const { exit, scenarios } = await resultOf(lineOf(cure, 'cure', 'holds'), cure.idle);
     const [cured] = scenarios[0]?.systems ?? [];
     expect(cured?.met).toBeNull();

@@ -183,9 +183,7 @@ export const edits: Readonly<Record<string, Code>> = {
   },
 };
 
-/**
- * The lock with a cure: no lease ends while its holder may still write, however long a pause is.
- */
+/** The lock, cured: no lease ends while its holder may still write, however long a pause is. */
 export const asCured: Code = {
   acquire: async (redis, key, ttlMs) => await acquire(redis, key, 50 * ttlMs),
   release,

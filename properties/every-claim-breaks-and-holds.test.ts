@@ -1,7 +1,7 @@
 /**
- * A claim that cannot break judges nothing, and one that cannot hold is no promise: each built-in
- * claim breaks on some seed of a fixture or mutant that says so, and holds, not vacuously, in a
- * system that promises it.
+ * Law: each built-in claim breaks on some seed of a fixture or mutant that expects it to break, and
+ * holds, not vacuously, in a system that promises it. A claim that cannot break judges nothing, and
+ * one that cannot hold is useless.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,12 +34,12 @@ const subjects: readonly Subject[] = [...written, ...mutants.map(scenarioOf)].fl
   scenario.systems.map((system) => ({ scenario, system })),
 );
 
-/** `linearizable(register)` is `linearizable` with the model chosen: one claim for the law. */
+/** `linearizable(register)` is `linearizable` with a given model: both count as one claim. */
 const names = [...claims.keys()].filter((claim) => !claim.includes('('));
 
 beforeAll(() => prepare(subjects.map(({ system }) => ({ store: system.store }))));
 
-/** A subject's verdicts on a claim, seed after seed, where it was exercised or broken. */
+/** Yields a subject's verdicts on a claim, seed by seed, if it was exercised or broken. */
 function* verdictsOf({ scenario, system }: Subject, claim: string): Generator<Verdict['kind']> {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const [verdict] = examineSeed(scenario, system.name, seed, [claim]).verdicts;
@@ -72,7 +72,7 @@ describe.each(names)('%s', (claim) => {
   });
 
   const [promised] = promising;
-  test.runIf(promised)('does not break where it is promised', () => {
+  test.runIf(promised)('does not break in a system that promises it', () => {
     if (promised !== undefined) expect(meets(promised, claim, 'invalid')).toBe(false);
   });
 });

@@ -1,14 +1,14 @@
 /**
- * A lock is the same in TypeScript and JavaScript, with each ending, as ESM and as CommonJS, in a
- * package of any type, however it names the further file that it imports: its runs have the same
- * digests, in this thread and in a worker. `tools/endings.mjs` has the rows, and
+ * Law: a lock is the same in TypeScript and JavaScript, with each file extension, as ESM and as
+ * CommonJS, in a package of any type, however it names another file that it imports: its runs have
+ * the same digests, in this thread and in a worker. `tools/endings.mjs` has the rows, and
  * `tools/other-nodes.sh` runs them on other versions of Node.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-test('every ending runs alike', () => {
+test('a lock with any file extension has the same runs', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const { stdout } = spawnSync('node', ['tools/endings.mjs'], { cwd: root, encoding: 'utf8' });
   const rows = stdout.trimEnd().split('\n');

@@ -1,4 +1,4 @@
-/** Law: whoever is refused can be told why, whatever the store and whatever happened. */
+/** Law: every refusal of a store has a reason, for any store and any faults. */
 import { beforeAll, expect, test } from 'vitest';
 import { refusalReason } from '../src/report/access-text.ts';
 import { run } from '../src/run.ts';
@@ -10,11 +10,11 @@ const stores = [...storeKinds.keys()];
 
 beforeAll(() => prepare(stores.map((store) => ({ store }))));
 
-/** Fewer show too few refusals. */
+/** Fewer plans show too few refusals. */
 const FEWEST_PLANS = 30;
 const told = new Map<string, readonly string[]>();
 
-/** Accesses that a store refuses in some runs, with the reason that each is given. */
+/** Returns the reasons of the accesses that a store refuses in some runs. */
 function reasonsOf(store: string): readonly string[] {
   const plans = Math.max(FEWEST_PLANS, runs(100));
   return samplePlans(runnablePlans({ stores: [store] }), plans, 1).flatMap((plan) =>
@@ -26,12 +26,12 @@ function reasonsOf(store: string): readonly string[] {
   );
 }
 
-test.each(stores)('%s says why it refuses', (store) => {
+test.each(stores)('%s gives a reason for each refusal', (store) => {
   told.set(store, reasonsOf(store));
   expect(told.get(store)).not.toContain('');
 });
 
-test('most stores refuse something in these runs', () => {
+test('most stores refuse an access in these runs', () => {
   const refusing = [...told.values()].filter((reasons) => reasons.length > 0);
   expect(refusing.length).toBeGreaterThan(told.size / 2);
 });

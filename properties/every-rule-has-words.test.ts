@@ -1,6 +1,6 @@
 /**
- * Law: whatever breaks is explained. Every rule that a kept plan or a mutant reaches has words that
- * fit its evidence, and whatever a verdict says, explaining it gives words and never throws.
+ * Law: every breach is explained. Every rule that a kept plan or a mutant breaks has words that fit
+ * its evidence, and explaining any verdict returns words and never throws.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -32,14 +32,14 @@ function planOf(file: string): Plan {
   return read.plan;
 }
 
-/** The rules that a run of the plan breaks, each put into words. */
+/** Returns the rules that a run of the plan breaks, after explaining each. */
 function told(plan: Plan): readonly string[] {
   const { trace, verdicts } = examine(plan, [...builtInClaims.keys()]);
   return verdicts.flatMap((verdict) => {
     if (verdict.kind !== 'invalid') return [];
     const words = builtInClaims.get(verdict.claim)?.rules[verdict.rule];
     if (words === undefined) throw new Error(`${verdict.claim}: no words for ${verdict.rule}`);
-    // Called by themselves, since `explain` would make up for words that do not fit.
+    // Called directly, since `explain` would substitute words that do not fit.
     const { headline } = words(new Contradiction(trace, verdict));
     expect(inWords(explain(trace, verdict))).toContain(headline);
     return [verdict.rule];
@@ -53,12 +53,12 @@ beforeAll(async () => {
   await prepare(mutants.map(({ mutant }) => mutant));
 });
 
-describe('every rule that is broken has words', () => {
+describe('every broken rule has words', () => {
   test('by the kept plans', () => {
     for (const [file, plan] of kept) expect(told(plan), file).not.toContain('');
   });
 
-  test('by the mutants, which break most of the rules there are', () => {
+  test('by the mutants, which break most of the rules', () => {
     const reached = new Set<string>();
     for (const mutant of mutants) {
       for (let seed = 0; seed < SEEDS; seed++) {
@@ -83,7 +83,7 @@ const claimAndRule = fc.oneof(
   fc.tuple(fc.constantFrom('grant-order', 'mine', 'linearizable(mine)'), fc.string()),
 );
 
-test('a verdict is explained whatever its claim, its rule and its evidence', () => {
+test('a verdict with any claim, rule and evidence is explained', () => {
   const part = fc.record({ role: fc.string(), event: fc.integer({ min: -1, max: 4 }) });
   fc.assert(
     fc.property(claimAndRule, fc.array(part), ([claim, rule], evidence) => {

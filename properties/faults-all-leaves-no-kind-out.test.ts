@@ -1,7 +1,6 @@
 /**
- * `faults: all` stands for every kind of the table of faults that the systems of a scenario can
- * suffer: none is forgotten, each of them fires, and none befalls a server that has nothing for
- * it.
+ * Law: `faults: all` stands for every fault kind that can affect the systems of a scenario: none is
+ * missing, each fires, and none affects a server to which it does not apply.
  */
 import { describe, expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
@@ -38,7 +37,7 @@ function kindsOf({ faults }: Scenario): ReadonlySet<FaultKind> {
 const LINKS = ['connection', 'datagram'] as const;
 const HOLDER = 'lock: lock-service, store: unfenced';
 
-test('both kinds of link together suffer every kind of the table', () => {
+test('both kinds of link together have every fault kind', () => {
   const named = new Set(LINKS.flatMap((link) => [...kindsOf(scenarioOf([HOLDER], link))]));
   expect(FAULT_KINDS.filter((kind) => !named.has(kind))).toEqual([]);
 });
@@ -53,7 +52,7 @@ test.each(LINKS)('on a %s each kind of the palette fires', (link) => {
   expect([...kindsOf(scenario)].filter((kind) => !fired.has(kind))).toEqual([]);
 });
 
-test('of two systems one suffers what the other has nothing for', () => {
+test('a fault affects only systems to which it applies', () => {
   const scenario = scenarioOf([HOLDER, 'lock: etcd, store: unfenced', 'lock: none, store: fenced']);
   const evicted = ['s0', 's1', 's2'].map((system) => {
     const plans = Array.from({ length: 150 }, (_, seed) => expand(scenario, system, seed));
@@ -62,14 +61,14 @@ test('of two systems one suffers what the other has nothing for', () => {
   expect(evicted).toEqual([true, false, false]);
 });
 
-test('a clock stays inside what is promised of it', () => {
+test('a clock stays within its declared bounds', () => {
   const promised = 'clocks: { skew: 1ms, drift: 10ppm }';
   const { bounds } = scenarioOf([HOLDER], 'connection', promised);
   expect(bounds).toMatchObject({ skewUs: 1_000, driftPpm: 10 });
   expect(bounds.declared).toBeUndefined();
 });
 
-test('an exhaustive search takes all of them', async () => {
+test('an exhaustive search includes all of them', async () => {
   const scope = { faults: 1, ties: 0, clients: 1, sections: 1 };
   const scenario = narrowed(scenarioOf([HOLDER]), scope);
   const { plans, blocks } = await countPlans(scenario, 's0', {
@@ -82,7 +81,7 @@ test('an exhaustive search takes all of them', async () => {
   expect(plans).toBeGreaterThan(tried.length);
 });
 
-describe('every lock and store can be given all faults', () => {
+describe('every lock and store can have all faults', () => {
   const locks = [...builtIn.locks.keys()].filter((lock) => lock !== 'kubernetes');
   test.each([
     ...locks.map((lock) => `lock: ${lock}, store: unfenced`),
@@ -96,7 +95,7 @@ describe('every lock and store can be given all faults', () => {
 test.each([
   ['all', '`all` has every kind, and stands in no list: say faults: all, or list kinds'],
   ['drop: { chance: 1/2 }\n  - all', '`all` has every kind, and stands in no list'],
-])('beside others, or in a list, `all` is refused: %j', (listed, what) => {
+])('`all` with other faults or in a list is refused: %j', (listed, what) => {
   const text = `name: x\nsystems:\n  s: { ${HOLDER} }\nfaults:\n  - ${listed}\n`;
   const read = loadScenario(text, 'x.yaml');
   expect(read).toMatchObject({

@@ -1,8 +1,9 @@
 /**
- * A fenced store that compares tokens per register is a linearizable one, whatever happens to
- * processes, messages and clocks. Left out is what loses state: a failover or a crash of the lock
- * service gives tokens again, and a store that fails over forgets accepted writes. Left out are
- * copies, too: that of a holder's first write may arrive after its second one, under one token.
+ * Law: a fenced store that compares tokens per register is linearizable under any faults of
+ * processes, messages and clocks. Excluded are losses of state: after a failover or crash of the
+ * lock service tokens are reused, and a store that fails over forgets accepted writes. Excluded are
+ * duplicates, too: a copy of a holder's first write may arrive after its second one, with the same
+ * token.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

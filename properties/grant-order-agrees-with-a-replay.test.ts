@@ -1,4 +1,4 @@
-/** `grant-order` against a replay by hand, on plans of all kinds. */
+/** Tests `grant-order` against a replay by hand, on plans of all kinds. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { examine } from '../src/harness.ts';

@@ -1,7 +1,7 @@
 /**
- * Law: a correct lock can be green, also in asynchronous code whose server notes no grants: what
- * can break a claim is met where the lock kept it from doing so, and not only where it broke; and
- * beside a broken twin it says how often the lock avoided what broke that one.
+ * Law: a correct lock can pass, also in asynchronous code whose server records no grants: a claim
+ * is exercised if the lock prevented its breach, not only if it broke; and next to a broken twin
+ * the result states how often the lock avoided the twin's hazard.
  */
 import { describe, expect, test } from 'vitest';
 import type { Scenario } from '../src/scenario/scenario.ts';
@@ -34,7 +34,7 @@ async function sweptOf(scenario: Scenario, claim: string): Promise<ReadonlyMap<s
 }
 
 describe.each(ownKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kind) => {
-  test('is green alone, if a fault could outlast its lease, and else not judged', async () => {
+  test('passes alone if a fault could outlast its lease, and is not judged otherwise', async () => {
     const correct = (await sweptOf(ownScenario(kind, true), kind.claim)).get('correct');
     const isOutlasted = !kind.title.endsWith('that its lease outlasts');
     expect(correct?.met).toBe(isOutlasted ? true : null);
@@ -42,7 +42,7 @@ describe.each(ownKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kin
     expect([broken, exercised > 10]).toEqual([0, isOutlasted]);
   });
 
-  test('is green beside its broken twin, which is red, with both numbers', async () => {
+  test('passes next to its broken twin, which fails, with both numbers', async () => {
     const swept = await sweptOf(ownScenario(kind, false), kind.claim);
     expect([...swept.values()].map(({ met }) => met)).toEqual([true, true]);
     const [broken, correct] = ['broken', 'correct'].map((name) => swept.get(name));
@@ -51,7 +51,7 @@ describe.each(ownKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kin
   });
 });
 
-test('a cure is green that leaves no place for the fault which breaks its twin', async () => {
+test('a cure passes even if it has no place for the fault that breaks its twin', async () => {
   const [kind] = ownKinds;
   if (kind === undefined) throw new Error('there are kinds');
   const del = 'pause: { process: clients, before: del, for: 20ms..60ms, chance: 1/2 }';

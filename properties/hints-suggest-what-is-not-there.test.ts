@@ -1,7 +1,7 @@
 /**
- * Law: what a hint suggests would change the scenario. It names a place only if no fault of the
- * kind has it, fewer locks only if there are several, and longer faults only if none outlasts a
- * lease; and it does not deny what the counts beside it say.
+ * Law: a hint suggests only what would change the scenario. It names a place only if no fault of
+ * the kind has it, fewer locks only if there are several, and longer faults only if none outlasts a
+ * lease; and it does not contradict the counts next to it.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { contentionAdvice, faultHints } from '../src/search/sweep/hints.ts';
 import { EMPTY_TALLY, type FaultTally, type Tally } from '../src/search/sweep/tally.ts';
 import { runs } from './runs.ts';
 
-/** Where a kind of fault may be, as a scenario has it. */
+/** Places of a kind of fault, as in a scenario. */
 const PLACES = {
   pause: ['at: 0ms..50ms', 'before: write', 'after: write', 'before: alice/1/write', 'after: read'],
   delay: ['message: write', 'message: acquire', 'message: write, leg: reply', 'chance: 1/2'],
@@ -79,7 +79,7 @@ function systemOf({ systems: [system] }: Scenario): SystemScenario {
   return system;
 }
 
-test('a hint suggests no place that a fault of its kind has, and denies no grant', () => {
+test('a hint suggests no place that a fault of its kind has, and contradicts no count', () => {
   let [suggested, known] = [0, 0];
   fc.assert(
     fc.property(setting, (drawn) => {
@@ -102,7 +102,7 @@ test('a hint suggests no place that a fault of its kind has, and denies no grant
   expect(Math.min(suggested, known)).toBeGreaterThanOrEqual(runs(10));
 });
 
-test('advice on contention asks for no fewer locks than one, nor for longer faults than a lease', () => {
+test('advice on contention asks for fewer locks or longer faults iff that can help', () => {
   fc.assert(
     fc.property(setting, (drawn) => {
       const advice = contentionAdvice(scenarioOf(drawn));

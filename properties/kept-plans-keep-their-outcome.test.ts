@@ -1,6 +1,6 @@
 /**
- * Kept plans go on to work: those of `fixtures/frozen`, of which none is made anew, replay to the
- * outcome that they name, and what `--json` printed can be read.
+ * Law: kept plans continue to work. Those of `fixtures/frozen`, which are never regenerated, replay
+ * to their stated outcome, and recorded `--json` output can be read.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ test('there are many frozen plans', () => {
   expect(plans.length).toBeGreaterThan(100);
 });
 
-test.each(plans)('the frozen plan %s replays to the outcome that it names', async (file) => {
+test.each(plans)('the frozen plan %s replays to its stated outcome', async (file) => {
   const read = await loadPlanFile(join(folder, file));
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { plan, catalogue } = read;
@@ -46,7 +46,7 @@ test('every line that `run` and `replay` printed with --json can be read', () =>
   }
 });
 
-test('a plan that we keep says what it breaks by, and does', async () => {
+test('a kept plan of this project states the cause of its breach correctly', async () => {
   const wrong: string[] = [];
   for (const file of ours) {
     const read = await loadPlanFile(join(folder, file));

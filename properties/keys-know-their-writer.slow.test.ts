@@ -1,7 +1,7 @@
 /**
- * Law: nothing that keys are used for beside a lock breaks a claim of locks: a cache, a queue, a
- * counter and a semaphore, on names that are like the lock's. `FENCEPOST_SEEDS` says on how many
- * seeds of each.
+ * Law: no other use of keys next to a lock breaks a claim of locks: a cache, a queue, a counter and
+ * a semaphore, with names similar to the lock's. `FENCEPOST_SEEDS` sets the number of seeds for
+ * each.
  */
 import { expect, test } from 'vitest';
 import { examineSeedAsync } from '../src/host/async/run-async.ts';
@@ -9,13 +9,13 @@ import { keyUsersScenario, USES, withKeyUsers } from './key-users.ts';
 import { runs } from './runs.ts';
 
 const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? runs(400));
-/** The quicker test of the same tier has tried those before. */
+/** The faster test of the same tier has already tried the earlier ones. */
 const FIRST = process.env['FENCEPOST_SEEDS'] === undefined ? runs(200) : 0;
 const CLAIMS = ['owner-only-release', 'renew-live', 'mutual-exclusion'];
 const scenario = keyUsersScenario();
 
 test.each(USES)(
-  'a %s is no lock',
+  'a %s is not a lock',
   async (use) => {
     for (let seed = FIRST; seed < SEEDS; seed += 1) {
       const { verdicts } = await examineSeedAsync(scenario, use, seed, CLAIMS, withKeyUsers);

@@ -1,6 +1,7 @@
 /**
- * Law: a lock on a Redis node knows who took it. Whoever removes, prolongs or overwrites the key of
- * another breaks a claim, and a lock that compares breaks none; nor does any other use of keys.
+ * Law: a lock on a Redis node knows its owner. A client that removes, extends or overwrites
+ * another's key breaks a claim; a lock that compares breaks none, and neither do other uses of
+ * keys.
  */
 import { describe, expect, test } from 'vitest';
 import { explain } from '../src/check/explain.ts';
@@ -16,7 +17,7 @@ const WORDS =
 const scenario = keyUsersScenario();
 
 interface Found {
-  /** Rules about keys that broke. */
+  /** The broken rules about keys. */
   readonly rules: ReadonlySet<string>;
   readonly exercised: ReadonlyMap<string, number>;
 }
@@ -58,7 +59,7 @@ describe('a holder of a key', () => {
     expect(exercised.get('owner-only-release')).toBeGreaterThan(0);
   });
 
-  test('is told of all that there are', () => {
+  test('is one of all kinds of holders', () => {
     expect(HOLDERS).toEqual([
       'compares',
       'deletes',
@@ -69,6 +70,6 @@ describe('a holder of a key', () => {
   });
 });
 
-test.each(USES)('a %s is no lock, whatever is done to it', async (use) => {
+test.each(USES)('a %s is not a lock, whatever is done to it', async (use) => {
   expect([...(await foundIn(use, SEEDS)).rules]).toEqual([]);
 });

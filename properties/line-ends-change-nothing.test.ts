@@ -1,6 +1,6 @@
 /**
- * Line ends change nothing: a file that Windows wrote, or that git checked out there, means what it
- * means elsewhere, and a mistake in it has the same place.
+ * Law: line ends change nothing. A file that Windows wrote, or that git checked out there, has the
+ * same meaning as elsewhere, and a mistake in it has the same place.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ describe('a history', () => {
     ['array.json', `[\n${array.join(',\n')}\n]\n`] as const,
   ];
 
-  test('of each format is among these', () => {
+  test('of each format is included', () => {
     const found = new Set(histories.map(([, text]) => formatOf(text)?.name));
     expect([...found].sort()).toEqual(formats.map(({ name }) => name).sort());
   });
@@ -74,7 +74,7 @@ describe('a history', () => {
     const read = readHistory(text);
     expect(read.kind).toBe('history');
     expect(formatOf(crlf(text))).toBe(formatOf(text));
-    // The model has functions, which no two readings share.
+    // The model has functions, which differ between two readings.
     expect(JSON.stringify(readHistory(crlf(text)))).toBe(JSON.stringify(read));
     expect(JSON.stringify(read)).toContain('invoke');
   });

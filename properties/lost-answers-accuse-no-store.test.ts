@@ -1,7 +1,7 @@
 /**
- * A client that never hears whether its call took effect learns nothing about the store. So where
- * requests and answers are lost or late, where clients give up and ask again, no store that keeps
- * its own specification is said to break it.
+ * Law: a client that never learns whether its call took effect learns nothing about the store. So
+ * with lost or late requests and answers, and clients that give up and retry, no store that meets
+ * its specification is judged to break it.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { examine } from '../src/harness.ts';
@@ -15,7 +15,7 @@ const STORES = [...storeKinds].flatMap(([name, { model, unpromised }]) =>
   model === null || unpromised.includes('linearizable') ? [] : [name],
 );
 
-/** Leases are short and answers often lost, so that holders overlap and tokens meet. */
+/** Leases are short and answers are often lost, so that holders overlap and tokens interleave. */
 function scenarioOf(tries: number): Scenario {
   const systems = STORES.map((store) => `  ${store}: { lock: lock-service, store: ${store} }`);
   const text = `name: lost-answers
@@ -36,7 +36,7 @@ faults:
 
 beforeAll(() => prepare(scenarioOf(1).systems));
 
-test.each(STORES)('%s keeps its specification, and is not said to break it', (store) => {
+test.each(STORES)('%s meets its specification, and is not judged to break it', (store) => {
   let judged = 0;
   let lost = 0;
   for (const tries of [1, 3]) {

@@ -1,8 +1,8 @@
 /**
- * `no-lost-update` against arithmetic. Chance is keyed by name, so two plans that differ only in
- * what their increments add result in one run with other numbers. If each increment adds its own
- * power of 8, the digits of the final value are how often it contains each. So the claim, judged
- * where all add 1, has to break if and only if a digit is not what its client was told.
+ * Tests `no-lost-update` against arithmetic. Chance is keyed by name, so two plans that differ only
+ * in the amounts of their increments result in the same run with other numbers. If each increment
+ * adds its own power of 8, the digits of the final value count each increment. So the claim, judged
+ * with increments of 1, must break if and only if a digit contradicts the answer to its client.
  */
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
@@ -27,10 +27,10 @@ const optimistic = ['versioned', 'timestamped', 'stock', 'unfenced'].flatMap((st
 );
 const SYSTEMS: readonly Plan['system'][] = [...underLocks, ...optimistic];
 
-/** The lowest digit is the probe's, which adds 1; a number has room for so many more. */
+/** The lowest digit belongs to the probe, which adds 1; a number has room for this many more. */
 const MOST = 15;
 
-/** The same clients and faults, with sections that only add to one key; `amountOf` says what. */
+/** The same clients and faults; the sections only add to one key, by the amounts of `amountOf`. */
 function adding(plan: Plan, amountOf: (at: number) => number): Plan {
   let at = 0;
   const clients = plan.clients.map((client): ClientPlan => {
@@ -51,7 +51,7 @@ function adding(plan: Plan, amountOf: (at: number) => number): Plan {
 
 type Told = 'accepted' | 'refused' | 'unknown';
 
-/** Per amount, what the client of the increment was told, by any of its tries. */
+/** Returns the answer to each increment's client, over all attempts, by amount. */
 function toldOf({ events }: Trace): readonly (readonly [amount: number, told: Told])[] {
   const returns = new Map<string, Return>();
   for (const event of events) if (event.kind === 'return') returns.set(event.operation, event);
@@ -68,7 +68,7 @@ function toldOf({ events }: Trace): readonly (readonly [amount: number, told: To
   return [...all];
 }
 
-/** What a run has added to its only key, if anything was written to it. */
+/** Returns the sum that a run added to its only key, or 0 without writes. */
 function sumOf(trace: Trace): number {
   const [place] = indexTrace(trace).places;
   const key = place?.keys.get('x');
@@ -85,7 +85,7 @@ function isWrongByDigits(trace: Trace): boolean {
   });
 }
 
-/** Whether the sum of increments by 1 is one that the same answers allow. */
+/** Returns true if the sum of increments by 1 is possible with the same answers. */
 function isRightBySum(trace: Trace, told: readonly Told[]): boolean {
   const least = told.filter((one) => one === 'accepted').length;
   const sum = sumOf(trace);
@@ -94,7 +94,7 @@ function isRightBySum(trace: Trace, told: readonly Told[]): boolean {
 
 beforeAll(() => prepare(SYSTEMS));
 
-test('an update is lost, or repeated, where the digits of the sum say so', () => {
+test('`no-lost-update` breaks iff the digits of the sum show a lost or repeated update', () => {
   let [broken, hidden] = [0, 0];
   fc.assert(
     fc.property(runnablePlans(), fc.constantFrom(...SYSTEMS), (drawn, system) => {

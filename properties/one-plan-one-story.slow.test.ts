@@ -1,6 +1,6 @@
 /**
- * One plan is told in the same words by all that tell it: `explainPlan`, `run`, `replay`, `show`,
- * `shrink`, `--json` and the test that `simTest` makes.
+ * Law: one plan has the same story everywhere: in `explainPlan`, `run`, `replay`, `show`, `shrink`,
+ * `--json` and the tests of `simTest`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,13 +18,13 @@ const output = mkdtempSync(join(tmpdir(), 'fencepost-story-'));
 
 afterAll(() => rmSync(output, { recursive: true }));
 
-/** What a command prints, on one line, so that it does not matter where lines are broken. */
+/** Returns a command's output on one line, so that line breaks do not matter. */
 async function printed(...args: string[]): Promise<string> {
   const { out, err } = await runHere(args);
   return onOneLine(out + err);
 }
 
-/** Where the sweep of a scenario writes a counterexample. */
+/** The path to which a scenario's sweep writes a counterexample. */
 function writtenTo([scenario, system, claim]: Case): string {
   return join(output, `${scenario}-${system}-${claim}.yaml`);
 }
@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
 ];
 
 test.each(cases)(
-  'a counterexample of %s, by all that tell it',
+  'all commands explain a counterexample of %s in the same words',
   { timeout: 180_000 },
   async (...one) => {
     const ran = await sweep(one);
@@ -71,7 +71,9 @@ test.each(cases)(
   },
 );
 
-test('the same, as plans that are kept of a `simTest`', { timeout: 180_000 }, async () => {
+test('kept plans of a `simTest` are explained in the same words', {
+  timeout: 180_000,
+}, async () => {
   const project = new Project({});
   project.link('node-sqlite3-wasm'); // for a store of `optimistic`
   for (const one of cases) {
@@ -92,7 +94,7 @@ test('the same, as plans that are kept of a `simTest`', { timeout: 180_000 }, as
   }
 });
 
-/** A scenario in which the system promises what it breaks, so that a test of it fails. */
+/** A scenario in which the system promises the claim that it breaks, so that its test fails. */
 function promisingIt([scenario, system, claim]: Case): string {
   const file = parseDocument(readFileSync(join(root, `fixtures/${scenario}.yaml`), 'utf8'));
   const expected = ['systems', system, 'expect'];

@@ -1,7 +1,7 @@
 /**
- * On the built package: the same file and seeds give the same result on an idle machine and beside
- * 16 busy loops, since only CPU time without an event ends a thread. The limit is lowered, so that
- * a limit on the clock would end the seeds that compute for a while.
+ * Law of the built package: the same file and seeds give the same result on an idle machine and
+ * with 16 busy loops, since only CPU time without an event ends a thread. The limit is lowered, so
+ * that a wall-clock limit would end the seeds that compute for a while.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ function result(): unknown {
   return { code, untimed };
 }
 
-test('the same seeds give the same result beside 16 busy loops', { timeout: 600_000 }, () => {
+test('the same seeds give the same result with 16 busy loops', { timeout: 600_000 }, () => {
   const starter = (name: string): string =>
     readFileSync(join(root, 'fixtures/starter/locks', name), 'utf8');
   const lock = starter('my-lock.mjs').replace(WHERE, `${WHERE}${COMPUTES}`);

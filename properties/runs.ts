@@ -1,11 +1,11 @@
 /**
- * How often a law is tried: as often as its test says (`npm run nightly`, or a file by itself), a
- * third of that in `npm run test:all`, a tenth in `npm test`. At least five times, so that no law
- * goes untried. Of the lists that laws go through, each commit takes another part, so that none of
- * what is in them is left to the night for ever.
+ * Sets how often a law is tried: as often as its test states (`npm run nightly`, or a single file),
+ * a third of that in `npm run test:all`, a tenth in `npm test`; but at least five times, so that
+ * each law is tried. Of the lists that laws go through, each commit takes another part, so that no
+ * item waits for the nightly run forever.
  */
 
-/** By how much a tier divides the runs of a law, and what its lists are cut into. */
+/** Divisor of the runs of a law, and number of parts of its lists, by tier. */
 const DEPTHS: Readonly<Record<string, { readonly runs: number; readonly parts: number }>> = {
   short: { runs: 10, parts: 5 },
   third: { runs: 3, parts: 2 },
@@ -15,12 +15,12 @@ const { env } = process;
 const { runs: share, parts } = DEPTHS[env['FENCEPOST_LAWS'] ?? ''] ?? { runs: 1, parts: 1 };
 const turn = Number(env['FENCEPOST_TURN'] ?? 0);
 
-/** Of a list that a law goes through: all, each second in `test:all`, each fifth in `test`. */
+/** Returns all items of a list, every second in `test:all`, every fifth in `test`. */
 export function some<T>(list: readonly T[]): readonly T[] {
   return list.filter((_, at) => at % parts === turn % parts);
 }
 
-/** What to give as `numRuns`. */
+/** Returns the value for `numRuns`. */
 export function runs(count: number): number {
   return Math.max(Math.min(count, 5), Math.ceil(count / share));
 }

@@ -1,8 +1,8 @@
 /**
- * Law: what lets nothing happen earns nothing. A lock that nobody gets, or only one client, and a
- * store that keeps no write, break few claims and meet the hazards of many; none of what they are
- * said to hold is met, beside a twin that breaks it, with faults or without. (`progress` is
- * another matter: it is what the first two break.)
+ * Law: a system that lets nothing happen passes nothing. A lock that no client gets, or only one,
+ * and a store that drops every write, break few claims and meet the hazards of many; none of their
+ * `holds` claims passes next to a twin that breaks them, with or without faults. (`progress` is
+ * different: the first two break it.)
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { Catalogue } from '../src/catalogue.ts';
@@ -33,8 +33,8 @@ const saboteurs = [
 const PAUSES = '[{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }]';
 
 /**
- * The saboteur is said to hold each claim, which a twin is said to break; but for what a
- * scenario with pauses must not claim.
+ * The saboteur claims to hold what its twin claims to break, except claims that a scenario with
+ * pauses must not contain.
  */
 function scenarioOf(saboteur: string, work: string, faults: string): Scenario {
   const listed = `[${claims.filter((claim) => claim !== 'holder-overlap').join(', ')}]`;
@@ -53,7 +53,7 @@ faults: ${faults}
   return read.scenario;
 }
 
-/** The claims that are met. */
+/** Returns the claims that pass. */
 async function metIn(scenario: Scenario, catalogue: Catalogue): Promise<readonly string[]> {
   const { tallies } = await sweep(scenario, { ...SEEDS, pool: null, catalogue });
   const avoided = await countAvoided(scenario, tallies, { catalogue });
@@ -79,6 +79,6 @@ const works = [
 /** All pairs in one list, so that each part of it has every saboteur. */
 const pairs = saboteurs.flatMap((saboteur) => works.map((work) => [saboteur, ...work] as const));
 
-test.each(some(pairs))('%s meets nothing with %s', async (saboteur, _, work, faults) => {
+test.each(some(pairs))('%s passes nothing with %s', async (saboteur, _, work, faults) => {
   expect(await metIn(scenarioOf(saboteur, work, faults), ownLocks)).toEqual([]);
 });

@@ -1,4 +1,6 @@
-/** The same plan gives the same run: in one process, in another, in another place of the world. */
+/**
+ * Law: the same plan gives the same run, in this process or another, in any time zone and locale.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
@@ -23,13 +25,13 @@ test('the same plan gives the same digest', () => {
     }),
     { seed: 1, numRuns: runs(150) },
   );
-  // Were the digest blind to what happens, the law above would hold all the same.
+  // The law above would hold even if all runs had the same digest.
   expect(digests.size).toBeGreaterThanOrEqual(runs(130));
 });
 
 const RUNNER: URL = new URL('../tools/built/modules/run.js', import.meta.url);
 
-/** Runs the plans by the built package in a process of its own. */
+/** Runs the plans with the built package in a separate process. */
 function digestsElsewhere(sample: readonly Plan[], env: Record<string, string>): unknown {
   const script = `
     import { digestOf, run } from ${JSON.stringify(RUNNER.href)};
@@ -55,7 +57,7 @@ test('another process, time zone and locale give the same digests', () => {
   expect(digestsElsewhere(sample, { TZ: 'America/Lima', LC_ALL: 'C' })).toEqual(here);
 });
 
-test('a plan that was written to a file and read again gives the same digest', () => {
+test('a plan that was written to a file and read back gives the same digest', () => {
   fc.assert(
     fc.property(plans, (plan) => {
       const read = readPlan({ text: renderPlan(plan), file: 'plan.yaml' });
@@ -67,7 +69,7 @@ test('a plan that was written to a file and read again gives the same digest', (
   );
 });
 
-test('a pinned plan leaves nothing to chance and gives the digest of the plan it came from', () => {
+test('a pinned plan leaves nothing to chance and gives the digest of its original plan', () => {
   fc.assert(
     fc.property(plans, (plan) => {
       const pinned = pin(plan);

@@ -1,4 +1,6 @@
-/** The shrinker on real counterexamples: seeds of the zombie writer before an unfenced store. */
+/**
+ * Tests the shrinker on real counterexamples: seeds of the zombie writer with an unfenced store.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RangeUs } from '../src/core/plan/duration.ts';
@@ -23,7 +25,7 @@ function zombie(): Scenario {
   return read.scenario;
 }
 
-/** One counterexample, what became of it, and all that was tried on the way. */
+/** One counterexample, its shrunk form, and all attempted plans. */
 interface Case {
   readonly claim: string;
   readonly pinned: Plan;
@@ -51,7 +53,7 @@ function lengthOf(fault: Fault): number | null {
   return 'restartAfterUs' in fault ? fault.restartAfterUs : null;
 }
 
-/** What of a plan lies outside its own bounds, clocks left out. */
+/** Returns the parts of a plan outside its own bounds, except clocks. */
 function outOfBounds({ bounds, network, decisions, clients, faults }: Plan): readonly string[] {
   const within = (what: string, us: number, range: RangeUs): readonly string[] =>
     outside(us, range) === 0 ? [] : [`${what} of ${us} µs`];
@@ -80,19 +82,19 @@ beforeAll(() => {
   }
 });
 
-describe('a counterexample that was shrunk', () => {
+describe('a shrunk counterexample', () => {
   test('is found in several seeds', () => {
     expect(cases.length).toBeGreaterThan(5);
   });
 
-  test('still breaks the claim that it broke', () => {
+  test('still breaks its claim', () => {
     for (const { claim, result } of cases) {
       expect(result.reproduced).toBe(true);
       expect(breaks(result.plan, claim)).toBe(true);
     }
   });
 
-  test('has not grown on any scale', () => {
+  test('is larger on no scale', () => {
     for (const { pinned, result } of cases) {
       expect(isSimpler(pinned, result.plan)).toBe(false);
       expect(result.plan.clients.length).toBeLessThanOrEqual(pinned.clients.length);
@@ -100,7 +102,7 @@ describe('a counterexample that was shrunk', () => {
     }
   });
 
-  test('took no more runs than it was given', () => {
+  test('took at most the allowed number of runs', () => {
     for (const { claim, pinned, result, tried } of cases) {
       expect(tried.length).toBe(result.runs);
       const short = shrinkWith(pinned, (candidate) => breaks(candidate, claim), { maxRuns: 20 });
@@ -109,7 +111,7 @@ describe('a counterexample that was shrunk', () => {
     }
   });
 
-  test('stays inside the bounds of its scenario, at every step', () => {
+  test('stays within the bounds of its scenario at every step', () => {
     for (const { pinned, result, tried } of cases) {
       expect(outOfBounds(pinned)).toEqual([]);
       expect([...tried, result.plan].flatMap(outOfBounds)).toEqual([]);
@@ -117,7 +119,7 @@ describe('a counterexample that was shrunk', () => {
     }
   });
 
-  test('never moves the time at which the world heals', () => {
+  test('never changes the time at which the world heals', () => {
     for (const { pinned, tried } of cases) {
       const healing = new Set(tried.map(({ limits }) => limits.healAtUs));
       expect([...healing]).toEqual([pinned.limits.healAtUs]);

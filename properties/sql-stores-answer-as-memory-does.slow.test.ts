@@ -1,6 +1,6 @@
 /**
- * Laws of the stores in a SQL engine: they answer exactly as those in memory do, whatever happens
- * to them, and a run leaves nothing behind for the next one.
+ * Laws of the stores in a SQL engine: under any faults they answer exactly like those in memory,
+ * and a run leaves no state for the next one.
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const SYSTEMS = [
   { lock: 'lock-service', options: {} },
 ] as const;
 
-/** The plan before another system; without renewals, which not every lock knows. */
+/** The plan on another system, without renewals, which some locks do not support. */
 function before(plan: Plan, system: Partial<Plan['system']>): Plan {
   const clients = plan.clients.map((client) => ({
     ...client,
@@ -35,7 +35,7 @@ function before(plan: Plan, system: Partial<Plan['system']>): Plan {
   return { ...plan, clients, system: { ...plan.system, ...system } };
 }
 
-test('a failover of a store in SQL can be looked over before its engine is there', () => {
+test('a failover of a store in SQL can be validated before its engine is loaded', () => {
   const [plan] = samplePlans(runnablePlans({ stores: ['versioned-sql'] }), 1, 1);
   if (plan === undefined) throw new Error('there is no plan');
   const when = { kind: 'at', atUs: 1 } as const;
@@ -63,7 +63,7 @@ describe.each(PAIRS)('%s and %s', (memory, sql) => {
   });
 });
 
-test('what the plans do to these stores includes refusals, repetitions, crashes and failovers', () => {
+test('the plans cause refusals, repetitions, crashes and failovers in these stores', () => {
   const system = { lock: 'optimistic', store: 'versioned', options: {} };
   const plans = samplePlans(runnablePlans({ stores: ['versioned'] }), 250, 1);
   const events = plans.flatMap((plan) => run(before(plan, system)).events);

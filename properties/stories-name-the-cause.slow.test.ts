@@ -1,7 +1,7 @@
 /**
- * Law: the story of a failure names what it came from, also of locks that fencepost does not know:
- * each text is compared with the cause that was noted before (`foreign-locks.ts`, and npm's redlock
- * here), and blames nobody who was right.
+ * Law: the story of a failure names its cause, also for locks that fencepost does not know: each
+ * story is compared with the cause that was noted before the run (`foreign-locks.ts`, and npm's
+ * redlock here), and does not blame a correct component.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ ${faults.map((fault) => `  - ${fault}`).join('\n')}
   return { scenario: read.scenario, catalogue };
 }
 
-/** The story of the first seed that breaks the claim, shrunk. */
+/** Returns the story of the first seed that breaks the claim, shrunk. */
 async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: string) {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const plan = expand(scenario, system, seed);
@@ -70,7 +70,7 @@ describe('the story of a lock that', () => {
   });
 });
 
-test('npm’s redlock 4 is told by the pause before the write, and by nobody else', async () => {
+test('the story of npm’s redlock 4 names only the pause before the write', async () => {
   const pause = 'pause: { process: clients, before: write, for: 1s..4s, chance: 1/2 }';
   const text = `
 name: npm-redlock-4
@@ -91,7 +91,7 @@ faults:
   expect(story).not.toMatch(/token|compares|a store (that|whose)/i);
 });
 
-test('npm’s redlock 5 is told by the late reply, and by whose lease was over', async () => {
+test('the story of npm’s redlock 5 names the late reply and the expired lease', async () => {
   const file = fileURLToPath(
     new URL('../fixtures/modules/npm-redlock-late-reply.yaml', import.meta.url),
   );

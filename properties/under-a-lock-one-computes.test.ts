@@ -1,6 +1,6 @@
 /**
- * Laws of what a lock around a memoized value is for: without one all compute at once, with it one
- * does, and what is left to a lossy one are evictions and pauses.
+ * Laws of a lock around a memoized value: without one, all clients compute at once; with one, a
+ * single client computes; with a lossy one, only evictions and pauses cause more computations.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ function scenarioOf(name: string): Scenario {
   return read.scenario;
 }
 
-/** On all seeds together, where no fault but of these kinds fires. */
+/** The sum over all seeds, with only these kinds of faults. */
 function stampedeOf(system: string, kinds: readonly FaultKind[], from = scenario): Stampede {
   const faults = from.faults.filter(({ kind }) => kinds.includes(kind));
   let [computations, most] = [0, 0];
@@ -40,12 +40,12 @@ function stampedeOf(system: string, kinds: readonly FaultKind[], from = scenario
 describe('a crowd of five that misses one value', () => {
   const none = stampedeOf('none', []);
 
-  test('computes it all at once without a lock', () => {
+  test('all compute at once without a lock', () => {
     expect(none.most).toBe(5);
     expect(none.computations).toBeGreaterThan(4 * SEEDS);
   });
 
-  test.each(['cache-lock', 'lock-service'])('computes it once a run under %s', (lock) => {
+  test.each(['cache-lock', 'lock-service'])('one computes per run under %s', (lock) => {
     expect(stampedeOf(lock, [])).toEqual({ computations: SEEDS, most: 1 });
   });
 
@@ -53,7 +53,7 @@ describe('a crowd of five that misses one value', () => {
     ['evictions', ['evict']],
     ['pauses', ['pause']],
     ['both', ['evict', 'pause']],
-  ] as const)('computes it more than once, and far from all at once, with %s', (_, kinds) => {
+  ] as const)('computes more than once, but far from all at once, with %s', (_, kinds) => {
     const { computations, most } = stampedeOf('cache-lock', kinds);
     expect(computations).toBeGreaterThan(SEEDS);
     expect(computations).toBeLessThan(none.computations / 2);
@@ -62,7 +62,7 @@ describe('a crowd of five that misses one value', () => {
   });
 
   test.each(['impatient', 'not-blocking', 'lock-service'])(
-    'computes it nearly as often as without a lock where it waits in vain: %s',
+    'computes nearly as often as without a lock if it waits in vain: %s',
     (system) => {
       const { computations, most } = stampedeOf(system, [], scenarioOf('stampede-timeout'));
       expect(computations).toBeGreaterThan((4 / 5) * none.computations);
@@ -70,7 +70,7 @@ describe('a crowd of five that misses one value', () => {
     },
   );
 
-  test('that is left to compute it in pieces computes it once, as the lock is extended', () => {
+  test('computes once if it computes in pieces and the lock is extended', () => {
     for (const lock of ['cache-lock', 'lock-service']) {
       const pieces = scenarioOf('stampede-pieces');
       expect(stampedeOf(lock, [], pieces)).toEqual({ computations: SEEDS, most: 1 });

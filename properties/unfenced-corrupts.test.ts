@@ -1,5 +1,5 @@
 /**
- * A lease alone protects nothing: for the same plans under which a fenced store keeps the order of
+ * Law: a lease alone protects nothing. Of the plans under which a fenced store keeps the order of
  * the grants, some let a late writer into an unfenced one, and every such breach needs a fault.
  */
 
@@ -37,7 +37,7 @@ test('under the same plans a fenced store accepts no late write', () => {
   );
 });
 
-test('a leader that is suspended at any time corrupts an unfenced store within 20 seeds', () => {
+test('a leader that is paused at any time corrupts an unfenced store within 20 seeds', () => {
   const file = new URL('../fixtures/leader.yaml', import.meta.url);
   const read = loadScenario(readFileSync(file, 'utf8'), 'leader.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));

@@ -99,9 +99,7 @@ function modulesOfTypes() {
 /** Returns the declarations that each entry exports, as `file#name`, and a function to find one. */
 function surface() {
   const modules = modulesOfTypes();
-  /**
-   * Returns the place of a declaration, `file#name`, or undefined if no file of ours declares it.
-   */
+  /** Returns the place of a declaration as `file#name`, or undefined if no file of ours has it. */
   const find = (file, name) => {
     const { declared, imported } = modules.get(file) ?? {};
     if (declared?.has(name)) return `${file}#${name}`;

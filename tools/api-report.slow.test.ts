@@ -1,4 +1,6 @@
-/** What the built package makes public is what is written down; `npm run api` writes it down. */
+/**
+ * Compares the public API of the built package with its record; `npm run api` updates the record.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +9,7 @@ import { hidden, undocumented } from './api-report.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** At most so many names may an entry export. */
+/** Maximum number of names that an entry exports. */
 const MOST: Readonly<Record<string, number>> = {
   fencepost: 80,
   'fencepost/check': 40,
@@ -20,7 +22,7 @@ const MOST: Readonly<Record<string, number>> = {
 
 const printed = spawnSync('node', [at('api-report.mjs')], { encoding: 'utf8' }).stdout;
 
-test('the public surface is that of tools/api-report.txt', () => {
+test('the public API is that of tools/api-report.txt', () => {
   expect(printed.length).toBeGreaterThan(10_000);
   expect(printed).toBe(readFileSync(at('api-report.txt'), 'utf8'));
 });
@@ -31,7 +33,7 @@ test.each(Object.entries(MOST))('%s exports at most %i names', (entry, most) => 
   expect(Number(count)).toBeLessThanOrEqual(most);
 });
 
-test.each(Object.keys(MOST))('whatever the signatures of %s name is exported', (entry) => {
+test.each(Object.keys(MOST))('every name in the signatures of %s is exported', (entry) => {
   expect(hidden(entry)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** What is built: the command line, and the tools that run on its modules. */
+/** Tests the build: the command line, and the tools that run on its modules. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,24 +17,24 @@ beforeAll(() => {
   outputOf(process.execPath, rolldown, '-c', 'tools/tools.config.mjs', '--logLevel', 'silent');
 });
 
-test('the command line loads nothing of the package before it knows what is asked', () => {
+test('the command line loads no module of the package before it has parsed its arguments', () => {
   const text = readFileSync(`${cwd}dist/cli.js`, 'utf8');
   const atOnce = [...text.matchAll(/^import\b[^(]*?"([^"]+)"/gm)].map(([, from]) => from);
   expect(atOnce).toEqual(['node:fs']);
 });
 
-test('the benchmark prints a row as it is measured', () => {
+test('the benchmark prints each row as it is measured', () => {
   const rows = outputOf(process.execPath, 'tools/built/bench.js', 'startup');
   expect(rows).toContain('`fencepost --version`');
 });
 
-test('the fuzzer compares as many histories as it is asked for', () => {
+test('the fuzzer compares the requested number of histories', () => {
   expect(outputOf(process.execPath, 'tools/built/fuzz.js', '50', '0', 'mutex')).toContain(
     'mutex: 50 histories',
   );
 });
 
-test('the freeze compares what it is asked for, and finds what it recorded', () => {
+test('the freeze compares the requested subjects and finds what it recorded', () => {
   const only = ['--only', 'token-regression', '--only', 'guide'];
   const printed = outputOf(process.execPath, 'tools/built/freeze.js', '--compare', ...only);
   expect(printed).toBe('subjects: 3; differences: 0\n');
@@ -42,7 +42,7 @@ test('the freeze compares what it is asked for, and finds what it recorded', () 
 
 test.each([
   [['--sample'], '--sample compares a part: add --compare'],
-  [['--compare', '--only', 'zombie'], '--only zombie: nothing is called so'],
+  [['--compare', '--only', 'zombie'], '--only zombie: unknown name'],
   [['--compares'], "Unknown option '--compares'"],
 ])('the freeze refuses %j', (args, says) => {
   const freeze = ['tools/built/freeze.js', ...args];
@@ -51,7 +51,7 @@ test.each([
   expect(status).toBe(2);
 });
 
-test('the mutants of locks are found, each by its claim, and what is not found is reported', () => {
+test('each lock mutant is found by its claim, and one that is not found is reported', () => {
   const table = outputOf(process.execPath, 'tools/built/lock-mutants.js', 'unfenced', '20');
   expect(table).toMatch(/^unfenced +fence-monotone +held +\d+ \(\d+–\d+\) +\d+ +no comparison/m);
   expect(table).toContain('1 of 1 mutants found; 20 seeds of each');
@@ -61,7 +61,7 @@ test('the mutants of locks are found, each by its claim, and what is not found i
   expect(status).toBe(1);
 });
 
-test('strategies are compared on as many seeds as are asked for', () => {
+test('strategies are compared on the requested number of seeds', () => {
   const tables = outputOf(process.execPath, 'tools/built/compare.js', '2');
   expect(tables.match(/runs with a wrong update +\d of 2/g)).toHaveLength(6);
   expect(tables).toContain('2 seeds of each');

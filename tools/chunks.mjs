@@ -1,13 +1,13 @@
 /**
- * Which modules share a file of `dist`. First those of the page, whose script is made of the same
- * files: `checker`, which `fencepost/check` has too, `core`, the locks that a page has only if it
- * needs them, `flow`, which knows all locks, `page`, which both pages have, and `reader`, which only
- * the playground needs. Of what only Node runs, few files too, since each takes 60 bytes of the
- * tarball and its lists of names many more: `histories`, the rest of `fencepost/check`; `start`,
- * which every command loads; `library`, which people import and worker threads run, and `host`, the
- * part of it that loads the modules of others; `redis`, which most runs do not need; `commands`, and
- * `runs`, those that need the host. What leads to a package that not everybody has, or only `doctor`
- * needs, stays by itself.
+ * Assigns modules to the files of `dist`. First those of the page, whose script is built from the
+ * same files: `checker`, also used by `fencepost/check`; `core`; the locks that a page contains
+ * only if needed; `flow`, which knows all locks; `page`, which both pages contain; and `reader`,
+ * for the playground only. Modules for Node are in few files, too, since each file adds 60 bytes to
+ * the tarball and its name lists add many more: `histories`, the rest of `fencepost/check`;
+ * `start`, which every command loads; `library`, for users' imports and worker threads, and `host`,
+ * its part that loads others' modules; `redis`, which most runs do not need; `commands`; and
+ * `runs`, the commands that need the host. Modules that import a package which may be missing, or
+ * that only `doctor` needs, stay separate.
  */
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -16,17 +16,17 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 const TAKEN_IN_PATH = /[\\/]node_modules[\\/]/;
 const APART = /^(?:bullmq|fast-check|ioredis|semver|vitest)(?:\/|$)/;
 
-/** What `host` needs; to load these takes 40 ms. */
+/** Packages for `host`, which take 40 ms to load. */
 const HOSTING = /^(?:acorn|es-module-lexer|get-tsconfig|import-meta-resolve)$/;
 
-/** Locks that most scenarios do not have, in files of their own; `document.ts` knows whose. */
+/** Locks that most scenarios do not use, in separate files; `document.ts` maps locks to files. */
 const SPARED = [
   ['locks-on-caches', /[\\/]zoo[\\/](?:cache|cache-lock|worker-lease)[\\/]/],
   ['locks-on-redis', /[\\/](?:systems|zoo)[\\/](?:redis|redlock)[\\/]/],
   ['locks-on-services', /[\\/]zoo[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
 ];
 
-/** All modules, each with what it imports at once, and what it imports when that is called for. */
+/** Returns all modules, each with its static and its dynamic imports. */
 async function readImports(options) {
   const imports = new Map();
   const noting = {
@@ -39,7 +39,7 @@ async function readImports(options) {
   return imports;
 }
 
-/** For rolldown, whose `options` say the entries and how their modules are read. */
+/** Returns the groups for rolldown; `options` define the entries and how modules are read. */
 export async function groupsOf(options) {
   const imports = await readImports(options);
   const idOf = (name) => {

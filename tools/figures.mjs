@@ -1,9 +1,9 @@
 /**
- * Prints the figures of the code that have a budget: `npm run figures`, which builds first. Tests,
- * fixtures and blank last lines do not count. A module reaches what it imports, also as a type or
- * only once it is called, and all that this reaches. On the path of `examineSeed` are the modules
- * of which a function is called while one seed of `zombie-writer` is examined with all that its
- * scenario lists.
+ * Prints the sizes of the code that have a budget: `npm run figures`, which builds first. Tests,
+ * fixtures and trailing blank lines do not count. A module reaches all that it imports, directly or
+ * not, including types and dynamic imports. The path of `examineSeed` consists of the modules of
+ * which a function is called while one seed of `zombie-writer` is examined with the claims of its
+ * scenario.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -27,7 +27,7 @@ const linesIn = (paths) =>
 
 const IMPORT = /(?:\bfrom |\bimport |\bimport\()'(\.[^']+)'/g;
 
-/** `without`: a folder that is not followed. */
+/** Returns the files that `entries` reach; `without` is a folder that is not followed. */
 function reachedFrom(entries, without = null) {
   const left = (path) => without !== null && path.startsWith(join(root, without));
   const sources = new Set(src.filter((path) => !left(path)));
@@ -36,13 +36,13 @@ function reachedFrom(entries, without = null) {
     const imports = readFileSync(path, 'utf8').matchAll(IMPORT);
     for (const [, specifier] of imports) {
       const file = join(dirname(path), specifier);
-      if (sources.has(file)) met.add(file); // what a comment gives as an example is no module
+      if (sources.has(file)) met.add(file); // an example in a comment is not a module
     }
   }
   return [...met];
 }
 
-/** The modules of the built package of which a function is called. */
+/** Returns the modules of the built package of which `work` calls a function. */
 async function modulesRun(work) {
   const session = new Session();
   session.connect();
@@ -69,13 +69,13 @@ async function seedPath() {
   const [system] = read.scenario.systems;
   const { holds, breaks } = system.expect;
   const examine = () => void examineSeed(read.scenario, system.name, 1, [...holds, ...breaks]);
-  examine(); // what is only done once, as tables that are filled, is no part of a seed
+  examine(); // excludes work that is done only once, such as filling tables
   return await modulesRun(examine);
 }
 
 const CHECK = ['src/check.ts', 'src/cli/check.ts'];
 
-/** What an entry exports, by name only. */
+/** Returns the names that an entry exports; it exports by name only. */
 function namesOf(entry) {
   const text = readFileSync(join(root, entry), 'utf8');
   const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(([, list]) => list);

@@ -1,16 +1,16 @@
-// A folder of `fixtures/packages` with what its lock file asks for, from npm, without any script.
-// What was installed is kept in the temporary folder, or `FENCEPOST_PACKAGES`, as long as that lock
-// file is the same.
+// Copies a folder of `fixtures/packages` and installs the packages of its lock file from npm,
+// without scripts. Installed packages are kept in the temporary folder, or in `FENCEPOST_PACKAGES`,
+// while that lock file is unchanged.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Commands are links to where they lie: of a copy, not of what was copied. */
+/** Keeps links of commands relative, so that those of a copy refer to the copy. */
 const COPIED = { recursive: true, verbatimSymlinks: true };
 
-/** Copies `from` to the new folder `to` and installs there: what npm said if it failed, or null. */
+/** Copies `from` to the new folder `to` and installs there; returns npm's error output, or null. */
 export function installPackage(from, to) {
   const lock = readFileSync(join(from, 'package-lock.json'));
   const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16);
@@ -30,7 +30,7 @@ export function installPackage(from, to) {
   return null;
 }
 
-/** By renaming: whoever is killed here, or is second, leaves nothing half-written. */
+/** Renames a copy, so that a process that is killed or second leaves nothing half-written. */
 function keep(modules, kept) {
   const copy = `${kept}-${process.pid}`;
   mkdirSync(dirname(kept), { recursive: true });

@@ -1,4 +1,4 @@
-/** The package as an installer puts it into somebody's folder, with nothing fetched. */
+/** Installs the package in a folder as a package manager would, without downloads. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,13 +21,13 @@ const tarball: z.ZodType<Tarball> = z.object({
   files: z.array(entry),
 });
 
-/** The names of the packages that the one in a folder asks for. */
+/** Returns the names of the dependencies of the package in a folder. */
 export function needsOf(folder: string): readonly string[] {
   const text = readFileSync(join(folder, 'package.json'), 'utf8');
   return Object.keys(manifest.parse(JSON.parse(text)).dependencies);
 }
 
-/** Packs what is built, into a folder. */
+/** Packs the built package into a folder. */
 export function pack(folder: string): Tarball {
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
@@ -35,7 +35,7 @@ export function pack(folder: string): Tarball {
   return packed;
 }
 
-/** Unpacks it beside the packages that it asks for, and those of `others`, and no more. */
+/** Unpacks the package with its dependencies and those of `others`, and nothing else. */
 export function install(
   folder: string,
   others: readonly string[] = [],

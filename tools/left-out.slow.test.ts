@@ -1,4 +1,4 @@
-/** A run on a machine without the programs that tests need says so, in its last line. */
+/** Law: on a machine without the programs that tests need, the last line of a run says so. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,13 +13,13 @@ const browsers = [
   'src/report/page/browser/width.slow.test.ts',
 ];
 
-/** Runs tests of the project where there are no programs; fails where a test or a hook does. */
+/** Runs tests of the project without any programs; fails if a test or a hook fails. */
 function runWithoutPrograms(args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
   const env = { npm_lifecycle_event: 'npx', PATH: '/nowhere', CHROMIUM: '/nowhere', NO_COLOR: '1' };
   return promisify(execFile)(process.execPath, [vitest, 'run', ...args], { cwd: root, env });
 }
 
-test('what the machine has not is told once, last, with how many tests need it', async () => {
+test('missing programs are reported once, last, with the number of tests that need each', async () => {
   const { stdout } = await runWithoutPrograms([redis, ...browsers]);
   const [last = ''] = stdout.trimEnd().split('\n').slice(-1);
   const [, ...counts] =
@@ -31,7 +31,7 @@ test('what the machine has not is told once, last, with how many tests need it',
   expect(stdout.match(/left out:/g)).toHaveLength(1);
 });
 
-test('only what was asked for counts, and a document is left as it is', async () => {
+test('only requested tests count, and a document stays unchanged', async () => {
   const { stdout, stderr } = await runWithoutPrograms([redis, '-t=, seed 2$', '--reporter=json']);
   expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 0 });
   expect(stderr.trim()).toMatch(
@@ -39,14 +39,14 @@ test('only what was asked for counts, and a document is left as it is', async ()
   );
 });
 
-test('where nothing was left out nothing is told', async () => {
+test('if nothing was left out, nothing is reported', async () => {
   const { stdout, stderr } = await runWithoutPrograms([redis, '-t=no such test']);
   expect(stdout).toMatch(/Tests +\d+ skipped/);
   expect(stdout + stderr).not.toContain('left out');
   expect(leftOutLine([])).toBeNull();
 });
 
-test('each program is told with its package', () => {
+test('each program is reported with its package', () => {
   expect(leftOutLine(['redis-server', 'chromium', 'redis-server'])).toBe(
     'left out: 1 test that needs chromium, 2 that need redis-server' +
       ' (apt-get install chromium redis-server)',
@@ -54,7 +54,7 @@ test('each program is told with its package', () => {
   expect(leftOutLine(['npm’s registry'])).toBe('left out: 1 test that needs npm’s registry');
 });
 
-test('each tier says what it leaves to the next one, and a run of single files says nothing', () => {
+test('each tier reports what it leaves to the next one; a run of single files does not', () => {
   const files = { run: 30, all: 100, turn: '4' };
   expect(tierLine('quick', files)).toMatch(/^left out: 70 of 100 test files, .* \(npm test\)$/);
   expect(tierLine('test', files)).toMatch(
@@ -66,7 +66,7 @@ test('each tier says what it leaves to the next one, and a run of single files s
   expect(tierLine('npx', files)).toBeNull();
 });
 
-test('the part of the lists that laws go through is what is wished for, else by the commit', () => {
+test('the part of the lists is FENCEPOST_TURN, or else depends on the commit', () => {
   expect(turnOf({ FENCEPOST_TURN: '7' })).toBe('7');
   expect(turnOf({})).toMatch(/^\d$/);
   expect(turnOf({ FENCEPOST_TURN: 'x' })).toBe(turnOf({}));

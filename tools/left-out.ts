@@ -1,14 +1,14 @@
 /**
- * Says in one line each, after everything else of a run of vitest, which tests were left out
- * because the machine lacks the program that they need, and what the tier that runs leaves to the
- * next one. The tiers are scripts of package.json: `quick`, `test`, `test:all`, `nightly`.
+ * Prints, after all other output of a vitest run, a line with the tests that were left out because
+ * the machine lacks a program, and a line with what this tier leaves to the next one. The tiers are
+ * scripts of package.json: `quick`, `test`, `test:all`, `nightly`.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import type { Plugin } from 'vitest/config';
 import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 
-/** What tests may need, and the Debian package of each; null where none brings it. */
+/** Programs that tests may need, and the Debian package of each, or null. */
 const PACKAGES = {
   'redis-server': 'redis-server',
   'a C compiler': 'gcc',
@@ -20,21 +20,21 @@ const PACKAGES = {
 
 export type Program = keyof typeof PACKAGES;
 
-/** These print a document, in which a line of ours would be a mistake. */
+/** Reporters that print a document, in which another line would be an error. */
 const DOCUMENTS: readonly unknown[] = ['json', 'junit', 'tap', 'tap-flat'];
 
-const NAME = 'tells-left-out';
+const NAME = 'reports-left-out';
 
 /**
- * Adds the line to whatever reporters a run has, as the configuration can only name others in
- * their place. It goes to stdout, or to stderr where stdout may be a document.
+ * Adds the line to the reporters of a run, since the configuration could only replace them. Prints
+ * it to stdout, or to stderr if stdout may be a document.
  */
 export function tellsLeftOut(): Plugin {
   return {
     name: NAME,
     configureVitest({ vitest }) {
       const { reporters } = vitest.config;
-      // Each project loads this plugin anew; one line is enough for all.
+      // Each project loads this plugin again; one line is enough for all.
       if (reporters.some((one) => !Array.isArray(one) && typeof one === 'object' && NAME in one)) {
         return;
       }
@@ -55,7 +55,7 @@ function leftOutReporter(
       const pattern = vitest.getGlobalTestNamePattern() ?? /^/;
       const tests = modules.flatMap(({ children }) => [...children.allTests('skipped')]);
       const wanted = tests.filter((test) => fullNameOf(test).search(pattern) !== -1);
-      // Who says how deep laws go, as `npm run nightly` does, knows what comes after.
+      // A run that sets the depth of laws itself, as `npm run nightly` does, prints no tier line.
       const { npm_lifecycle_event: script, FENCEPOST_LAWS: depth } = process.env;
       const lines = [
         leftOutLine(wanted.flatMap((test) => test.meta().needs ?? [])),
@@ -70,12 +70,12 @@ function leftOutReporter(
   };
 }
 
-/** As a pattern for names is matched with it. */
+/** The full name that a name pattern is matched with. */
 function fullNameOf({ name, parent }: TestCase | TestSuite): string {
   return parent.type === 'module' ? name : `${fullNameOf(parent)} ${name}`;
 }
 
-/** What is told of tests left out, given what each of them needs; null where there are none. */
+/** Returns the line on tests left out, given the program that each needs, or null without any. */
 export function leftOutLine(needed: readonly Program[]): string | null {
   const programs = [...new Set(needed)].sort();
   if (programs.length === 0) return null;
@@ -89,7 +89,7 @@ export function leftOutLine(needed: readonly Program[]): string | null {
   return `left out: ${told.join(', ')}${mended}`;
 }
 
-/** What a tier leaves to the next one; null for a run that is no tier, as one of a single file. */
+/** Returns the line on what a tier leaves to the next one; null if the run is not a tier. */
 export function tierLine(
   script: string | undefined,
   { turn, ...files }: { readonly run: number; readonly all: number; readonly turn: string },
@@ -102,15 +102,15 @@ export function tierLine(
     case 'test':
       return `left out: ${rest}: servers, browsers, packed installs, the fleet, the verdict table; ${laws} (npm run test:all)`;
     case 'test:all':
-      return `left out: ${laws}, each second sweep of a fixture, of npm’s lock packages and of the foreign locks that are explained, half of the repeated layouts, 10,000 seeds a row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)`;
+      return `left out: ${laws}, every second sweep of a fixture, of npm’s lock packages and of the explained third-party locks, half of the repeated layouts, 10,000 seeds per row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)`;
     default:
       return null;
   }
 }
 
 /**
- * Which part of their lists laws go through (`properties/runs.ts`): what FENCEPOST_TURN says, else
- * a number that the commit gives; 0 where there is none.
+ * Selects the part of their lists that laws use (`properties/runs.ts`): FENCEPOST_TURN, or else a
+ * number derived from the commit; 0 without a repository.
  */
 export function turnOf({ FENCEPOST_TURN: wished }: NodeJS.ProcessEnv): string {
   if (wished !== undefined && /^\d{1,9}$/.test(wished)) return wished;
@@ -122,7 +122,7 @@ export function turnOf({ FENCEPOST_TURN: wished }: NodeJS.ProcessEnv): string {
   }
 }
 
-/** Every file of tests, as a path from the root of the project. */
+/** Returns every test file, as a path from the project root. */
 export function testFiles(): string[] {
   return ['src', 'properties', 'tools'].flatMap((folder) =>
     readdirSync(new URL(`../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })

@@ -1,17 +1,17 @@
-/** How a test says which program it needs: where there is none it is left out, and counted. */
+/** Declares the program that a test needs: without it the test is left out and counted. */
 import { type TestAPI, TestRunner, test } from 'vitest';
 import type { Program } from './left-out.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the test was left out for. */
+    /** The missing program for which the test was left out. */
     needs?: Program;
   }
 }
 
 /**
- * A `test` that needs a program. Where it is not there, nothing of the test runs, nor do the hooks
- * of a file or a `describe` that has no other tests; the end of the run says what was left out.
+ * Returns a `test` that needs a program. Without the program, neither the test nor the hooks of a
+ * file or `describe` without other tests run; the end of the run reports what was left out.
  */
 export function needs(program: Program, isThere: boolean): TestAPI {
   if (isThere) return test;

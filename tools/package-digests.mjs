@@ -1,6 +1,6 @@
-// Runs each system of fixtures/packages on so many seeds, all modules loaded anew for each, and
-// prints a line for each with one digest of all its traces: the same on every Node. After a build:
-// `FENCEPOST_SEEDS=1000 node tools/package-digests.mjs [package…]`.
+// Runs each system of fixtures/packages on a number of seeds, reloading all modules for each, and
+// prints a line per system with one digest of all its traces: the same on every Node. Run
+// `FENCEPOST_SEEDS=1000 node tools/package-digests.mjs [package…]` after a build.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

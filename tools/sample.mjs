@@ -1,6 +1,6 @@
-// Makes the sample in reports/sample, and the README's picture and failure, anew: `npm run sample`.
-// With the name of a folder it makes the sample there, and no more. Made anew it is the same, byte
-// for byte: times and folders, which no two machines share, are left out.
+// Regenerates the sample in reports/sample, and the README's picture and failure: `npm run sample`.
+// With a folder as argument it only writes the sample there. The result is the same byte for byte:
+// times and folders, which differ between machines, are left out.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join, resolve, sep } from 'node:path';
 
 const cli = resolve('dist/cli.js');
 
-/** What the main job prints in a folder, with these arguments. */
+/** Runs the main job in a folder with these arguments; returns its output. */
 function print(cwd, ...args) {
   const env = { ...process.env, NO_COLOR: '1' };
   const { stdout, status } = spawnSync('node', [cli, 'run', ...args], {
@@ -34,7 +34,7 @@ for (const file of readdirSync(join(made, 'reports'))) {
 rmSync(made, { recursive: true });
 if (given !== undefined) process.exit(0);
 
-/** The text of a file of the sample without what the clock of this machine said. */
+/** Removes measured times from the text of a sample file. */
 function timeless(file, text) {
   if (file.endsWith('.xml')) return text.replace(/ time="[\d.]+"/g, ' time="0"');
   if (file.endsWith('.json'))
@@ -42,11 +42,11 @@ function timeless(file, text) {
   return text.replace(/; [\d,]+ (?:seed|plan)s\/s, [\d,]+ events\/s/g, '');
 }
 
-// The README's picture is the first one of the page, by itself.
+// The README's picture is the first one of the page, standalone.
 const [picture] = /<svg [\s\S]*?<\/svg>/.exec(readFileSync(`${folder}/zombie-writer.html`, 'utf8'));
 writeFileSync('docs/zombie-writer.svg', `${picture}\n`);
 
-// As it is printed where somebody has installed fencepost: longer paths would leave less room.
+// In another folder, as on a user's machine: longer paths would leave less room.
 const elsewhere = mkdtempSync(join(tmpdir(), 'fencepost-sample-'));
 const text = print(elsewhere, 'zombie-writer');
 rmSync(elsewhere, { recursive: true });

@@ -1,4 +1,6 @@
-/** The sample that the README leads to is made anew the same, and has no time of a machine. */
+/**
+ * Law: regenerating the sample that the README links gives the same files, without machine times.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +20,7 @@ function sampleIn(name: string): ReadonlyMap<string, string> {
   return new Map(readdirSync(place).map((file) => [file, readFileSync(join(place, file), 'utf8')]));
 }
 
-test('the sample is the same whenever it is made, and each page has at most 320 kB', () => {
+test('the sample is the same each time, and each page has at most 320 kB', () => {
   const [one, other] = [sampleIn('one'), sampleIn('other')];
   const names = [...one.keys()].filter((name) => !name.endsWith('.yaml'));
   expect(names).toEqual([

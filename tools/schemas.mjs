@@ -1,7 +1,7 @@
 /**
- * Writes the schemas into the built package, on one line each, as the built modules make them; and
- * has what is bundled read these files (`src/cli/schemas.ts`). What makes them would take 20 kB of
- * the tarball: the half of zod that knows of JSON Schema, and the shapes of all lines of `--json`.
+ * Writes the schemas of the built modules into the package, on one line each, and lets the bundle
+ * read these files (`src/cli/schemas.ts`). The code that generates them would add 20 kB to the
+ * tarball: the half of zod for JSON Schema, and the shapes of all lines of `--json`.
  */
 import { schemaDigests, schemas } from './built/modules/cli/schemas.js';
 

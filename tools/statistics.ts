@@ -1,6 +1,6 @@
-/** Intervals of 95 % over seeds. A run is one draw: its sections wait for one another. */
+/** Computes 95 % intervals over seeds. A run is one sample: its sections depend on each other. */
 
-/** A mean with its interval; of less than two numbers the interval has no width. */
+/** A mean with its interval, which has no width for fewer than two numbers. */
 export interface Mean {
   readonly value: number;
   readonly lower: number;
@@ -18,7 +18,7 @@ export interface Share {
 /** The 97.5 % point of the normal distribution. */
 const Z = 1.959964;
 
-/** The mean of one number per seed, and the normal interval, which is exact enough from 30 on. */
+/** Returns the mean of one number per seed, and the normal interval, which suffices from 30 on. */
 export function meanOf(numbers: readonly number[]): Mean {
   const { length } = numbers;
   const value = numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, length);
@@ -27,7 +27,7 @@ export function meanOf(numbers: readonly number[]): Mean {
   return { value, lower: value - reach, upper: value + reach };
 }
 
-/** E. B. Wilson (1927): it stays inside 0 and 1, and does not shrink to nothing at 0 of n. */
+/** E. B. Wilson (1927): stays within 0 and 1, and does not vanish at 0 of n. */
 export function shareOf(hits: number, runs: number): Share {
   if (runs === 0) return { hits, runs, lower: 0, upper: 1 };
   const share = hits / runs;

@@ -1,5 +1,5 @@
 /**
- * The built-in locks compile against the packed declarations alone, as a lock of a user's does:
+ * Law: the built-in locks compile against the packed declarations alone, as users' locks do:
  * outside of the repository, with `fencepost/servers` instead of `../../servers.ts`.
  */
 import { spawnSync } from 'node:child_process';
@@ -13,14 +13,14 @@ import { install } from './installed.fixture.ts';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
-/** The TypeScript files in a folder of the repository, without its tests and their fixtures. */
+/** Returns the TypeScript files in a folder of the repository, without tests and fixtures. */
 function sourcesIn(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(path),
   );
 }
 
-describe('a lock that is written outside of the repository', () => {
+describe('a lock outside of the repository', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-zoo-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   beforeAll(() => {
@@ -28,14 +28,14 @@ describe('a lock that is written outside of the repository', () => {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   });
 
-  /** Writes a file into the folder of users, with the package by its name. */
+  /** Writes a file into the user's folder, with the package imported by name. */
   function write(path: string, text: string): void {
     const place = join(folder, path);
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, text.replaceAll("'../../servers.ts'", "'fencepost/servers'"));
   }
 
-  /** What the compiler says about all that is in a folder there. */
+  /** Returns the compiler's errors in a folder there. */
   function errorsIn(name: string): string {
     const compilerOptions = { noEmit: true, rootDir: '.', types: ['node'] };
     const options = { extends: join(root, 'tsconfig.json'), compilerOptions, include: [name] };
@@ -55,7 +55,7 @@ describe('a lock that is written outside of the repository', () => {
     expect(errorsIn(from)).toBe('');
   });
 
-  test('sees nothing of what is internal', () => {
+  test('cannot access internal members', () => {
     const code = 'export const serversOf = (at: Section): object => at.servers;';
     write('peeks/peek.ts', `import type { Section } from 'fencepost/servers';\n${code}\n`);
     expect(errorsIn('peeks')).toContain("Property 'servers' does not exist");

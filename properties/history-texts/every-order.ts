@@ -1,21 +1,21 @@
-/** Decides what a recorder meant by trying every order: the definition of linearizability. */
+/** Decides drawn histories by trying every order: the definition of linearizability. */
 import type { Asked, ObjectKind, Value, Values } from './objects.ts';
 
-/** An operation as its recorder meant it, before any format has seen it. */
+/** An operation as drawn, before it is written in any format. */
 export interface Meant extends Asked {
   readonly process: string;
-  /** The independent object, '' if there is one only. */
+  /** The independent object, or '' if there is only one. */
   readonly object: string;
   readonly outcome: 'ok' | 'fail' | 'info';
-  /** What it heard, as far as the record shows it; of an `ok` only. */
+  /** The answer, as far as the record shows it; only if `outcome` is `ok`. */
   readonly heard: Values;
-  /** Equal positions happened in any order. */
+  /** Events with equal positions happened in any order. */
   readonly invoke: number;
   /** Infinity if the outcome is unknown. */
   readonly end: number;
 }
 
-/** Whether some order of the operations explains all that was heard. For about 8 of them. */
+/** Returns true if some order explains all answers. Feasible for about 8 operations. */
 export function isExplained(
   operations: readonly Meant[],
   kind: ObjectKind,

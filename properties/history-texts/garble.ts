@@ -1,10 +1,10 @@
-/** Garbles the text of a history, so that some of it is still read, and the rest refused. */
+/** Garbles the text of a history so that some of it can still be read, and the rest is refused. */
 import type { Draw } from './draw.ts';
 
 const LITERALS: readonly string[] = `null nil "" -1 0 -0 1e308 -1.5 1e999 9007199254740993
   [] [1,2] [[1,2],3] [[1,2],[3,4]] {} {"a":1} {:a,1} #{1} #inst,"x" :ok "ok" :denied true false
   ##NaN 1/2 "unknown" "refused" "#"`.split(/\s+/);
-/** What may be a value, and is no name of a field. */
+/** Matches possible values that are not field names. */
 const TOKEN = /"[^"]*"(?!:)|(?<=[\s:,[])(?:-?\d[\d.]*|nil|null|true|false)(?=[\s,}\])])/g;
 const MARKS: readonly string[] = [
   '{',
@@ -29,7 +29,7 @@ const splice: Change = (text, draw) => {
   return text.slice(0, at) + draw.of(MARKS) + text.slice(at + draw.below(3));
 };
 
-/** Another literal, or another value of the text, in the place of a value. */
+/** Replaces a value by another literal, or by another value of the text. */
 const replaceValue: Change = (text, draw) => {
   const tokens = [...text.matchAll(TOKEN)];
   if (tokens.length === 0) return text;

@@ -1,4 +1,4 @@
-/** Laws of texts, each tried on the seeds below `count`; they fail with a text that breaks them. */
+/** Laws of history texts, each tried on the seeds below `count`; a failure shows the text. */
 import { expect } from 'vitest';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
 import { explainHistory } from '../../src/linearizability/explain.ts';
@@ -10,7 +10,7 @@ import { garbled } from './garble.ts';
 import { judgeSeed, messageOf, writeSeed } from './judge.ts';
 import { FORMS } from './write.ts';
 
-/** Verdicts are those of trying every order; each model and form meets both in good number. */
+/** Verdicts are those of trying every order; each model and form has enough of both verdicts. */
 export function expectJudgedAsMeant(count: number): void {
   const met = new Map<string, number>();
   for (let seed = 0; seed < count; seed++) {
@@ -31,7 +31,7 @@ export function expectJudgedAsMeant(count: number): void {
   expect(least).toBeGreaterThan(count / 100 - 5);
 }
 
-/** What is read can be judged and explained, and what cannot be read is refused with a place. */
+/** A readable text can be judged and explained; an unreadable one is refused with a place. */
 export function expectNothingThrows(count: number): void {
   let histories = 0;
   for (let seed = 0; seed < count; seed++) {
@@ -59,7 +59,7 @@ export function expectNothingThrows(count: number): void {
   expect(histories).toBeGreaterThan(count / 10);
 }
 
-/** Without a limit a long text is judged in as many configurations as with one that is not met. */
+/** Without a limit, a long text takes as many configurations as with one that is not reached. */
 export function expectInfinityIsNoLimit(count: number): void {
   for (let seed = 0; seed < count; seed++) {
     const long = drawCasRegister(seed, { operations: 1_000, clients: 16 });
@@ -86,7 +86,7 @@ export function expectInfinityIsNoLimit(count: number): void {
   }
 }
 
-/** As a record holds them; null: that syntax has none. */
+/** Literals of collections; null if the syntax has none. */
 const COLLECTIONS: readonly { kind: 'map' | 'set'; edn: string; json: string | null }[] = [
   { kind: 'map', edn: '{:n 1}', json: '{"n":1}' },
   { kind: 'map', edn: '#a.B{:n 1}', json: '[2,{"n":1},3]' },
@@ -94,7 +94,7 @@ const COLLECTIONS: readonly { kind: 'map' | 'set'; edn: string; json: string | n
   { kind: 'set', edn: '[2 #{1} 3]', json: null },
 ];
 
-/** If a value is a map or a set, no model is guessed, and the message has its place. */
+/** If a value is a map or a set, no model is guessed, and the message contains its place. */
 export function expectNoGuess(count: number): void {
   let tried = 0;
   for (let seed = 0; seed < count; seed++) {

@@ -1,4 +1,4 @@
-/** The laws of texts on 100,000 histories, or a third of them. */
+/** The laws of history texts on 100,000 histories, or a third of them. */
 import { test } from 'vitest';
 import { runs } from '../runs.ts';
 import {
@@ -8,11 +8,11 @@ import {
   expectNothingThrows,
 } from './laws.ts';
 
-test('many texts of every format and model are judged as trying every order judges them', () => {
+test('many texts of every format and model are judged like trying every order', () => {
   expectJudgedAsMeant(runs(100_000));
 });
 
-test('what is read of many garbled texts is judged without an exception', () => {
+test('many garbled texts that can be read are judged without an exception', () => {
   expectNothingThrows(runs(20_000));
 });
 
@@ -20,6 +20,6 @@ test('a value that is a map or a set stops the guess of a model in many texts', 
   expectNoGuess(runs(20_000));
 });
 
-test('an infinite limit of configurations is none', () => {
+test('an infinite limit of configurations is no limit', () => {
   expectInfinityIsNoLimit(runs(40));
 });

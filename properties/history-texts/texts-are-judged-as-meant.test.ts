@@ -1,4 +1,4 @@
-/** The laws of texts on as many seeds as take seconds; the slow test goes on. */
+/** The laws of history texts on as many seeds as take seconds; the slow test tries more. */
 import { test } from 'vitest';
 import { runs } from '../runs.ts';
 import {
@@ -8,11 +8,11 @@ import {
   expectNothingThrows,
 } from './laws.ts';
 
-test('a text of any format is judged as trying every order judges what was meant', () => {
+test('a text of any format is judged like the drawn history by trying every order', () => {
   expectJudgedAsMeant(runs(10_000));
 });
 
-test('what is read is judged without an exception, however the text is garbled', () => {
+test('a garbled text that can be read is judged without an exception', () => {
   expectNothingThrows(runs(4_000));
 });
 
@@ -20,6 +20,6 @@ test('a value that is a map or a set stops the guess of a model', () => {
   expectNoGuess(runs(4_000));
 });
 
-test('an infinite limit of configurations is none', () => {
+test('an infinite limit of configurations is no limit', () => {
   expectInfinityIsNoLimit(4);
 });

@@ -1,6 +1,6 @@
 /**
- * Small runs over every store in which calls are lost, late, doubled, given up and tried again:
- * what a client then knows of its calls is little, and the judges must not know more.
+ * Small runs with every store in which calls are lost, late, duplicated, abandoned and retried: a
+ * client then knows little about its calls, and the judges must not know more.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { Json } from '../../src/core/kernel/json.ts';
@@ -12,7 +12,7 @@ import { storeKinds } from '../../src/systems/store/store-kinds.ts';
 
 export const STORES: readonly string[] = [...storeKinds.keys()];
 
-/** A lost answer matters most where reads register tokens: these come more often. */
+/** A lost answer matters most if reads register tokens, so such stores are more frequent. */
 const DRAWN: readonly string[] = [...STORES, ...Array.from({ length: 5 }, () => 'fenced-reads')];
 
 const STEPS: readonly Json[] = [
@@ -26,7 +26,7 @@ const STEPS: readonly Json[] = [
 
 type Below = (limit: number) => number;
 
-/** How many plans come of a scenario, which takes longer to load than a plan to run. */
+/** Number of plans per scenario, since loading a scenario takes longer than running a plan. */
 const PER_SCENARIO = 10;
 
 export interface DrawnPlan {
@@ -35,7 +35,7 @@ export interface DrawnPlan {
   readonly plan: Plan;
 }
 
-/** The plans with the numbers from `from` up to, but not, `to`; each is the same every time. */
+/** Yields the plans numbered `from` up to, but not including, `to`; always the same ones. */
 export function* drawnPlans(from: number, to: number): Iterable<DrawnPlan> {
   let scenario: Scenario | null = null;
   for (let seed = from; seed < to; seed++) {

@@ -1,6 +1,6 @@
 /**
- * `grant-order` once more, written without a look at it: quadratic, with no index of the trace, no
- * sorting and no search, straight from the claim's sentence.
+ * Implements `grant-order` again, independently: quadratic, without an index of the trace, sorting
+ * or search, directly from the claim's definition.
  */
 import type { Read, Recovered, Stamp, TraceEvent, Write } from '../../src/core/history/events.ts';
 import type { Trace } from '../../src/core/history/trace.ts';
@@ -10,7 +10,7 @@ interface Access {
   readonly index: number;
 }
 
-/** Whether `one` comes before `other` when holders take turns. */
+/** Returns true if `one` precedes `other` when holders take turns. */
 function isEarlier(one: Write | Read, other: Write | Read): boolean {
   return one.under < other.under || (one.under === other.under && one.issue < other.issue);
 }
@@ -19,19 +19,19 @@ function tookEffect({ event }: Access): boolean {
   return event.kind === 'write' && event.isAccepted && event.value !== null;
 }
 
-/** The value after all `writes` that `counts` lets in, as if holders had taken turns; else 0. */
+/** Returns the value after all `writes` that `counts` accepts, as if holders took turns, or 0. */
 function valueAfter(writes: readonly Access[], counts: (write: Access) => boolean): number {
   let last: Access | null = null;
   for (const write of writes) {
-    // At the same place of the order, as of a write that was tried twice, the later one stands.
+    // Of writes with equal positions, such as retries of one write, the last one counts.
     if (counts(write) && (last === null || !isEarlier(write.event, last.event))) last = write;
   }
   return last?.event.value ?? 0;
 }
 
 /**
- * Whether a program got what this read served; of copies and late answers it hears nothing. A read
- * of several replicas is in the trace where its client has made up its mind.
+ * Returns true if a program received the value of this read; it ignores duplicates and late
+ * answers. A read of several replicas is in the trace at the point at which its client decides.
  */
 function isHeard({ event, index }: Access, events: readonly TraceEvent[]): boolean {
   if (event.kind === 'read' && event.written !== undefined) return true;
@@ -48,16 +48,16 @@ function isHeard({ event, index }: Access, events: readonly TraceEvent[]): boole
   return answer?.kind === 'receive' && answer.message === reply;
 }
 
-/** Digit by digit, the last one a name. */
+/** Compares digit by digit; the last digit is a name. */
 function isLater(one: Stamp, other: Stamp): boolean {
   const at = one.findIndex((digit, place) => digit !== other[place]);
   return at >= 0 && (one[at] ?? 0) > (other[at] ?? 0);
 }
 
 /**
- * A write as all replicas together take it: once, as it comes to the first of them, and with an
- * effect unless one with a later stamp was there. Null where it came to another one before, and
- * where nobody can tell whether it will stand: it was not acknowledged, and never read.
+ * Combines a write to all replicas: once, when it reaches the first of them, with an effect unless
+ * a later stamp was there. Returns null if it had already reached another replica, or if it is
+ * undecided whether it persists: it was neither acknowledged nor ever read.
  */
 function together({ event, index }: Access, events: readonly TraceEvent[]): Access | null {
   if (event.kind === 'read' || event.stamp === undefined) return { event, index };
@@ -80,7 +80,7 @@ function together({ event, index }: Access, events: readonly TraceEvent[]): Acce
   return { event: { ...event, isAccepted: !isLate }, index };
 }
 
-/** What the store holds of `key` at last. */
+/** Returns the final value of `key` in the store. */
 function heldAtLast(accesses: readonly Access[], recoveries: readonly Recovery[], key: string) {
   const write = accesses.filter(tookEffect).at(-1);
   const recovery = recoveries.at(-1);
@@ -95,7 +95,7 @@ interface Recovery {
   readonly index: number;
 }
 
-/** Whether a trace breaks `grant-order`; all values begin at 0. */
+/** Returns true if a trace breaks `grant-order`; all values begin at 0. */
 export function isBrokenByHand(trace: Trace): boolean {
   const accesses = trace.events.flatMap((event, index): readonly Access[] => {
     if (event.kind !== 'write' && event.kind !== 'read') return [];

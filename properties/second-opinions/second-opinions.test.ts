@@ -1,7 +1,7 @@
 /**
- * Two claims, judged twice by code that has nothing in common: `linearizable` and the way of a
- * history through `fencepost check`, `grant-order` and a replay by hand. A difference is a mistake
- * in one of the two. `FENCEPOST_OPINIONS` says on how many runs, `FENCEPOST_FIRST` from which on.
+ * Judges two claims twice, by independent code: `linearizable` and a history for `fencepost check`;
+ * `grant-order` and a replay by hand. A difference is a bug in one of the two. `FENCEPOST_OPINIONS`
+ * sets the number of runs, `FENCEPOST_FIRST` the first one.
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { Trace } from '../../src/core/history/trace.ts';
@@ -31,7 +31,7 @@ const FORMS: ReadonlyMap<string, Dialect['form']> = new Map([
   ['cas-register', 'cas'],
 ]);
 
-/** As `fencepost check --model … --init …` decides what is written down of a trace. */
+/** Returns the verdict of `fencepost check --model … --init …` on the history of a trace. */
 function checked(trace: Trace, model: string, isStock: boolean): string {
   const form = FORMS.get(model);
   if (form === undefined) throw new Error(`nobody writes histories for ${model}`);
@@ -46,7 +46,7 @@ function checked(trace: Trace, model: string, isStock: boolean): string {
   return ['invalid', 'unknown'].find((kind) => kinds.includes(kind)) ?? 'valid';
 }
 
-test('both opinions on every run are the same', { timeout: 1e8 }, () => {
+test('both opinions agree on every run', { timeout: 1e8 }, () => {
   const met = new Map<string, number>();
   const count = (what: string): unknown => met.set(what, (met.get(what) ?? 0) + 1);
   let unanswered = 0;
@@ -76,7 +76,7 @@ test('both opinions on every run are the same', { timeout: 1e8 }, () => {
   for (const what of ['turns broken', 'turns kept', 'own valid']) {
     expect(met.get(what), what).toBeGreaterThan(least);
   }
-  // Too rare for few runs.
+  // Too rare in few runs.
   if (RUNS >= 800) {
     expect(met.get('own invalid')).toBeGreaterThan(least);
     expect(met.get('register invalid')).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
- * The law of the table's last row: no false alarm, ever. `FENCEPOST_SEEDS` says on how many seeds
- * of each system.
+ * The law of the table's last row: no false alarms. `FENCEPOST_SEEDS` sets the number of seeds per
+ * system.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { claimTally, EMPTY_TALLY, mergeTallies } from '../../src/search/sweep/tally.ts';
@@ -12,7 +12,7 @@ import { objections, tallyOf } from './judging.ts';
 const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? runs(250));
 const TIMEOUT_MS = 600_000;
 
-/** Tests that each of these systems holds all that it promises where nothing goes wrong. */
+/** Tests that each of these systems holds all its guarantees without faults. */
 export function testCalm(systems: readonly Calm[]): void {
   beforeAll(async () => {
     for (const { stores } of systems) await prepare(stores.map((store) => ({ store })));
@@ -21,7 +21,7 @@ export function testCalm(systems: readonly Calm[]): void {
   const titled = systems.map((system) => [calmTitle(system), system] as const);
   describe.each(titled)('%s · any work · none', (_, system) => {
     test.each(system.stores)(
-      '%s: holds all that it promises',
+      '%s: holds all its guarantees',
       async (store) => expect(await alarmsOf(system, store)).toEqual([]),
       TIMEOUT_MS,
     );
@@ -49,7 +49,7 @@ async function alarmsOf(system: Calm, store: string): Promise<string[]> {
   return [...alarms, ...untested.map((claim) => `${claim} was never exercised`)];
 }
 
-/** What is exercised although nothing goes wrong, as far as it is promised. */
+/** Claims that are exercised even without faults, if guaranteed. */
 function testedIn({ lock, promises = [] }: Calm, store: string): readonly string[] {
   if (lock === 'none') return [];
   const tested = lock === 'optimistic' ? ['no-lost-update'] : ['mutual-exclusion', 'progress'];

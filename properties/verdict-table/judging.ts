@@ -1,4 +1,4 @@
-/** Sweeps a system of a row until its expectations are decided, and says what is against them. */
+/** Sweeps a system of a row until its expectations are decided, and returns the objections. */
 import { examineSeed } from '../../src/harness.ts';
 import type { Scenario, SystemScenario } from '../../src/scenario/scenario.ts';
 import { examineChunk } from '../../src/search/sweep/chunk.ts';
@@ -7,13 +7,13 @@ import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../src/sea
 
 const CHUNK = 50;
 
-/** How many seeds: what holds is tried on `holding`, what breaks until it does. */
+/** Numbers of seeds: `holding` for claims to hold, and at most `breaking` until claims break. */
 export interface Budget {
   readonly holding: number;
   readonly breaking: number;
 }
 
-/** What many seeds of one system add up to, as far as they were needed. */
+/** Sweeps seeds of one system until its expectations are decided, and returns the counts. */
 export async function tallyOf(
   scenario: Scenario,
   system: SystemScenario,
@@ -34,10 +34,7 @@ export async function tallyOf(
   return tally;
 }
 
-/**
- * What speaks against a system's expectations, one line each; nothing where they are met. Without
- * faults, no claim has to be exercised.
- */
+/** Returns the objections to a system's expectations. Without faults, claims may be unexercised. */
 export function objections(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
   const whole = { isWhole: true, isSingle: false, isCalm: scenario.faults.length === 0 };
   const { unexpected, missing, vacuous } = judgeSystem(scenario, system, tally, whole);

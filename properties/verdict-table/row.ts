@@ -1,6 +1,6 @@
 /**
- * A row of the verdict table, and the scenario that it stands for: ordinary scenario text, so that
- * every word in it is checked.
+ * A row of the verdict table, and its scenario: ordinary scenario text, so that every word in it is
+ * checked.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 import { loadScenario } from '../../src/load.ts';
@@ -9,7 +9,7 @@ import { breathOf, type Letter } from './faults.ts';
 
 export interface Row {
   readonly lock: string;
-  /** One system for each. */
+  /** One system per store. */
   readonly stores: readonly string[];
   readonly options?: Readonly<Record<string, Json>>;
   readonly work: Work;
@@ -17,20 +17,20 @@ export interface Row {
   readonly holds?: readonly string[];
   readonly breaks?: readonly string[];
   /**
-   * Whether the lock keeps the hazard of what holds from arising at all, so that it is exercised
-   * never; another row shows that it arises without this lock's precaution.
+   * True if the lock prevents the hazard of its `holds` claims, so that they are never exercised;
+   * another row shows that the hazard arises without this lock's precaution.
    */
   readonly prevents?: boolean;
-  /** What the clients do otherwise than usual. */
+  /** Client settings other than the default. */
   readonly clients?: Fields;
-  /** Where the published table says something else, and why that is wrong. */
+  /** How the published table differs, and why it is wrong. */
   readonly note?: string;
 }
 
 /** Fields of a scenario file. */
 type Fields = Readonly<Record<string, Json>>;
 
-/** What each client does under a grant, and how fast: the time scale of the faults is its ttl. */
+/** The steps of each client under a grant, and their pace: faults are scaled by the ttl. */
 export interface Work {
   readonly name: string;
   readonly ttlUs: number;
@@ -38,14 +38,14 @@ export interface Work {
   readonly scenario: Fields;
 }
 
-/** `lock-service × fenced · W1 · P D`, as the table's columns are. */
+/** Returns `lock-service × fenced · W1 · P D`, in the order of the table's columns. */
 export function titleOf({ lock, stores, options = {}, work, faults }: Row): string {
   const chosen = Object.entries(options).map(([name, value]) => ` ${name}: ${value}`);
   const letters = faults.map(({ letter }) => letter).join(' ');
   return `${lock}${chosen.join()} × ${stores.join(', ')} · ${work.name} · ${letters || 'none'}`;
 }
 
-/** The scenario of a row; a second one leaves out what goes wrong. Throws on an unknown word. */
+/** Returns the scenario of a row, without faults if `isCalm`. Throws for an unknown word. */
 export function scenarioOf(row: Row, { isCalm }: { readonly isCalm: boolean }): Scenario {
   const { lock, stores, options = {}, work, faults, holds = [], breaks = [] } = row;
   const extent = breathOf(work.ttlUs);
@@ -64,7 +64,7 @@ export function scenarioOf(row: Row, { isCalm }: { readonly isCalm: boolean }): 
   return read.scenario;
 }
 
-/** A datagram alone is doubled; rates are drawn inside the drift that is declared. */
+/** Only datagrams are duplicated; rates are drawn within the declared drift. */
 function scenarioFields({ work, faults }: Row): Fields {
   const { network, ...others } = work.scenario;
   const link = faults.some(({ letter }) => letter === 'U') ? 'datagram' : 'connection';

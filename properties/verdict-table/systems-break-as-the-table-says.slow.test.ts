@@ -1,8 +1,8 @@
 /**
- * The verdict table, row by row: what is said to hold holds on every seed, was tested, and the
- * faults that it is said to survive did fire; what is said to break breaks on some seed, and not
- * for another reason than the faults. `FENCEPOST_SEEDS` says on how many seeds it must hold. The
- * table's last row, in which nothing goes wrong, has tests of its own in `verdict-table/`.
+ * Tests the verdict table row by row: a claim that holds holds on every seed and is exercised, and
+ * the faults that it survives do fire; a claim that breaks does so on some seed, because of the
+ * faults. `FENCEPOST_SEEDS` sets the number of seeds for claims that hold. The table's last row,
+ * without faults, has its own tests in `verdict-table/`.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
@@ -35,7 +35,7 @@ describe.each(rows.map((row) => [titleOf(row), row] as const))('%s', (_, row) =>
   });
 
   if (breaks.length === 0 || row.faults.length === 0) return;
-  test.each(row.stores)('%s: and without the faults it does not break', async (store) => {
+  test.each(row.stores)('%s: does not break without the faults', async (store) => {
     const scenario = scenarioOf(row, { isCalm: true });
     const broken = scenario.systems.find(({ name }) => name === store);
     if (broken === undefined) expect.fail(`there is no system ${store}`);
@@ -45,6 +45,6 @@ describe.each(rows.map((row) => [titleOf(row), row] as const))('%s', (_, row) =>
   });
 });
 
-describe('systems that are not there', () => {
+describe('systems that are not modeled', () => {
   for (const [row, why] of LATER) test.todo(`${row}: ${why}`);
 });

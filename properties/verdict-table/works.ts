@@ -1,4 +1,4 @@
-/** The table's column of works: what each client does under a grant. */
+/** The table's column of works: the steps of each client under a grant. */
 import type { Work } from './row.ts';
 
 const FAST = { ttlUs: 30_000, clients: { sections: 3, think: '0ms..30ms' }, scenario: {} } as const;
@@ -22,7 +22,7 @@ function slow(name: string, workload: Work['scenario'], clients: Work['clients']
 /** Blind writes. */
 export const W1: Work = fast('W1', { kind: 'blind-writes' });
 
-/** A write, and a look at it. */
+/** A write, then a read of it. */
 export const W1_READ_BACK: Work = fast('W1, read back', { steps: ['write', 'read'] });
 
 /** Several writes under one grant. */
@@ -30,7 +30,7 @@ export const W1_SEVERAL: Work = fast('W1, several writes', {
   steps: ['write', { compute: '500us' }, 'write'],
 });
 
-/** The same without awaiting the answer to the one before. */
+/** The same without awaiting the previous answer. */
 export const W1_UNAWAITED: Work = fast('W1, several writes, not awaited', {
   steps: ['write', { compute: '500us' }, 'write'],
   awaits: false,
@@ -39,7 +39,7 @@ export const W1_UNAWAITED: Work = fast('W1, several writes, not awaited', {
 /** Read, add one, write. */
 export const W2: Work = fast('W2', { kind: 'read-modify-write' });
 
-/** The same, so fast that two changes fall on one millisecond. */
+/** The same, so fast that two changes share a millisecond. */
 export const W2_SAME_TICK: Work = {
   ...W2,
   name: 'W2, same tick',
@@ -67,10 +67,10 @@ export const W3: Work = fast('W3', { kind: 'transfer' });
 
 const JOB = { steps: [{ job: { for: '500ms' } }, 'write'] };
 
-/** A job, and a write. */
+/** A job, then a write. */
 export const W4: Work = slow('W4', JOB);
 
-/** The same by one worker, with hours between. */
+/** The same by one worker, with hours in between. */
 export const W4_IDLE: Work = slow('W4, 24 h idle', JOB, {
   count: 1,
   sections: 4,
@@ -84,21 +84,21 @@ export const W1_SLOW: Work = {
   clients: { sections: 2, think: '0s..1s', ...PATIENCE },
 };
 
-/** The same with work of a second before each write. */
+/** The same with one second of work before each write. */
 export const W1_SLOW_BUSY: Work = {
   ...W1_SLOW,
   name: 'W1, in seconds, busy',
   scenario: { ...W1_SLOW.scenario, workload: { steps: [{ compute: '1s' }, 'write'] } },
 };
 
-/** The same with minutes between. */
+/** The same with minutes in between. */
 export const W1_IDLE: Work = {
   ...W1_SLOW,
   name: 'W1, minutes idle',
   clients: { count: 2, sections: 3, think: '0s..3m', ...PATIENCE },
 };
 
-/** Work that takes a third of the lease, by clients that all come at once. */
+/** Work for a third of the lease, by clients that start simultaneously. */
 export const BUSY: Work = {
   ...fast('W1, busy', { steps: [{ compute: '10ms' }, 'write'] }),
   clients: { count: 2, sections: 2, think: '0ms..2ms', lockTimeout: '8ms' },

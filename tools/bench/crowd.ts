@@ -1,4 +1,4 @@
-/** Measures what an event costs in a crowd: a thousand clients against ten, ten to a lock. */
+/** Measures the cost per event in a crowd: a thousand clients against ten, ten per lock. */
 import type { ClientPlan, Plan } from '../../src/core/plan/plan.ts';
 import { run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
@@ -9,7 +9,7 @@ const CLIENTS_PER_LOCK = 10;
 const FEW = 10;
 const MANY = 1_000;
 
-/** The plan of seed 0 with `count` clients; ten at a time share a lock, and all share one store. */
+/** The plan of seed 0 with `count` clients: ten share a lock, and all share one store. */
 function crowdOf(count: number, seed: number): Plan {
   const plan = expand(fiveByFive(), SYSTEM, seed);
   const clients = Array.from({ length: count }, (_, at): ClientPlan | undefined => {

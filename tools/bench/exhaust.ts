@@ -1,6 +1,6 @@
 /**
- * Measures exhaustive searches over small scopes: the plans of a scope are counted and numbered,
- * and then each is run and judged, on one thread.
+ * Measures exhaustive searches over small scopes on one thread: counts and numbers the plans of a
+ * scope, then runs and judges each.
  */
 import { builtIn } from '../../src/catalogue.ts';
 import { examine } from '../../src/harness.ts';
@@ -12,10 +12,10 @@ import { claimsJudged } from '../../src/search/sweep/examiner.ts';
 import { measure, type Row, rates, type Subject } from './measure.ts';
 import { scenarioOf } from './workload.ts';
 
-/** Two lengths of each, one below the ttl and one beyond it. */
+/** Two lengths of each fault, one below and one above the ttl. */
 const LENGTHS = ['6ms', '14ms'];
 const DELAYS = LENGTHS.map((by) => `\n  - delay: { by: ${by}, chance: 1/2 }`);
-/** A pause before each operation, or anywhere, and a delay of any message. */
+/** A pause before each operation or at any point, and a delay of any message. */
 const BEFORE = ['acquire', 'write', 'release'].flatMap((before) =>
   LENGTHS.map((length) => `\n  - pause: { process: clients, before: ${before}, for: ${length} }`),
 );
@@ -25,14 +25,14 @@ const ANYWHERE = LENGTHS.map((length) => `\n  - pause: { process: clients, for: 
 interface Scope {
   readonly clients: number;
   readonly sections: number;
-  /** At most so many faults. */
+  /** Maximum number of faults. */
   readonly faults: number;
   readonly target: string;
 }
 
 const TWO_CLAIMS = ['grant-order', 'linearizable'];
 
-/** What is placed, and what is judged of it. */
+/** The faults to place and the claims to judge. */
 interface Searched {
   readonly kinds: string;
   readonly faults: readonly string[];
@@ -54,7 +54,10 @@ async function* rows(): AsyncIterable<Row> {
   yield await rowOf({ clients: 2, sections: 1, faults: 1, target: '' }, all);
 }
 
-/** A text draws one delay for any message: each length has a text, and all their faults count. */
+/**
+ * Loads a scenario with the faults of all texts. A text can declare one delay for any message, so
+ * each length has its own text.
+ */
 function scenarioWith({ clients, sections, faults }: Scope, texts: readonly string[]): Scenario {
   const scenarios = texts.map((text) =>
     scenarioOf(

@@ -1,7 +1,7 @@
 /**
- * Measures the share of a block of seeds that goes into keeping them apart: the walk over all that
- * processes share, once a block, and the list of globals that is compared after each run, with
- * globals replaced once. The seeds are those of a lock on fencepost's own client, and on ioredis.
+ * Measures the share of a block of seeds that isolating them takes: the walk over all state that
+ * processes share, once per block, and the comparison of the globals after each run, with globals
+ * replaced once. The seeds are those of a lock on fencepost's own client, and on ioredis.
  */
 import { fileURLToPath } from 'node:url';
 import { sharedState } from '../../src/host/async/global-objects.ts';
@@ -16,7 +16,7 @@ const LOCKS = [
   { about: 'ioredis', path: 'driver/lock.yaml', system: 'my-lock', isReusing: true },
 ] as const;
 
-/** What takes a millisecond or two is done so often, to be measured. */
+/** Repetitions of an action that takes only a millisecond or two. */
 const TIMES = 50;
 
 function repeatedly(times: number, action: () => unknown): void {

@@ -1,4 +1,4 @@
-/** Measures the bare event loop, and the loop with a trace event recorded for each event. */
+/** Measures the bare event loop, and the loop with a trace event recorded per event. */
 import type { TraceEvent } from '../../src/core/history/events.ts';
 import { type Name, nameOf } from '../../src/core/kernel/name.ts';
 import { type Due, EventQueue } from '../../src/core/kernel/queue.ts';
@@ -9,7 +9,7 @@ const EVENTS = 500_000;
 const PENDING = 1_000;
 const NAME: Name = nameOf('tick');
 
-/** An event that schedules its successor at a time that a cheap generator gives. */
+/** An event that schedules its successor at a time from a cheap generator. */
 class Tick implements Due {
   readonly name: Name = NAME;
   readonly timeUs: number;
@@ -60,7 +60,7 @@ function runLoop(trace: TraceEvent[] | null): void {
   scheduler.run({ endUs: Number.MAX_SAFE_INTEGER, maxEvents: EVENTS });
 }
 
-/** The same events through the queue by itself: what the loop around it is compared with. */
+/** The same events through the queue alone, as the baseline for the loop. */
 function runQueue(): void {
   const queue = new EventQueue();
   for (const tick of firstTicks(new Scheduler(), null)) queue.push(tick);

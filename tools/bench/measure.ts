@@ -1,31 +1,31 @@
 /**
- * How everything here is measured: one pass to warm up or more, then the median of several. What
- * counts is the processor time of this process, on all its threads; on a shared machine the time on
- * the wall, printed beside it, can differ by a factor of six between two runs of the same code.
+ * Measures every benchmark: one or more warm-up passes, then the median of several. The relevant
+ * time is the processor time of this process, on all its threads. The wall time, printed next to
+ * it, can differ by a factor of six between two runs of the same code on a shared machine.
  */
 
 /** One line of the table. */
 export interface Row {
   readonly what: string;
-  /** In processor time; empty where another process does the work. */
+  /** Processor time; empty if another process does the work. */
   readonly cpu: string;
   readonly wall: string;
-  /** The same against something measured in the same run, so that a slow machine shows. */
+  /** Relative to another measurement of the same run, so that a slow machine is visible. */
   readonly ratio: string;
   readonly target: string;
 }
 
-/** Something that can be measured by name. */
+/** A benchmark with a name. */
 export interface Subject {
   readonly name: string;
   readonly about: string;
-  /** Whether it takes minutes, so that it runs only when `--long` asks for it. */
+  /** True if it takes minutes; then it runs only with `--long`. */
   readonly isLong: boolean;
-  /** Gives each row as soon as it is measured. */
+  /** Yields each row as soon as it is measured. */
   readonly rows: () => AsyncIterable<Row> | Iterable<Row>;
 }
 
-/** What one action took, in milliseconds. */
+/** Duration of one action in milliseconds. */
 export interface Timing {
   readonly cpuMs: number;
   readonly wallMs: number;
@@ -34,13 +34,13 @@ export interface Timing {
 export const PASSES = 5;
 const NONE: Timing = { cpuMs: Number.NaN, wallMs: Number.NaN };
 
-/** The middle one; the lower of two. */
+/** Returns the median, or the lower of the two middle numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
 }
 
-/** The middle of each kind of time. */
+/** Returns the median of each kind of time. */
 export function medianTiming(timings: readonly Timing[]): Timing {
   return {
     cpuMs: median(timings.map(({ cpuMs }) => cpuMs)),
@@ -59,7 +59,7 @@ export async function timed(action: () => unknown): Promise<Timing> {
 }
 
 /**
- * What each of `actions` takes, by name; they take turns, so all meet the same noise. The first
+ * Measures each of `actions`, by name. They take turns, so that noise affects all alike. The first
  * `warmUps` passes do not count.
  */
 export async function measure<Name extends string>(
@@ -80,12 +80,12 @@ export async function measure<Name extends string>(
   };
 }
 
-/** `count` things per second, for both columns of a row. */
+/** Formats `count` per second for both columns of a row. */
 export function rates(count: number, { cpuMs, wallMs }: Timing): Pick<Row, 'cpu' | 'wall'> {
   return { cpu: formatRate(count, cpuMs), wall: formatRate(count, wallMs) };
 }
 
-/** Milliseconds for both columns of a row. */
+/** Formats milliseconds for both columns of a row. */
 export function times({ cpuMs, wallMs }: Timing, digits = 0): Pick<Row, 'cpu' | 'wall'> {
   return { cpu: `${cpuMs.toFixed(digits)} ms`, wall: `${wallMs.toFixed(digits)} ms` };
 }
@@ -99,12 +99,12 @@ function formatRate(count: number, milliseconds: number): string {
     : `${perSecond.toFixed(0)}/s`;
 }
 
-/** `2.31×`, of processor times. */
+/** Formats a ratio of processor times as `2.31×`. */
 export function formatRatio(one: Timing, other: Timing): string {
   return `${(one.cpuMs / other.cpuMs).toFixed(2)}×`;
 }
 
-/** `2.31×`, of times on the wall, where other processes or threads do the work. */
+/** Formats a ratio of wall times as `2.31×`, if other processes or threads do the work. */
 export function wallRatio(one: number, other: number): string {
   return `${(one / other).toFixed(2)}×`;
 }

@@ -1,4 +1,4 @@
-/** Measures whether a long sweep grows: it runs in a process of its own that tells its size. */
+/** Measures whether a long sweep grows, in a separate process that prints its size. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Row, Subject } from './measure.ts';
@@ -7,10 +7,10 @@ import { fiveByFive, SYSTEM, sweepSeeds } from './workload.ts';
 const FEW_SEEDS = 2_000;
 const MANY_SEEDS = 100_000;
 
-/** What the process of its own is started with. */
-export const MEMORY_FLAG = '--sweep-and-tell-size';
+/** Flag that starts the separate process. */
+export const MEMORY_FLAG = '--sweep-and-print-size';
 
-/** Sweeps so many seeds in this process and prints its largest size in kilobytes. */
+/** Sweeps so many seeds in this process and prints its maximum size in kilobytes. */
 export async function sweepAndTell(seeds: number): Promise<void> {
   await sweepSeeds({ scenario: fiveByFive(), system: SYSTEM, seeds });
   process.stdout.write(String(process.resourceUsage().maxRSS));

@@ -1,6 +1,6 @@
 /**
- * Measures a million seeds on a queue with three workers, two of which are killed on the way, and
- * throws where that comes to anything else than the same seeds in one process.
+ * Measures a million seeds on a queue with three workers, two of which are killed during the run;
+ * throws if the results differ from those of the same seeds in one process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,12 +18,12 @@ const SCENARIO = fileURLToPath(new URL('../../fixtures/zombie-writer.yaml', impo
 const CLI = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
 const SHARDS = 60;
 const POLL_MS = 500;
-/** Which share of the shards is done when a worker is killed; the third goes on alone. */
+/** Share of shards that are done when each worker is killed; the third one continues alone. */
 const KILLED_AT = [0.2, 0.5];
 
 interface Ended {
   readonly code: number | null;
-  /** Its JSON lines without those figures that are of time. */
+  /** Its JSON lines without times and speeds. */
   readonly lines: string;
   readonly milliseconds: number;
 }
@@ -52,7 +52,7 @@ function command(name: 'run' | 'sweep', output: string): readonly string[] {
   return [...what, '--json', '--quiet', '--reporter', 'json', '--output', output];
 }
 
-/** Kills a worker each time that such a share of the shards is done; how many it killed. */
+/** Kills a worker at each of these shares; returns the number of killed workers. */
 async function killOnTheWay(
   victims: readonly ChildProcess[],
   place: RedisPlace,
@@ -103,7 +103,7 @@ async function* rows(): AsyncIterable<Row> {
     }
     const whole = await ended(start(command('run', output), null), performance.now());
     if (fleet.lines !== whole.lines || fleet.code !== whole.code) {
-      throw new Error(`the fleet came to\n${fleet.lines}\nand one process to\n${whole.lines}`);
+      throw new Error(`the fleet printed\n${fleet.lines}\nand one process\n${whole.lines}`);
     }
     yield {
       what: `${SEEDS} seeds, three workers of one thread, two of them killed`,

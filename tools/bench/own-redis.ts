@@ -1,4 +1,4 @@
-/** A Redis of one's own on loopback, for what is measured on a queue. */
+/** Starts a separate Redis on loopback, for measurements on a queue. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface RedisPlace {
   readonly port: number;
 }
 
-/** What is done with a Redis that ends afterwards; null where there is no `redis-server`. */
+/** Calls `act` with a Redis that ends afterwards; returns null if there is no `redis-server`. */
 export async function withRedis<Result>(
   act: (place: RedisPlace) => Promise<Result>,
 ): Promise<Result | null> {
@@ -24,7 +24,7 @@ export async function withRedis<Result>(
   const server = spawn('redis-server', [...flags, '--save', ''], { stdio: 'ignore' });
   try {
     await sleep(1_000);
-    // It answers.
+    // Wait until it answers.
     (await connect(place, { isPatient: false })).disconnect();
     return await act(place);
   } finally {

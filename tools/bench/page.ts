@@ -1,10 +1,10 @@
 /**
- * Writes `reports/speed.md`: rows as the benchmark measured them, and the comparisons with other
- * programs, which are measured outside of this repository and recorded here with their method.
+ * Writes `reports/speed.md`: the rows of the benchmark, and the comparisons with other programs,
+ * which are measured outside of this repository and recorded here with their method.
  */
 import type { Row } from './measure.ts';
 
-/** Where and when the rows were measured. */
+/** The machine on which the rows were measured. */
 export interface Machine {
   readonly node: string;
   readonly cores: number;
@@ -46,7 +46,7 @@ Processes of 4,000 seeds (madsim), 500 (turmoil) and 40,000 executions (shuttle)
 states; nine passes of 1,000 seeds for fencepost. simloop: seven rounds of 150 seeds of \`benchmarks/campaign.py\` (commit
 579ae3b) after 150 to warm up, beside \`npm run bench -- queue\`.`;
 
-/** The text of the page, with the rows that have a target, without those of paused clients. */
+/** Returns the page's text, with the rows that have a target, without those of paused clients. */
 export function renderPage({ node, cores, model }: Machine, rows: readonly Row[]): string {
   const aimed = rows.filter(({ what, target }) => target !== '' && !what.endsWith(', paused'));
   const cells = aimed.map(({ what, cpu, ratio, target }) => [what, cpu, ratio, target]);

@@ -1,8 +1,8 @@
 /**
- * Measures what a realm for each process costs: one lock, `SET NX` and a script that compares, on
- * fencepost's own client without realms and with, and on ioredis with its modules used again and
- * loaded anew. Each without faults, and with the pauses by which more than half of the seeds break,
- * each of which a sweep examines once more with all modules loaded anew.
+ * Measures the cost of a realm per process: one lock, `SET NX` and a script that compares, on
+ * fencepost's own client with and without realms, and on ioredis with its modules reused and
+ * reloaded. Each without faults, and with pauses by which more than half of the seeds break; a
+ * sweep examines each of those again with all modules reloaded.
  */
 import { fileURLToPath } from 'node:url';
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
@@ -24,7 +24,7 @@ async function loaded(path: string): Promise<Loaded> {
   return read;
 }
 
-/** The same definition with one instance of its modules for all, as Node loads it. */
+/** The same definition with one shared instance of its modules, as Node loads it. */
 async function withoutRealms(path: string): Promise<Catalogue> {
   const definition = definitionIn(await import(placeOf(path)));
   if (definition === null) throw new Error(`${path} defines no system`);
@@ -36,7 +36,7 @@ function calm({ scenario, ...others }: Loaded): Loaded {
   return { ...others, scenario: { ...scenario, faults: [] } };
 }
 
-/** As a sweep examines seeds of a system. */
+/** Examines seeds of a system as a sweep does. */
 async function sweep(
   { scenario, catalogue }: Loaded,
   { system, isReusing }: { readonly system: string; readonly isReusing: boolean },
@@ -45,7 +45,7 @@ async function sweep(
   for (let seed = 0; seed < SEEDS; seed += 1) await examine(system, seed);
 }
 
-/** The lock on its four grounds, by name. */
+/** The lock in its settings, by name. */
 interface Grounds {
   readonly shared: Loaded;
   readonly own: Loaded;

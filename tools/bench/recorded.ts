@@ -1,5 +1,5 @@
 /**
- * Measures the linearizability checker on histories that others recorded: Jepsen's logs of a CAS
+ * Measures the linearizability checker on recorded histories of others: Jepsen's logs of a CAS
  * register (`*.log`) and the lines of a map (`*.txt`), below the folder that the environment
  * variable `FENCEPOST_HISTORIES` names. Without it there is nothing to measure.
  */
@@ -12,7 +12,7 @@ import { measure, type Row, type Subject, times } from './measure.ts';
 const LOG = '.log';
 const MAP = '.txt';
 
-/** What Porcupine's newest takes on a small machine, and what is aimed at, by name of the file. */
+/** Time of Porcupine's newest version on a small machine, and the target, by file name. */
 const AIMS: ReadonlyMap<string, { readonly reference: string; readonly target: string }> = new Map([
   ['etcd_002.log', { reference: 'Porcupine 168 ms', target: '≤ 2 ms' }],
   ['etcd_007.log', { reference: 'Porcupine 115 ms', target: '≤ 1 ms' }],
@@ -55,7 +55,7 @@ async function rowFor(file: string): Promise<Row> {
   return { what: `recorded: ${name}`, ...times(took('check'), 2), ratio, target };
 }
 
-/** Reads a file once; what it returns judges every part of it. */
+/** Reads a file once; returns a function that judges every part of it. */
 function judging(file: string): () => { readonly kinds: string; readonly configurations: number } {
   const model = file.endsWith(LOG) ? 'cas-register' : 'kv';
   const read = readHistory(readFileSync(file, 'utf8'), { model });

@@ -1,6 +1,6 @@
 /**
- * Measures npm's redlock on simulated Redis nodes, as `fixtures/modules/npm-redlock.yaml` says,
- * from the seed to the verdicts, against the protocol of the same name that is a generator.
+ * Measures npm's redlock on simulated Redis nodes with `fixtures/modules/npm-redlock.yaml`, from
+ * the seed to the verdicts, against the built-in protocol of the same name.
  */
 import { fileURLToPath } from 'node:url';
 import { examineSeed } from '../../src/harness.ts';
@@ -14,7 +14,7 @@ import { formatRatio, measure, type Row, rates, type Subject } from './measure.t
 const SEEDS = 300;
 const SYSTEM = 'acquire';
 
-/** The same clients before the built-in protocol. */
+/** The same clients on the built-in protocol. */
 const BUILT_IN = `
 name: redlock
 systems: { acquire: { lock: redlock, store: unfenced, options: { nodes: 3 } } }

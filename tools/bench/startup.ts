@@ -1,4 +1,4 @@
-/** Measures how soon the command line answers, against a Node that does nothing. */
+/** Measures how soon the command line responds, compared with a Node that does nothing. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { measure, type Row, type Subject } from './measure.ts';

@@ -25,21 +25,21 @@ export function fiveByFive(): Scenario {
   return scenarioOf(FIVE_BY_FIVE, 'five-by-five');
 }
 
-/** The scenario of a text that is known to be right. */
+/** Loads a scenario from a text that is known to be valid. */
 export function scenarioOf(text: string, file: string): Scenario {
   const read = loadScenario(text, file);
   if (read.kind === 'scenario') return read.scenario;
   throw new Error(`${file} does not load: ${JSON.stringify(read.problems)}`);
 }
 
-/** The first `seeds` seeds of a scenario, one system of it looked at. */
+/** The first `seeds` seeds of one system of a scenario. */
 interface Swept {
   readonly scenario: Scenario;
   readonly system: string;
   readonly seeds: number;
 }
 
-/** Sweeps one system, on this thread without a pool; refuses what throws, which would be quick. */
+/** Sweeps one system, on this thread without a pool; throws if a run fails, which is fast. */
 export async function sweepSeeds(
   { scenario, system, seeds }: Swept,
   pool: Pool | null = null,

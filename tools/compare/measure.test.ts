@@ -16,7 +16,7 @@ function worker(name: string, thinkMs: number): ClientPlan {
 }
 
 const two = [worker('alice', 0), worker('bob', 1)];
-/** As its write is under way. */
+/** While its write is in progress. */
 const crash: Fault = {
   kind: 'crash',
   process: 'alice',
@@ -32,7 +32,7 @@ const pause: Fault = {
 };
 
 describe('the measures of a run', () => {
-  test('are those of a section that is alone: 6 ms to its commit, 8 to its end', () => {
+  test('of a section alone are 6 ms to its commit and 8 ms to its end', () => {
     expect(measured({ clients: [worker('alice', 0)] })).toEqual({
       throughput: 125,
       medianCommit: 6,
@@ -42,12 +42,12 @@ describe('the measures of a run', () => {
     });
   });
 
-  test('count from the first request, not from when the client thought', () => {
+  test('count from the first request, without the time that a client thinks', () => {
     const { throughput, slowestCommit } = measured({ clients: [worker('alice', 5)] });
     expect([slowestCommit, throughput.toFixed(1)]).toEqual([6, '76.9']);
   });
 
-  test('count the attempts at a busy lock, and at a write, after the first one', () => {
+  test('count attempts to acquire a busy lock and to write, except the first', () => {
     // Denied at 2 ms, again 4 ms after that, and granted 4 ms later.
     expect(measured({ clients: two, lock: 'lock-service' }).retries).toBe(1);
     const optimistic = { lock: 'optimistic', store: 'versioned' };
@@ -55,14 +55,14 @@ describe('the measures of a run', () => {
     expect(measured({ clients: two }).retries).toBe(0);
   });
 
-  test('are wrong where an acknowledged update is gone', () => {
+  test('are wrong if an acknowledged update is gone', () => {
     const clients = [worker('alice', 0), worker('bob', 20)];
     const lease = { clients, lock: 'lock-service', faults: [pause] };
     expect(measured(lease).isWrong).toBe(true);
     expect(measured({ ...lease, store: 'fenced-reads' }).isWrong).toBe(false);
   });
 
-  test('last until the world heals where a client waits for ever behind one that crashed', () => {
+  test('last until the world heals if a client waits forever behind one that crashed', () => {
     const carol = clientOf('carol', [increment], { section: { thinkUs: 0, lock: 'other' } });
     const faults = [crash];
     const during = (clients: readonly ClientPlan[]): number =>

@@ -1,6 +1,6 @@
 /**
- * One run as the numbers by which strategies are compared: a pure function of its plan. A section's
- * operations are found by their names: `alice/2/…` are those of alice's second section.
+ * Measures one run for comparing strategies, as a pure function of its plan. Names identify a
+ * section's operations: `alice/2/…` are those of alice's second section.
  */
 
 import { indexTrace, type TraceIndex } from '../../src/check/trace-index.ts';
@@ -12,12 +12,12 @@ import { examine } from '../../src/harness.ts';
 export interface RunMeasures {
   /** Acknowledged sections per virtual second. */
   readonly throughput: number;
-  /** In milliseconds, from a section's first request to the answer that its write was accepted. */
+  /** In milliseconds, from a section's first request to the answer that accepts its write. */
   readonly medianCommit: number;
   readonly slowestCommit: number;
-  /** Attempts at the lock and at the write beyond the first ones, per section that began. */
+  /** Attempts to acquire and to write after the first ones, per started section. */
   readonly retries: number;
-  /** Whether an acknowledged update was lost, or one was applied twice. */
+  /** True if an acknowledged update was lost or applied twice. */
   readonly isWrong: boolean;
 }
 
@@ -45,7 +45,7 @@ interface SectionMeasures {
   retries: number;
 }
 
-/** The first request of an attempt: what goes to further servers, or follows it, is named on. */
+/** The first request of an attempt; requests to further servers, or later, have longer names. */
 const ATTEMPT = /\/acquire(-round)?(-\d+)?$/;
 
 function sectionsIn({ operations }: TraceIndex): ReadonlyMap<string, SectionMeasures> {
@@ -72,7 +72,7 @@ function sectionsIn({ operations }: TraceIndex): ReadonlyMap<string, SectionMeas
   return sections;
 }
 
-/** When the last client was done, or where one waits for ever, when the world healed. */
+/** Returns the time when the last client was done, or of the world's healing if one is stuck. */
 function doneUs({ events }: Trace, { operations }: TraceIndex): number {
   const crashes = events.flatMap((event, index) => {
     return event.kind === 'fault' && event.fault === 'crash' ? [{ ...event, index }] : [];

@@ -1,4 +1,6 @@
-/** `docs/choose.md`: each risk that `init --lock` writes has a row, whose command shows it. */
+/**
+ * Checks `docs/choose.md`: each risk that `init --lock` writes has a row, whose command shows it.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -12,15 +14,18 @@ const replayed = [...page.matchAll(/`fencepost replay ([^`]+)`/g)].map(([, plans
 
 const planOf = (name: string): string => `${root}fixtures/plans/${name}.yaml`;
 
-test.each(replayed)('%s is kept broken, and the others of its row hold', (first, ...others) => {
-  expect([first, ...others].filter((name) => !existsSync(planOf(name)))).toEqual([]);
-  expect(readFileSync(planOf(first ?? ''), 'utf8')).toMatch(/outcome: reproduced/);
-  for (const other of others) {
-    expect(readFileSync(planOf(other), 'utf8'), other).toMatch(/outcome: fixed/);
-  }
-});
+test.each(replayed)(
+  'the plan of %s reproduces, and the others of its row are fixed',
+  (first, ...others) => {
+    expect([first, ...others].filter((name) => !existsSync(planOf(name)))).toEqual([]);
+    expect(readFileSync(planOf(first ?? ''), 'utf8')).toMatch(/outcome: reproduced/);
+    for (const other of others) {
+      expect(readFileSync(planOf(other), 'utf8'), other).toMatch(/outcome: fixed/);
+    }
+  },
+);
 
-test('every risk of a lock has a row, and every lock a command that begins with it', () => {
+test('every lock risk has a row, and every lock has a command that starts with it', () => {
   for (const [lock, risks] of Object.entries(lockRisks)) {
     expect(page).toContain(`\`fencepost init --lock ${lock}\``);
     for (const risk of Object.keys(risks)) {
@@ -30,7 +35,7 @@ test('every risk of a lock has a row, and every lock a command that begins with 
   }
 });
 
-test('each `run` that it names is of a scenario of the package', () => {
+test('each `run` on the page names a scenario of the package', () => {
   const named = [...page.matchAll(/`fencepost run ([a-z-]+)`/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(1);
   for (const name of named) expect(existsSync(`${root}fixtures/${name}.yaml`), name).toBe(true);

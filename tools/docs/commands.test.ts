@@ -1,11 +1,11 @@
-/** The pages say what each option of a command is for, and what each exit code means. */
+/** Checks that the pages explain each command option and each exit code. */
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { EXIT_WORDS, exits, worstOf } from '../../src/search/campaign/exit-codes.ts';
 import { pageOf, pages } from './pages.ts';
 
-/** Options that need no page: `--help` says all of them, and scripts of CI use them. */
+/** Options without a page: `--help` lists them, and CI scripts use them. */
 const UNTOLD: ReadonlySet<string> = new Set(['--output', '--quiet', '--canary']);
 
 const program = await buildProgram('explain', '', () => {});
@@ -27,7 +27,7 @@ test('each option of a command is on a page', () => {
   expect(untold).toEqual([]);
 });
 
-test('the exit codes of the page are those that there are, in the order in which one wins', () => {
+test('the exit codes of the page are the actual ones, in order of precedence', () => {
   const page = pageOf('docs/commands.md');
   const rows = [...page.matchAll(/^\| (\d+) \| (.*) \|$/gm)].map(([, code, means]) => [
     code,

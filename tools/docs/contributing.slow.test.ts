@@ -1,7 +1,7 @@
 /**
- * Each recipe of `docs/architecture.md`, followed word for word in a copy of the project: it
- * compiles, is in the style of the house, and its own test passes. Where a recipe promises that the
- * compiler leads on, leaving that step out does not compile.
+ * Follows each recipe of `docs/architecture.md` literally in a copy of the project: it compiles,
+ * complies with the style rules, and passes its own test. If a recipe states that the compiler
+ * leads to other places, leaving out those steps does not compile.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { pageOf } from './pages.ts';
@@ -9,7 +9,7 @@ import { type Block, Copy, edited, newFiles, readRecipes } from './recipes.ts';
 
 const recipes = readRecipes();
 let copy: Copy;
-/** A copy is typed in 10 seconds where nothing else runs. */
+/** Checking the types of a copy takes 10 seconds on an idle machine. */
 const SLOW = { timeout: 300_000 };
 
 beforeAll(() => {
@@ -25,7 +25,7 @@ function blocksOf(heading: string): readonly Block[] {
   return blocks;
 }
 
-/** Those that it adds or changes, else those that it names. */
+/** Returns the tests that the recipe adds or changes, or else the one that it names. */
 function testsOf(heading: string, blocks: readonly Block[]): readonly string[] {
   const own = blocks.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
   if (own.length > 0) return own;
@@ -35,7 +35,7 @@ function testsOf(heading: string, blocks: readonly Block[]): readonly string[] {
   return [named];
 }
 
-test('there is a recipe for each thing that is added', () => {
+test('there is a recipe for each extension', () => {
   expect([...recipes.keys()]).toEqual([
     'A claim',
     'A fault kind',
@@ -59,7 +59,7 @@ test('the page has at most 400 lines', () => {
   expect(pageOf('docs/architecture.md').trimEnd().split('\n').length).toBeLessThanOrEqual(400);
 });
 
-test('what the page says, all of it, compiles and does what it says', SLOW, () => {
+test('the recipes, taken together, compile and pass their tests', SLOW, () => {
   const tests = [...recipes].flatMap(([heading, blocks]) => {
     copy.apply(blocks);
     return testsOf(heading, blocks);
@@ -71,7 +71,7 @@ test('what the page says, all of it, compiles and does what it says', SLOW, () =
   for (const file of tests) expect(out).toContain(file);
 });
 
-test('what is forgotten does not compile', SLOW, () => {
+test('a recipe without its forgotten steps does not compile', SLOW, () => {
   const forgotten = [
     'src/search/evidence/cures.ts',
     'src/core/plan/fault-words.ts',
@@ -90,7 +90,7 @@ test('what is forgotten does not compile', SLOW, () => {
   }
 });
 
-test('an edit whose place is not there, or there twice, is refused', () => {
+test('an edit whose place is missing or occurs twice is refused', () => {
   const edit = { path: 'x.ts', text: ' b\n+c\n' };
   expect(edited('a\nb\n', edit)).toBe('a\nb\nc\n');
   expect(() => edited('a\n', edit)).toThrow('x.ts does not have these lines');

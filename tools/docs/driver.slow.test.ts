@@ -1,7 +1,7 @@
 /**
- * The part of `docs/own-lock.md` on one's own driver, followed word for word: an empty folder,
- * `npm init -y`, `tsc --init`, the packed package and ioredis, a lock in `src/lock.ts` that
- * connects by itself, and a run that is red.
+ * Follows the part of `docs/own-lock.md` on one's own driver literally: an empty folder, `npm init
+ * -y`, `tsc --init`, the packed package and ioredis, a lock in `src/lock.ts` that connects by
+ * itself, and a run that fails.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ test('the files of the guide are those of fixtures/driver, and they compile', ()
   outside(tsc, ...options, '--ignoreConfig', 'lock.fencepost.ts');
 });
 
-test('the run is red, the same each time, and its plan replays', { timeout: 300_000 }, () => {
+test('the run fails, the same way each time, and its plan replays', { timeout: 300_000 }, () => {
   const { code, out } = fencepost('run', 'lock.yaml', '--seeds', '8', '--check-determinism');
   expect(out).toContain('grant-order of my-lock in lock, seed 0');
   expect(out).toContain('✗ 0 of 1 expectation met, 1 not met');
@@ -56,7 +56,7 @@ test('the run is red, the same each time, and its plan replays', { timeout: 300_
   expect(fencepost('replay', plan, '--modules', '.')).toMatchObject({ code: 0 });
 });
 
-test('a mistake in `hosts` is told by its place', () => {
+test('a mistake in `hosts` is reported with its place', () => {
   const text = readFileSync(join(sources, 'lock.yaml'), 'utf8');
   writeFileSync(
     join(folder, 'wrong.yaml'),
@@ -69,7 +69,7 @@ test('a mistake in `hosts` is told by its place', () => {
   expect(code).toBe(2);
 });
 
-test('an address where no server listens is told with the hosts that there are', () => {
+test('an address without a server is reported with the known hosts', () => {
   const text = readFileSync(join(sources, 'lock.yaml'), 'utf8');
   writeFileSync(join(folder, 'other.yaml'), text.replace('redis-1:6379', 'redis-2:6379'));
   const { code, out, err } = fencepost('run', 'other.yaml', '--seeds', '5');

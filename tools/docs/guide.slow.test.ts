@@ -1,6 +1,6 @@
 /**
- * The guide of `docs/own-lock.md`, followed word for word with the packed package in an empty
- * folder: its files are those of `fixtures/guide`, and its commands find what it says.
+ * Follows the guide of `docs/own-lock.md` literally with the packed package in an empty folder: its
+ * files are those of `fixtures/guide`, and its commands print what it states.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ test('the files of the guide are those of fixtures/guide', () => {
   }
 });
 
-test('its run finds the pause, and sees that the token holds', {
+test('its run finds the pause, and confirms that the token holds', {
   timeout: 120_000,
 }, () => {
   const { code, out } = fencepost('run', 'my-lock.yaml', '--seeds', '300');

@@ -1,6 +1,6 @@
 /**
- * Each example that a `--help` ends with, typed as it stands in a folder where the packed package
- * is installed: all of them in one folder, one after the other, as somebody would who reads on.
+ * Runs the example at the end of each `--help`, as printed, in a folder in which the packed package
+ * is installed: all in one folder and in order, as a reader would.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { ...process.env, NO_COLOR: '1' };
 
-/** As `npx --no-install` does, without the second that it takes to. */
+/** Runs what `npx --no-install` runs, without its startup time of a second. */
 function typed(line: string): string {
   return line.replaceAll('npx --no-install fencepost', 'node_modules/.bin/fencepost');
 }
@@ -33,10 +33,10 @@ function shell(line: string): { readonly code: number | null; readonly said: str
   return { code: status, said: stdout + stderr };
 }
 
-/** The words that name a command, and its example. */
+/** The words of a command, and its example. */
 type Example = readonly [words: string, example: string];
 
-/** The examples of a command and of those below it. */
+/** Returns the examples of a command and of its subcommands. */
 function examplesBelow(words: string): readonly Example[] {
   const { said } = shell(`npx --no-install fencepost ${words} --help`);
   const [, typedOn] = /^Example:\n {2}((?:.*\\\n)*.*)$/m.exec(said) ?? [];
@@ -48,7 +48,7 @@ function examplesBelow(words: string): readonly Example[] {
   return [...own, ...inner.flatMap((name) => examplesBelow(`${words} ${name}`.trim()))];
 }
 
-/** What has to be there before an example does anything. */
+/** Commands that prepare an example. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   merge: ['npx --no-install fencepost run six-steps --seeds 9 --shard 1/1 -q'],
   'corpus update': [
@@ -59,17 +59,17 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The same with fewer seeds, which say as much here. */
+/** Replacements for fewer seeds, which are sufficient here. */
 const SHORTER: Readonly<Record<string, readonly [string, string]>> = {
   run: ['--seeds 1000', '--seeds 20 --workers 0'],
   init: ['zombie.yaml', 'zombie.yaml --seeds 20 --workers 0'],
   sweep: ['1..100000000', '1..5'],
 };
 
-/** First what others need. */
+/** Examples that others need come first. */
 const ORDER = ['init', 'run', 'corpus add'];
 
-/** Of a history that no order explains. */
+/** Exit codes other than 0: the history of `check` has no valid order. */
 const CODES: Readonly<Record<string, number>> = { check: 1 };
 
 function rank(words: string): number {
@@ -83,7 +83,7 @@ function examples(): readonly Example[] {
   return found;
 }
 
-test('every example runs, and ends as it should', { timeout: 300_000 }, () => {
+test('every example runs and exits with the expected code', { timeout: 300_000 }, () => {
   expect(examples().length).toBeGreaterThan(20);
   for (const [words, example] of examples().filter(([, text]) => !text.includes('--queue'))) {
     expect(example).toMatch(new RegExp(`^npx --no-install fencepost ${words}(?: |$)`));
@@ -96,7 +96,7 @@ test('every example runs, and ends as it should', { timeout: 300_000 }, () => {
   }
 });
 
-redis.test('and so do those of a fleet', { timeout: 120_000 }, async () => {
+redis.test('the examples of a fleet run, too', { timeout: 120_000 }, async () => {
   const onRedis = (words: string): string => {
     const [, example = ''] = examples().find(([one]) => one === words) ?? [];
     expect(example).toContain('redis://127.0.0.1:6379');

@@ -1,7 +1,7 @@
 /**
- * The part of `docs/own-lock.md` on locks in memory, followed word for word with the packed package
- * in an empty folder: its files are those of `fixtures/in-memory`, and mutexes of npm keep the
- * requests of one process apart, and not those of two.
+ * Follows the part of `docs/own-lock.md` on in-memory locks literally with the packed package in an
+ * empty folder: its files are those of `fixtures/in-memory`, and mutexes of npm separate the
+ * requests of one process, but not those of two.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,14 +32,16 @@ test('the files of the page are those of fixtures/in-memory', () => {
   }
 });
 
-test('in one process each mutex holds, and without any all is lost', { timeout: 120_000 }, () => {
+test('in one process each mutex holds, and without any updates are lost', {
+  timeout: 120_000,
+}, () => {
   const { code, out } = run('turns.yaml');
   expect(out).toContain('✓ 4 of 4 expectations met');
   expect(out).toMatch(/`alice\/\d` entered `db` while `alice\/\d` held it/);
   expect(code).toBe(0);
 });
 
-test('between two processes none of them holds', { timeout: 240_000 }, () => {
+test('between two processes no mutex holds', { timeout: 240_000 }, () => {
   const text = readFileSync(join(sources, 'turns.yaml'), 'utf8');
   writeFileSync(join(folder, 'two.yaml'), text.replace('count: 1', 'count: 2'));
   const { code, out } = run('two.yaml');

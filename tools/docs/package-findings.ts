@@ -1,13 +1,13 @@
 /**
- * What fencepost finds in each lock package of `fixtures/packages`: the rows of
- * `reports/packages.md`, and the page that is made of them. Causes were followed event by event in
- * the source of the package; `packages.slow.test.ts` runs each scenario and compares the counts.
+ * Lists the findings of fencepost in each lock package of `fixtures/packages`, and renders them as
+ * `reports/packages.md`. Causes were traced event by event in the source of the package;
+ * `packages.slow.test.ts` runs each scenario and compares the counts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** One claim of one system in one scenario, and on how many of its first 20 seeds it breaks. */
+/** One claim of one system in one scenario, and how many of its first 20 seeds break it. */
 export interface Count {
   readonly scenario: string;
   readonly system: string;
@@ -16,7 +16,7 @@ export interface Count {
 }
 
 interface Finding {
-  /** The packages that the heading names, as in the lock file of the folder. */
+  /** The packages in the heading, as in the lock file of the folder. */
   readonly packages: readonly string[];
   readonly breaks: readonly Count[];
   readonly cause: string;
@@ -91,7 +91,7 @@ export const findings: Readonly<Record<string, Finding>> = {
   },
 };
 
-/** The name and version of a package in the lock file of a folder. */
+/** Returns the name and version of a package in the lock file of a folder. */
 function versioned(folder: string, name: string): string {
   const lock: { readonly packages: Readonly<Record<string, { readonly version?: string }>> } =
     JSON.parse(readFileSync(join(home, folder, 'package-lock.json'), 'utf8'));

@@ -1,11 +1,11 @@
-/** The README, the pages of `docs` and the reports on fencepost, for tests of what they show. */
+/** Loads the README, the pages of `docs` and the reports, for tests of their content. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root: string = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Each page's text by its path from the root of the project. */
+/** Text of each page by its path from the project root. */
 export const pages: ReadonlyMap<string, string> = new Map(
   ['README.md', ...pagesIn(root).filter((path) => path.includes('/'))].map((path) => [
     path,
@@ -13,7 +13,7 @@ export const pages: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The pages below `folder`: those beside its README, and those of `docs` and `reports`. */
+/** Returns the pages in `folder`, `docs` and `reports`. */
 export function pagesIn(folder: string): readonly string[] {
   return ['', 'docs/', 'reports/'].flatMap((below) =>
     readdirSync(join(folder, below))
@@ -23,7 +23,7 @@ export function pagesIn(folder: string): readonly string[] {
   );
 }
 
-/** The links of a page that lead neither to a file or heading below `folder`, nor to `https:`. */
+/** Returns links of a page that lead neither to a file or heading in `folder` nor to `https:`. */
 export function brokenLinks(folder: string, path: string): readonly string[] {
   const links = readFileSync(join(folder, path), 'utf8').matchAll(/\]\((?!https:)([^)]*)\)/g);
   return [...links].flatMap(([, link = '']) => {
@@ -35,7 +35,7 @@ export function brokenLinks(folder: string, path: string): readonly string[] {
   });
 }
 
-/** As GitHub names them in links. */
+/** Returns the anchors of a page's headings, as GitHub generates them. */
 function headingsOf(text: string): readonly string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -45,14 +45,14 @@ function headingsOf(text: string): readonly string[] {
   );
 }
 
-/** One page's text. */
+/** Returns the text of a page. */
 export function pageOf(path: string): string {
   const text = pages.get(path);
   if (text === undefined) throw new Error(`there is no ${path}`);
   return text;
 }
 
-/** The example in the doc comment of a function or constant that a file of `src` exports. */
+/** Returns the example in the doc comment of an exported function or constant of `src`. */
 export function exampleOf(name: string, path: string): string {
   const text = readFileSync(join(root, 'src', path), 'utf8');
   const at = text.search(new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm'));

@@ -1,4 +1,4 @@
-/** What `docs/library.md` says of the lock on a cache is so. */
+/** Checks what `docs/library.md` states about the lock on a cache. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -11,7 +11,7 @@ const page = readFileSync(`${root}docs/library.md`, 'utf8');
 
 afterEach(() => vi.restoreAllMocks());
 
-test('each line of its example answers what its comment says', () => {
+test('each line of its example prints what its comment states', () => {
   const [example = ''] =
     /(?<=```ts\n)import \{ Cache, CacheLock \}[\s\S]*?(?=\n```)/.exec(page) ?? [];
   const said: string[] = [];
@@ -28,7 +28,7 @@ test('each line of its example answers what its comment says', () => {
   expect(said.map(plain)).toEqual(told.map(plain));
 });
 
-test('its release removes as many successors’ keys as it says', () => {
+test('its release removes as many successors’ keys as it states', () => {
   const [, again = '', seeds = '', published = ''] =
     /successor's key in (\d+) of ([\d,]+) seeds[\s\S]*?published in (\d+)/.exec(page) ?? [];
   const file = `${root}fixtures/cache-lock-release.yaml`;

@@ -1,5 +1,5 @@
-// Locks of which each uses one part of `node:async_hooks` and fails if its context is lost, also
-// behind an answer of a server, a timer, a tick and an emitter.
+// Locks that each use one part of `node:async_hooks` and fail if their context is lost, also after
+// a server's answer, a timer, a tick and an event of an emitter.
 import {
   AsyncLocalStorage,
   AsyncResource,
@@ -19,7 +19,7 @@ function requireStore(expected) {
   if (store !== expected) throw new TypeError(`the store is ${store}, not ${expected}`);
 }
 
-/** Calls `check` where a program goes on after it has waited, and in what it hands in meanwhile. */
+/** Calls `check` after each wait of a program, and in the callbacks that it passes meanwhile. */
 async function everywhere(check) {
   await wait(1);
   check();
@@ -42,7 +42,7 @@ const uses = {
       requireStore(name);
     }),
   enterWith: async (name, section) => {
-    // Nothing that another section, process or run has entered.
+    // Other sections, processes and runs must not be visible.
     requireStore(undefined);
     storage.enterWith(name);
     await everywhere(() => requireStore(name));
@@ -81,7 +81,7 @@ const uses = {
     resource.emitDestroy();
   },
   numbers: async (_, section) => {
-    // The trace shows the numbers as times.
+    // Waits make the numbers visible as times in the trace.
     await wait(executionAsyncId() % 5);
     await section();
     await wait(triggerAsyncId() % 7);

@@ -1,7 +1,7 @@
-// Runs each system of users' code in fixtures, and each of `contexts.yaml`, as the first run of a
-// fresh thread in which nothing but fencepost was loaded, as the command line does, and once more:
-// both are to end well and with the same digest. Prints a line for each that does not, and one in
-// all; after a build: `node tools/first-runs/plain-threads.mjs`.
+// Runs each system with user code in fixtures, and each of `contexts.yaml`, as the first run of a
+// fresh thread that has loaded only fencepost, as the command line does, and once more: both must
+// succeed with the same digest. Prints a line for each failure, and a summary. Run `node
+// tools/first-runs/plain-threads.mjs` after a build.
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';

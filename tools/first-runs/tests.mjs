@@ -1,6 +1,6 @@
-// Runs tests of asynchronous code each as the first one of a fresh thread, where Node has set up
-// nothing yet: `node tools/first-runs/tests.mjs`. Prints the tests that fail and a line in all.
-// FENCEPOST_FIRST is how many are run, spread over all of them: 8 by default, or `all`.
+// Runs tests of asynchronous code, each as the first one in a fresh thread that Node has not
+// initialized yet: `node tools/first-runs/tests.mjs`. Prints the failed tests and a summary.
+// FENCEPOST_FIRST sets how many are run, spread over all of them: default 8, or `all`.
 import process from 'node:process';
 import { createVitest } from 'vitest/node';
 
@@ -23,7 +23,7 @@ const step = asked === 'all' ? 1 : Math.max(1, Math.floor(total / Number(asked))
 let seen = 0;
 for (const file of byFile) file.ids = file.ids.filter(() => seen++ % step === 0);
 
-// A file is in each round once, since its results would be taken for one another's.
+// Each round contains a file once, since results of a file are not distinguished.
 let ran = 0;
 const failed = [];
 for (let round = 0; ; round += 1) {

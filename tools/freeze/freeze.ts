@@ -1,8 +1,8 @@
 /**
- * Records in `fixtures/frozen` what fencepost does today, on as many threads as there are cores, or
- * compares with what is recorded and prints each difference in words: `npm run freeze -- [--compare
- * [--sample]] [--only <name>]`. Exits with 1 where something differs, and with 2 on bad usage, a
- * missing or damaged record, or what could not be run.
+ * Records the current behavior in `fixtures/frozen`, on as many threads as there are cores, or
+ * compares it with the records and prints each difference: `npm run freeze -- [--compare
+ * [--sample]] [--only <name>]`. Exits with 1 if there is a difference, and with 2 on bad usage, a
+ * missing or damaged record, or a run that failed.
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -13,10 +13,10 @@ import { differencesOf, RECORDS, readRecord, writeRecord } from './frozen.ts';
 import type { Depth, Sections } from './seeds.ts';
 import { subjects } from './subjects.ts';
 
-/** What a sample has in full; of each other scenario without modules it has the first block. */
+/** Subjects of a sample in full; of other scenarios without modules it has the first block. */
 const SAMPLE: readonly string[] = ['scenarios/zombie-writer', 'outputs/six-steps'];
 
-/** What is to be run, and how deep. */
+/** Subjects to run, and their depth. */
 type Jobs = ReadonlyMap<string, Depth>;
 type Done = { readonly sections: Sections } | { readonly error: string };
 
@@ -46,12 +46,12 @@ async function freeze(args: readonly string[]): Promise<number> {
   return differences.length === 0 ? 0 : 1;
 }
 
-/** What is to be recorded or compared; throws where a name means nothing. */
+/** Returns the subjects to record or compare; throws for an unknown name. */
 function jobsOf(only: readonly string[], isSample: boolean): Jobs {
   const names = subjects().map(({ name }) => name);
   const means = (wanted: string, name: string): boolean => `/${name}/`.includes(`/${wanted}/`);
   const unknown = only.find((wanted) => !names.some((name) => means(wanted, name)));
-  if (unknown !== undefined) throw new Error(`--only ${unknown}: nothing is called so`);
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: unknown name`);
   const wanted = names
     .filter((name) => only.length === 0 || only.some((one) => means(one, name)))
     .filter((name) => !isSample || SAMPLE.includes(name) || /^(scenarios|own-locks)\//.test(name));

@@ -16,7 +16,7 @@ const systems: Sections = new Map([
 ]);
 const printed: Sections = new Map([['fencepost run x', ['# one', '==== two', '', 'exit 0', '']]]);
 
-/** The record with some of its lines changed. */
+/** Returns the record with some lines changed. */
 function changed(before: RegExp, after: string, sections: Sections = systems): Sections {
   const lines = [...sections].map(([title, own]): [string, readonly string[]] => {
     return [title, own.map((line) => line.replace(before, after))];
@@ -30,7 +30,7 @@ describe('a record', () => {
     expect(readRecord('scenarios/a', folder)).toEqual(systems);
   });
 
-  test('that is missing is refused, with what records it', () => {
+  test('that is missing is refused, with the command that records it', () => {
     const says = 'scenarios/b.txt is missing: npm run freeze -- --only scenarios/b records it';
     expect(() => readRecord('scenarios/b', folder)).toThrow(says);
   });
@@ -40,7 +40,7 @@ describe('a record', () => {
     ['its end', (text: string) => text.slice(0, -9)],
     ['everything', () => ''],
     ['a line', (text: string) => text.replace(/^claim.*\n/m, '')],
-  ])('is refused where %s is not as it was written', (_, damage) => {
+  ])('is refused if %s was changed after writing', (_, damage) => {
     writeRecord('damaged', systems, folder);
     const file = `${folder}damaged.txt`;
     writeFileSync(file, damage(readFileSync(file, 'utf8')));
@@ -49,7 +49,7 @@ describe('a record', () => {
 });
 
 describe('the differences', () => {
-  test('are none where nothing changed', () => {
+  test('are empty if nothing changed', () => {
     expect(differencesOf('scenarios/a', systems, systems)).toEqual([]);
     expect(differencesOf('outputs/a', printed, printed)).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('the differences', () => {
     [/exercised=312/, 'exercised=310', 'fenced, claim progress: exercised 312 → 310'],
     [/progress: /, 'progress: broken=2 ', 'fenced, claim progress: broken 0 → 2'],
     [/runs=212/, 'runs=9', 'unfenced, shrink grant-order: runs 212 → 9'],
-  ])('name what changed: %s', (before, after, says) => {
+  ])('name the change: %s', (before, after, says) => {
     expect(differencesOf('a', systems, changed(before, after))).toEqual([`a, ${says}`]);
   });
 
@@ -72,20 +72,20 @@ describe('the differences', () => {
     ]);
   });
 
-  test('name what came and what went', () => {
+  test('name added and removed sections', () => {
     const [first] = [...systems];
     const one = new Map(first === undefined ? [] : [first]);
     expect(differencesOf('a', one, systems)).toEqual(['a, unfenced: not recorded']);
     expect(differencesOf('a', systems, one)).toEqual(['a, unfenced: recorded, but not there']);
   });
 
-  test('of a part are only of what was run', () => {
+  test('of a part cover only what was run', () => {
     const part = new Map([...systems].map(([title, lines]) => [title, lines.slice(0, 1)]));
     expect(differencesOf('a', systems, part, 'first')).toEqual([]);
     expect(differencesOf('a', systems, part)).not.toEqual([]);
   });
 
-  test('of what is printed are the first line, around the first letter', () => {
+  test('of output show the first line, around its first difference', () => {
     const long = new Map([['run', [`${'x'.repeat(400)}a${'y'.repeat(400)}`]]]);
     const [difference = ''] = differencesOf('outputs/a', long, changed(/a/, 'b', long));
     const around = (letter: string): string => `${'x'.repeat(80)}${letter}${'y'.repeat(79)}`;
@@ -93,7 +93,7 @@ describe('the differences', () => {
     expect(difference.split('\n  - ')[1]).toBe(`${around('a')}\n  + ${around('b')}`);
   });
 
-  test('of what is printed are told where a line is longer, or there is one more', () => {
+  test('of output include a longer line and an additional line', () => {
     const more = new Map([['fencepost run x', [...(printed.get('fencepost run x') ?? []), 'z']]]);
     expect(differencesOf('outputs/a', printed, more)).toHaveLength(1);
     expect(differencesOf('outputs/a', more, printed)).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('the differences', () => {
     );
   });
 
-  test('of what is printed are the first line only', () => {
+  test('of output show only the first line', () => {
     const found = changed(/==== two/, 'three', printed);
     expect(differencesOf('outputs/a', printed, found)).toEqual([
       'outputs/a, fencepost run x: line 2 differs at column 1:\n  - ==== two\n  + three',

@@ -1,7 +1,7 @@
 /**
- * Reads, writes and compares `fixtures/frozen/records`: a text file for each subject, with a
- * section for each system or command, and a digest of all that at its end, so that a damaged file
- * is not taken for a change of fencepost.
+ * Reads, writes and compares `fixtures/frozen/records`: a text file per subject, with a section per
+ * system or command and a digest at the end, so that a damaged file is not mistaken for a change of
+ * fencepost.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,7 +14,7 @@ export const RECORDS: string = fileURLToPath(
 const TITLE = '==== ';
 const LAST = /^([\s\S]*\n)# ([0-9a-f]{12})\n$/;
 
-/** What is recorded of a subject; throws where its file is missing or damaged. */
+/** Reads the record of a subject; throws if its file is missing or damaged. */
 export function readRecord(name: string, folder: string = RECORDS): Sections {
   const file = `${folder}${name}.txt`;
   if (!existsSync(file)) {
@@ -36,7 +36,7 @@ export function writeRecord(name: string, sections: Sections, folder: string = R
   renameSync(`${file}.${process.pid}`, file);
 }
 
-/** What differs between a record of a subject and what was found, in words. */
+/** Describes the differences between a subject's record and its new results. */
 export function differencesOf(
   name: string,
   frozen: Sections,
@@ -54,7 +54,7 @@ export function differencesOf(
   });
 }
 
-/** The first line that differs. */
+/** Describes the first line that differs. */
 function printedDifference(
   place: string,
   before: readonly string[],
@@ -94,7 +94,7 @@ function countDifferences(before: readonly string[], after: readonly string[]): 
 
 type Fields = ReadonlyMap<string, string>;
 
-/** The fields of each line by what it is about: `claim progress`, or a block's `25..49`. */
+/** Returns the fields of each line by its subject: `claim progress`, or a block's `25..49`. */
 function entriesOf(lines: readonly string[]): ReadonlyMap<string, Fields> {
   return new Map(
     lines.map((line): [string, Fields] => {

@@ -1,6 +1,7 @@
 /**
- * What the first seeds of a scenario come to, in lines: digests of plans and of full traces in
- * blocks of 25 seeds, what the sweep's own path counts, and what one failure per claim shrinks to.
+ * Renders the results of the first seeds of a scenario as lines: digests of plans and of complete
+ * traces in blocks of 25 seeds, the counts of a sweep, and the shrunk form of one failure per
+ * claim.
  */
 import { createHash } from 'node:crypto';
 import type { Catalogue } from '../../src/catalogue.ts';
@@ -15,7 +16,7 @@ import { sortedText, traceDigest } from './sorted-text.ts';
 
 /** Seeds that share a digest. */
 export const BLOCK = 25;
-/** At most so many of the seeds that broke a claim are in a tally. */
+/** A tally has at most this many of the seeds that broke a claim. */
 const BROKEN_SEEDS = 50;
 
 export interface Loaded {
@@ -23,13 +24,13 @@ export interface Loaded {
   readonly catalogue: Catalogue;
 }
 
-/** Lines by the title of their section: a system or a command. */
+/** Lines by section title, which is a system or a command. */
 export type Sections = ReadonlyMap<string, readonly string[]>;
 
-/** Every seed with all that is counted, or the digests of the first block alone. */
+/** All seeds with all counts, or only the digests of the first block. */
 export type Depth = 'full' | 'first';
 
-/** The lines of each system. */
+/** Returns the lines of each system. */
 export async function seedSections(loaded: Loaded, seeds: number, depth: Depth): Promise<Sections> {
   const { scenario, catalogue } = loaded;
   await prepare(scenario.systems, catalogue);
@@ -42,7 +43,7 @@ export async function seedSections(loaded: Loaded, seeds: number, depth: Depth):
     }
   }
   if (depth === 'first') return sections;
-  // A sweep uses modules again where they can be, as `run` does.
+  // Like `run`, a sweep reuses modules if possible.
   const reusing = catalogue.modules.length === 0 ? [] : scenario.systems.map(({ name }) => name);
   const onDifference = (name: string): void => void sections.get(name)?.push('reuse: differs=yes');
   const range = { from: 0, to: seeds - 1, pool: null, catalogue, reusing, onDifference };
@@ -57,8 +58,8 @@ export async function seedSections(loaded: Loaded, seeds: number, depth: Depth):
 }
 
 /**
- * `25 <plans> <traces>`, the number being the first seed; plans without the digests of modules,
- * which change with any comment in them.
+ * Returns `25 <plans> <traces>`, with the first seed of the block. Plans are digested without the
+ * digests of modules, which change with every comment.
  */
 async function blockLine(
   { scenario, catalogue }: Loaded,
@@ -78,7 +79,7 @@ export function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-/** Its numbers, whatever they are called. */
+/** Returns a tally's numbers, whatever their names. */
 function tallyLines({ claims, faults, ...tally }: Tally): readonly string[] {
   const claimLines = Object.entries(claims).map(([name, claim]) => {
     const seeds = digest(claim.brokenSeeds.slice(0, BROKEN_SEEDS).join());
@@ -94,14 +95,14 @@ function tallyLines({ claims, faults, ...tally }: Tally): readonly string[] {
   );
 }
 
-/** `claim x: broken=3 exercised=9`: what is 0 is left out, and so is a line of nothing else. */
+/** Formats `claim x: broken=3 exercised=9` without zeros; returns '' if nothing else is left. */
 function line(key: string, fields: object): string {
   const isSaid = (value: unknown): boolean => /^(string|number|boolean)$/.test(typeof value);
   const said = Object.entries(fields).filter(([, value]) => isSaid(value) && value !== 0);
   return said.length === 0 ? '' : `${key}: ${said.map((field) => field.join('=')).join(' ')}`;
 }
 
-/** One failure of each claim that is listed and broke, or of the first that broke if none is. */
+/** Shrinks one failure per listed claim that broke, or of the first broken claim without any. */
 async function shrinkLines(
   { scenario, catalogue }: Loaded,
   { name, expect }: SystemScenario,

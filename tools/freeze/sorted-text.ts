@@ -1,16 +1,16 @@
 /**
- * Data as JSON with sorted keys, and from it the digest of a trace, as `digestOf` has it in less
- * than half of the time, which is the most of what a freeze takes.
+ * Formats data as JSON with sorted keys, and from it computes the digest of a trace like
+ * `digestOf`, in less than half of the time, which dominates a freeze.
  */
 import { createHash } from 'node:crypto';
 import type { Trace } from '../../src/core/history/trace.ts';
 
 type Order = readonly (readonly [key: string, head: string])[];
 
-/** By the keys of an object as it has them: there are few such shapes. */
+/** Sorted keys by an object's keys in their order: there are few such shapes. */
 const orders: Map<string, Order> = new Map();
 
-/** What is undefined is left out. */
+/** Formats data; undefined fields are left out. */
 export function sortedText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sortedText).join()}]`;

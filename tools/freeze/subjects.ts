@@ -1,4 +1,6 @@
-/** What is frozen: the scenarios of `fixtures`, its packages, locks of users, and commands. */
+/**
+ * Lists the frozen subjects: the scenarios of `fixtures`, its packages, users' locks, and commands.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,17 +14,17 @@ import { type Depth, type Loaded, type Sections, seedSections } from './seeds.ts
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const fixtures = join(root, 'fixtures');
-/** Of built-in systems, and of code of users, each of whose runs takes longer. */
+/** Seeds for built-in systems, and for user code, whose runs take longer. */
 const SEEDS = 1_000;
 const SEEDS_OF_CODE = 50;
 
 export interface Subject {
-  /** `scenarios/zombie-writer`: its file in `fixtures/frozen`, without the ending. */
+  /** `scenarios/zombie-writer`: its file in `fixtures/frozen`, without the extension. */
   readonly name: string;
   readonly record: (depth: Depth) => Promise<Sections>;
 }
 
-/** All of them, those that take longest first. */
+/** Returns all subjects, the slowest first. */
 export function subjects(): readonly Subject[] {
   const own = ownKinds.map((kind): Subject => {
     const name = `own-locks/${kind.title.toLowerCase().replace(/\W+/g, '-')}`;
@@ -79,7 +81,7 @@ function packageSubject(name: string): Subject {
   return { name: `packages/${name}`, record };
 }
 
-/** Scenarios and kept plans of theirs, of which the words on the terminal are frozen. */
+/** Scenarios, with one kept plan each, whose terminal output is frozen. */
 const OUTPUTS: Readonly<Record<string, string>> = {
   'zombie-writer': 'zombie-writer-unfenced-grant-order',
   'six-steps': 'six-steps-unfenced-grant-order',
@@ -93,7 +95,7 @@ const OUTPUTS: Readonly<Record<string, string>> = {
   'modules/spin-lock': 'spin-lock-naive-owner-only-release',
 };
 
-/** What the built command line prints of a scenario, as people and as programs read it. */
+/** The output of the built command line for a scenario, for humans and for programs. */
 function outputSubject([scenario, plan]: readonly [string, string]): Subject {
   const place = join('fixtures', dirname(scenario), 'plans', `${plan}.yaml`);
   const output = `reports/freeze/${basename(scenario)}`;
@@ -103,7 +105,7 @@ function outputSubject([scenario, plan]: readonly [string, string]): Subject {
     const sections = commands.flatMap((command) =>
       [command, [...command, '--json']].map((args): [string, readonly string[]] => {
         const lines = printedBy(args);
-        // What it found would be tried first by the next one.
+        // The next command would replay the written counterexamples first.
         rmSync(join(root, output), { recursive: true, force: true });
         return [`fencepost ${args.join(' ')}`, lines];
       }),
@@ -113,7 +115,7 @@ function outputSubject([scenario, plan]: readonly [string, string]): Subject {
   return { name: `outputs/${basename(scenario)}`, record };
 }
 
-/** Its lines without how fast it was, and its exit code. */
+/** Returns the output of a command without speeds, and its exit code. */
 function printedBy(args: readonly string[]): readonly string[] {
   const options = { cwd: root, env: {}, encoding: 'utf8' } as const;
   const { stdout, status } = spawnSync(process.execPath, ['dist/cli.js', ...args], options);

@@ -1,7 +1,7 @@
 /**
- * `npm run lock-mutants -- [name...] [seeds]`: tries each lock, store or client with one mistake
- * beside the same without it, on the same seeds, and prints whether the claim that is to find the
- * mistake did. Ends with 1 where one was not found, or a base did not hold.
+ * `npm run lock-mutants -- [name...] [seeds]` tries each lock, store or client that has one
+ * mistake, and the same one without it, on the same seeds, and prints whether the expected claim
+ * found the mistake. Exits with 1 if a mistake was not found or a base did not hold.
  */
 import { groupDigits } from '../../src/text/prose.ts';
 import { columnWidths, tableLine } from '../../src/text/visible.ts';
@@ -37,7 +37,7 @@ for (const note of notes) console.log(note);
 console.log(`${found} of ${chosen.length} mutants found; ${seeds} seeds of each`);
 if (notes.length > 0) process.exitCode = 1;
 
-/** `610 (567–652)`: seeds of a thousand that break the claim, with the interval after Wilson. */
+/** `610 (567–652)`: seeds per thousand that break the claim, with the Wilson interval. */
 function rateText({ found: { hits, runs, lower, upper } }: MutantTrial): string {
   const perThousand = (share: number): string => groupDigits(1000 * share);
   return `${perThousand(hits / runs)} (${perThousand(lower)}–${perThousand(upper)})`;

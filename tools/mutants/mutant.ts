@@ -1,7 +1,7 @@
 /**
- * A mutant is a system with one mistake, and its base is the same system without it. Both stand in
- * one scenario, so that they meet the same seeds, work and faults; several rows of the table share
- * the clients, networks and faults at the end.
+ * A mutant is a system with one mistake, and its base is the same system without it. One scenario
+ * contains both, so that they run with the same seeds, work and faults. The clients, networks and
+ * faults at the end are shared by several rows.
  */
 import { assert } from '../../src/core/kernel/assert.ts';
 import type { Json } from '../../src/core/kernel/json.ts';
@@ -13,15 +13,15 @@ export interface Mutant {
   readonly name: string;
   /** The mistake, in one line. */
   readonly change: string;
-  /** The claim that has to find it. */
+  /** The claim that must find it. */
   readonly caughtBy: string;
   readonly base: System;
   readonly mutant: System;
-  /** All else that the scenario says, as in a scenario file: clients, work, network, faults. */
+  /** The rest of the scenario, as in a scenario file: clients, work, network, faults. */
   readonly world: Fields;
 }
 
-/** A system of a scenario, as in a scenario file, but without its expectations. */
+/** A system of a scenario, as in a scenario file without expectations. */
 interface System {
   readonly lock: string;
   readonly store: string;
@@ -35,7 +35,7 @@ type Fields = Readonly<Record<string, Json>>;
 export const BASE = 'base';
 export const MUTANT = 'mutant';
 
-/** What a row of the table says: the mutant differs from the base in what it names. */
+/** A row of the table: the base, and the fields in which the mutant differs. */
 interface Row {
   readonly change: string;
   readonly caughtBy: string;
@@ -43,10 +43,7 @@ interface Row {
   readonly mutant: Partial<System>;
 }
 
-/**
- * A row, on the lock service and a fenced store unless it says otherwise. All its other fields are
- * those of the world.
- */
+/** Returns a row; default: the lock service, a fenced store. Other fields belong to the world. */
 export function row(
   name: string,
   { change, caughtBy, base, mutant, ...world }: Row & Fields,
@@ -56,7 +53,7 @@ export function row(
   return { name, change, caughtBy, base: system, mutant: mutated, world };
 }
 
-/** The text of its scenario; JSON, which YAML contains. */
+/** Returns the scenario's text as JSON, which is a subset of YAML. */
 function scenarioText({ name, change, caughtBy, base, mutant, world }: Mutant): string {
   const scenario = {
     name,
@@ -70,7 +67,7 @@ function scenarioText({ name, change, caughtBy, base, mutant, world }: Mutant): 
   return JSON.stringify(scenario, null, 2);
 }
 
-/** Its scenario, by the reader that reads everybody's. */
+/** Loads the scenario like any other scenario file. */
 export function scenarioOf(mutant: Mutant): Scenario {
   const read = loadScenario(scenarioText(mutant), mutant.name);
   assert(
@@ -80,17 +77,17 @@ export function scenarioOf(mutant: Mutant): Scenario {
   return read.scenario;
 }
 
-/** Three clients that often want the lock at once. */
+/** Three clients that often request the lock at once. */
 export const TRIO: Fields = { count: 3, ttl: '10ms', sections: 3, think: '0ms..20ms' };
 
-/** They write one value each time. */
+/** Each writes one value per section. */
 export const CROWD: Fields = {
   clients: TRIO,
   workload: { kind: 'blind-writes' },
   network: { latency: '1ms..2ms' },
 };
 
-/** Two clients in seconds, for locks that count in them. */
+/** Two clients with times in seconds, for locks that count in seconds. */
 export const SLOW_PAIR: Fields = {
   count: 2,
   ttl: '2s',
@@ -106,12 +103,12 @@ export const SLOW_CROWD: Fields = {
   slack: '10s',
 };
 
-/** A client is stopped before a step, at times past the end of its lease. */
+/** Pauses a client before a step, sometimes past the end of its lease. */
 export function pauseBefore(verb: string, chance: string): Fields {
   return { pause: { process: 'clients', before: verb, for: '1ms..40ms', chance } };
 }
 
-/** A message of this kind is late. */
+/** Delays a message of this kind. */
 export function lateMessage(
   verb: string,
   leg: 'request' | 'reply',

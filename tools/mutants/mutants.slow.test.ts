@@ -7,7 +7,7 @@ import { BASE, MUTANT, type Mutant, scenarioOf } from './mutant.ts';
 import { mutants } from './mutants.ts';
 import { tryMutant } from './trial.ts';
 
-/** The one-line bugs that fencepost promises to find, each with the claim that does. */
+/** The one-line bugs that fencepost promises to find, each with its claim. */
 const PROMISED: readonly (readonly [string, string])[] = [
   ['unfenced', 'fence-monotone'],
   ['read-not-registered', 'no-lost-update'],
@@ -75,13 +75,13 @@ const byName = new Map(mutants.map((mutant) => [mutant.name, mutant]));
 beforeAll(() => prepare(mutants.flatMap(({ base, mutant }) => [base, mutant])));
 
 describe('the mutants', () => {
-  test('are those that are promised, each caught by the claim that is', () => {
+  test('are the promised ones, each caught by the promised claim', () => {
     const found = mutants.map(({ name, caughtBy }) => `${name}: ${caughtBy}`);
     expect(found.sort()).toEqual(PROMISED.map(([name, claim]) => `${name}: ${claim}`).sort());
     for (const { caughtBy } of mutants) expect([...claims.keys()]).toContain(caughtBy);
   });
 
-  test('differ from their bases in what they name, and in nothing else', () => {
+  test('differ from their bases only in the named fields', () => {
     for (const { base, mutant, name } of mutants) {
       expect(mutant.lock, name).toBe(base.lock);
       expect(mutant, name).not.toEqual(base);
@@ -99,7 +99,7 @@ describe('on the same plans', () => {
   test.each(some(PROMISED).map(([name]) => name))(
     '%s is found and its base holds',
     async (name) => {
-      // As many seeds as it takes to be all but sure of the rarest.
+      // Enough seeds to find the rarest almost surely.
       const { found, ...trial } = await tryMutant(mutantOf(name), 60);
       expect(found.hits).toBeGreaterThan(0);
       expect(trial).toMatchObject({ baseFlaws: [], failed: 0 });

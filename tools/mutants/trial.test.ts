@@ -27,16 +27,16 @@ describe('a base', () => {
   const flaws = (base: Tally, mutated: Tally): readonly string[] =>
     baseFlaws(mutant, scenarioOf(mutant), { base, mutated });
 
-  test('that broke once did not hold', () => {
+  test('does not hold if it broke once', () => {
     expect(flaws(tallyOf(1, 4), tallyOf(1, 4))).toEqual(['it broke fence-monotone on 1 seeds']);
   });
 
-  test('that never met the hazard held if its mutant did meet it, and is untested if not', () => {
+  test('that never met the hazard holds if its mutant met it, and is untested otherwise', () => {
     expect(flaws(tallyOf(0, 0), tallyOf(1, 4))).toEqual([]);
     expect(flaws(tallyOf(0, 0), tallyOf(0, 0))).toEqual(['fence-monotone was never exercised']);
   });
 
-  test('whose faults never fired is untested', () => {
+  test('is untested if its faults never fired', () => {
     const idle = { ...tallyOf(0, 4), faults: {} };
     expect(flaws(idle, tallyOf(1, 4))).toEqual(['pause never fired']);
   });

@@ -11,13 +11,13 @@ export interface MutantTrial {
   /** Seeds of the mutant that broke the claim, and the first of them. */
   readonly found: Share;
   readonly firstSeed: number | null;
-  /** Why the base does not count as one that held; empty where it does. */
+  /** Reasons why the base does not count as holding; empty if it does. */
   readonly baseFlaws: readonly string[];
-  /** Runs of either that failed. */
+  /** Failed runs of either. */
   readonly failed: number;
 }
 
-/** Tries seeds from 0 on. */
+/** Tries seeds from 0. */
 export async function tryMutant(mutant: Mutant, seeds: number): Promise<MutantTrial> {
   const scenario = scenarioOf(mutant);
   await prepare(scenario.systems);
@@ -35,8 +35,8 @@ export async function tryMutant(mutant: Mutant, seeds: number): Promise<MutantTr
 }
 
 /**
- * A base may hold because it prevents the hazard of the claim. It counts as tested then, if the
- * hazard arose with the mutant, from the same plans.
+ * Returns the reasons why a base does not hold. A base may prevent the hazard of the claim; it
+ * counts as tested if the hazard arose with the mutant, from the same plans.
  */
 export function baseFlaws(
   { caughtBy }: Pick<Mutant, 'caughtBy'>,

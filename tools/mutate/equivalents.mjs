@@ -1,9 +1,9 @@
-// What stands in equivalent.json: mutants that no test can catch, each with its reason.
+// Reads equivalent.json: mutants that no test can catch, each with its reason.
 import { readFileSync } from 'node:fs';
 
 /**
- * The entries of a list. Of one whose text stands at several places, or at none, nobody could say
- * which mutant it excuses: that is an error, which names the lines.
+ * Reads the entries of a list. Throws, with the lines, for an entry whose text occurs at several
+ * places or at none: it would not identify a mutant.
  */
 export function readEquivalents(path) {
   const entries = JSON.parse(readFileSync(path, 'utf8'));
@@ -21,7 +21,7 @@ function mistakeIn({ file, original, within }, lines) {
   return `${what} is at lines ${lines.join(', ')}: say by "within" which one is meant`;
 }
 
-/** The lines, counted from 1, at which an entry finds its text in the file. */
+/** Returns the lines, from 1, at which an entry finds its text in the file. */
 export function linesOfEntry({ original, within }, text) {
   const lines = [];
   for (let at = text.indexOf(original); at >= 0; at = text.indexOf(original, at + 1)) {
@@ -45,7 +45,7 @@ export function isEquivalent({ file, line, original, replacement }, entries) {
   );
 }
 
-/** Whether a part of its line says that; or of that and its neighbours, if it has a line break. */
+/** Returns true if the line contains `within`; with a line break, adjacent lines are included. */
 function isWithin(text, line, within = '') {
   const reach = within.includes('\n') ? 1 : 0;
   const around = text.split('\n').slice(Math.max(0, line - 1 - reach), line + reach);

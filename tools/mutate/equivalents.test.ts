@@ -1,4 +1,4 @@
-/** Which mutant an entry of equivalent.json excuses, and that each excuses one. */
+/** Checks which mutant an entry of equivalent.json excuses, and that each excuses exactly one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function read(...entries: readonly { original: string; within?: string }[]): num
   return readEquivalents(path).length;
 }
 
-test('an entry whose text is at several places is refused, and told by its lines', () => {
+test('an entry whose text is at several places is refused, with its lines', () => {
   expect(() => read({ original: 'n > 0' })).toThrow(
     `${file}: \`n > 0\` is at lines 2, 6, 7: say by "within" which one is meant`,
   );
@@ -40,7 +40,7 @@ test('an entry whose text is at several places is refused, and told by its lines
   expect(() => read({ original: 'n > 0', within: 'return c' })).toThrow('is nowhere');
 });
 
-test('an entry is told apart by a part of its line, or of that and its neighbours', () => {
+test("a part of an entry's line, or of that and adjacent lines, makes its place unique", () => {
   expect(read({ original: 'n > 0', within: 'return a' }, { original: '[]' })).toBe(2);
   expect(linesOfEntry({ original: 'n > 0', within: 'return a' }, text)).toEqual([2]);
   expect(linesOfEntry({ original: 'n > 0', within: 'return;\n  let' }, text)).toEqual([7]);
@@ -49,7 +49,7 @@ test('an entry is told apart by a part of its line, or of that and its neighbour
   ]);
 });
 
-test('an entry excuses the mutant at its own place, and no other', () => {
+test('an entry excuses only the mutant at its own place', () => {
   const entry = { file, original: 'n > 0', replacement: 'true', within: 'return b', because: 'so' };
   const mutant = { file, line: 6, original: 'n > 0', replacement: 'true' };
   expect(isEquivalent(mutant, [entry])).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * The mistakes that `npm run mutate` makes in fencepost itself: it stops at one that cannot be made
- * any more, and this says so sooner.
+ * Checks the mistakes that `npm run mutate` makes in fencepost itself: it stops at one that can no
+ * longer be made, and this test finds that earlier.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,14 +24,14 @@ const mutants = list.parse(
   JSON.parse(readFileSync(`${root}tools/mutate/harness-mutants.json`, 'utf8')),
 );
 
-test.each(mutants)('$name: it can be made, and there are tests for it', (mutant) => {
+test.each(mutants)('$name: it can be made, and has tests', (mutant) => {
   const source = readFileSync(`${root}${mutant.file}`, 'utf8');
   expect(source.split(mutant.text).length - 1, `${mutant.file}: ${mutant.text}`).toBe(1);
   expect(mutant.replacement).not.toBe(mutant.text);
   for (const [file] of mutant.tests) expect(existsSync(`${root}${file}`), file).toBe(true);
 });
 
-test('each of the six ways to fool a harness is among them', () => {
+test('the list has each of the six ways to fool a harness', () => {
   const names = mutants.map(({ name }) => name).join('\n');
   for (const way of [
     /insertion order/,
@@ -51,7 +51,7 @@ const equivalents = z
       file: z.string(),
       original: z.string(),
       replacement: z.string(),
-      /** A part of the line that is meant, where others hold the same text. */
+      /** A part of the intended line, if several lines contain the text. */
       within: z.string().optional(),
       because: z.string().min(20),
     }),
@@ -59,7 +59,7 @@ const equivalents = z
   .parse(JSON.parse(readFileSync(`${root}tools/mutate/equivalent.json`, 'utf8')));
 
 test.each(equivalents)(
-  '$file: `$original`, which no test can tell, is at one place',
+  '$file: `$original`, which no test can detect, is at one place',
   (equivalent) => {
     const { file, original, replacement } = equivalent;
     const text = readFileSync(`${root}${file}`, 'utf8');

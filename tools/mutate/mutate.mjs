@@ -1,5 +1,6 @@
-// Is fencepost itself tested? Makes one mistake after the other in a copy of the project, and runs
-// the tests that have to find it: `npm run mutate`. The mistakes stand in harness-mutants.json.
+// Measures whether fencepost's own tests find mistakes: makes one mistake after the other in a copy
+// of the project, and runs the tests that must find it: `npm run mutate`. harness-mutants.json
+// lists the mistakes.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,10 +36,10 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${chosen.length - survivors.length} of ${chosen.length} mistakes are found`);
+console.log(`${chosen.length - survivors.length} of ${chosen.length} mistakes found`);
 process.exit(survivors.length === 0 ? 0 : 1);
 
-/** How many of the tests that a file and the beginning of their titles name pass and fail. */
+/** Counts the passed and failed tests of a file whose titles begin with `title`. */
 function run([file, title]) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
@@ -73,6 +74,6 @@ function judge({ name, file, text, replacement }, test) {
   if (!isFound && !survivors.includes(name)) survivors.push(name);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   console.log(
-    `${isFound ? '✓' : '✗ survives'} ${name}  ${test.join(': ')}  ${failed} red, ${seconds} s`,
+    `${isFound ? '✓' : '✗ survives'} ${name}  ${test.join(': ')}  ${failed} failed, ${seconds} s`,
   );
 }

@@ -1,4 +1,4 @@
-// What one step of `npm run mutation` notes for the next: lines of JSON.
+// Reads the records of one step of `npm run mutation` for the next: lines of JSON.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export function linesOf(path) {
@@ -8,7 +8,7 @@ export function linesOf(path) {
     .map((line) => JSON.parse(line));
 }
 
-/** What each test takes and passes, the quickest first. */
+/** Returns the duration and the passed mutants of each test, the quickest first. */
 export function reachNotes(folder) {
   return reachLines(folder)
     .filter(({ test }) => test !== undefined)

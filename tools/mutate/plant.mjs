@@ -1,6 +1,6 @@
-// Draws mutants and plants them: Stryker's instrumenter writes all that are drawn into the code, each
-// behind a switch that counts how often it is passed. Which are drawn depends on the seed, the place
-// and the change alone, so that the same ones are tried again.
+// Draws mutants and plants them: Stryker's instrumenter writes all drawn mutants into the code,
+// each behind a switch that counts its passes. The drawing depends only on the seed, the place and
+// the change, so that the same mutants are drawn again.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const ROOMS = [
   'src/search/corpus',
   'src/linearizability',
 ];
-/** What runs as a thread begins, which no test can begin twice. */
+/** Runs once as a thread starts; no test can repeat it. */
 const THREAD = 'src/search/sweep/worker.ts';
 const MUTATED = ROOMS.flatMap((room) =>
   readdirSync(room, { recursive: true })
@@ -25,18 +25,18 @@ const MUTATED = ROOMS.flatMap((room) =>
 )
   .filter((path) => path !== THREAD)
   .sort();
-/** What an error says is tested where it matters; a text that reads otherwise is no mistake. */
+/** Error texts are tested where they matter; a different text is not a mistake. */
 const OPTIONS = {
   plugins: null,
   excludedMutations: ['StringLiteral'],
   ignorers: [],
   noHeader: true,
 };
-/** Two functions of runner.mjs, which take numbers in place of texts: hot code asks them often. */
+/** Functions of runner.mjs that take numbers instead of texts, since hot code calls them often. */
 const HEADER =
   'const { passes: stryCov_9fa48, isOn: stryMutAct_9fa48 } = globalThis.fencepostMutants;';
 
-/** The mutants in order of their lots, the files that have one, and how many could be drawn. */
+/** Returns the drawn mutants in order of their lots, the files with one, and the number of all. */
 export async function plant({ share, seed, only }) {
   const instrument = await openInstrumenter();
   const files = MUTATED.filter((name) => name.startsWith(only)).map((name) => ({
@@ -46,7 +46,7 @@ export async function plant({ share, seed, only }) {
   const lotOf = (mutant) => hashOf(JSON.stringify([seed, ...identity(mutant)])) / 2 ** 32;
   const all = await instrument(files.map((file) => ({ ...file, mutate: true })));
   const drawn = all.mutants.filter((mutant) => lotOf(mutant) < share);
-  // Switches cost time, so those of the others are left out.
+  // Switches cost time, so those of other mutants are left out.
   const planted = await instrument(
     files
       .map((file) => ({ ...file, mutate: placesIn(file.name, drawn) }))
@@ -60,7 +60,7 @@ export async function plant({ share, seed, only }) {
   return { mutants, files: planted.files.map(withHeader), total: all.mutants.length };
 }
 
-/** Stryker itself is no dependency of the project: it is installed where it is used. */
+/** Stryker is not a dependency of the project: it is installed on first use. */
 async function openInstrumenter() {
   const home = resolve('reports/stryker');
   if (!existsSync(`${home}/node_modules/${INSTRUMENTER}`)) {
@@ -95,7 +95,7 @@ function identity({ fileName, location: { start, end }, mutatorName, replacement
   return [fileName, ...place, mutatorName, replacement];
 }
 
-/** FNV-1a, finished as murmur3 is. */
+/** FNV-1a with the finalizer of murmur3. */
 function hashOf(text) {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1)

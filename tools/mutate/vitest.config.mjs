@@ -1,5 +1,5 @@
-// The tests that catch mutants: unit tests and short laws of what is mutated, and of the systems
-// that run in it. Files with mutants are loaded as plant.mjs made them.
+// The tests that catch mutants: unit tests and short laws of the mutated code and of the systems
+// that run in it. Files with mutants are loaded as plant.mjs wrote them.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -34,15 +34,15 @@ export default defineConfig({
       'properties/{operation-names,a-trace-shows,second-opinions/*}*.test.ts',
     ],
     exclude: [
-      // They mock a module, for which each file would need its own copy of all modules.
+      // These mock a module, so each file would need its own copy of all modules.
       'src/{core/shrink/search,search/sweep/worker}.test.ts',
       'src/{core,check,scenario,linearizability,systems,zoo,search/sweep}/**/*.slow.test.ts',
-      // It judges no plan.
+      // This one judges no plan.
       'src/scenario/json-schema.test.ts',
       'src/{zoo/worker-lease/queue,systems/store/{version,store}-server}.test.ts',
       'src/systems/lock-service/in-line.test.ts',
     ],
-    // All files share one copy of the modules, so that a mutant need not load any.
+    // All files share one copy of the modules, so that no mutant needs a reload.
     isolate: false,
     runner: `${root}tools/mutate/runner.mjs`,
     testTimeout: 300_000,

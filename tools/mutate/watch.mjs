@@ -1,5 +1,5 @@
-// The thread beside the tests of `npm run mutation`: a mutant that keeps the process busy too long
-// is noted, and the process ends.
+// A thread for `npm run mutation` that records a mutant which keeps the process busy too long, and
+// ends the process.
 import { appendFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 

@@ -1,11 +1,11 @@
-/** What a core says, as it is to be read, decided by trying every order from every state. */
+/** Interprets a core independently of the checker, by trying every order from every state. */
 import type { Json } from '../../src/core/kernel/json.ts';
 import type { Core } from '../../src/linearizability/core.ts';
 import type { CallData, History, Model, Operation } from '../../src/linearizability/model.ts';
 import { makeOptional } from '../../src/linearizability/relax.ts';
 import { isLinearizable } from './naive.ts';
 
-/** What `calls` make of `states` however often they come, or a few hundred of it. */
+/** Returns all states that repeated `calls` reach from `states`, limited to a few hundred. */
 function closure<State extends Json, Call extends CallData>(
   states: readonly State[],
   calls: readonly Call[],
@@ -16,7 +16,7 @@ function closure<State extends Json, Call extends CallData>(
   for (const state of known.values()) {
     if (known.size > 100) break;
     for (const next of calls.flatMap((call) => model.step(state, call))) {
-      // No text of the repertoires is as long: all such are alike.
+      // No text of the repertoires is as long: longer ones are equivalent.
       const isBlind = doGrow && typeof next === 'string' && next.length > 4;
       if (!isBlind) known.set(JSON.stringify(next), next);
     }
@@ -24,7 +24,7 @@ function closure<State extends Json, Call extends CallData>(
   return [...known.values()];
 }
 
-/** Decides a core as it is to be read, by every order tried from every state. */
+/** Returns true if some order from some state satisfies the core. */
 export function fits<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,

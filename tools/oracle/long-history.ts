@@ -1,6 +1,6 @@
 /**
- * Draws long legal histories: clients call one thing after another, each call takes effect between
- * its call and its return, and its answer is what the object then says.
+ * Draws long legal histories: each client makes one call after another, each call takes effect
+ * between its call and its return, and its answer is that of the object.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { History, Operation } from '../../src/linearizability/model.ts';
@@ -10,11 +10,11 @@ import type { CasRegisterCall, RegisterCall } from '../../src/linearizability/mo
 export interface LongShape {
   readonly operations: number;
   readonly clients: number;
-  /** How long a client waits at most between two calls, which take 2 to 200; 10 by default. */
+  /** Longest pause of a client between two calls, which take 2 to 200; default 10. */
   readonly longestIdle?: number;
 }
 
-/** Draws a number from 0 up to, but not, the limit. */
+/** Draws a number from 0 up to, but not including, the limit. */
 export type Below = (limit: number) => number;
 
 interface Effect {
@@ -24,7 +24,7 @@ interface Effect {
   readonly end: number;
 }
 
-/** `answer` is asked in the order of the effects, and keeps the object's state itself. */
+/** Calls `answer` in the order of the effects; it keeps the object's state. */
 export function drawLongHistory<Call>(
   seed: number,
   shape: LongShape,
@@ -59,7 +59,7 @@ function drawEffects({ operations, clients, longestIdle = 10 }: LongShape, below
 
 const key = 'x';
 
-/** Every write writes another value. */
+/** Each write has a different value. */
 export function drawUniqueRegister(seed: number, shape: LongShape): History<RegisterCall> {
   let last = 0;
   return drawLongHistory<RegisterCall>(seed, shape, (_, below) => {
@@ -69,7 +69,7 @@ export function drawUniqueRegister(seed: number, shape: LongShape): History<Regi
   });
 }
 
-/** Of so many values; it begins with 0. */
+/** Draws from `values` values; the register begins with 0. */
 export function drawCasRegister(
   seed: number,
   shape: LongShape,
@@ -91,7 +91,7 @@ export function drawCasRegister(
   });
 }
 
-/** A history in which one read, that of index `at` or the next, got another of the values. */
+/** Replaces the value of one read, at index `at` or later. */
 export function misreadOf(
   history: History<CasRegisterCall>,
   values: number,
@@ -106,7 +106,7 @@ export function misreadOf(
   });
 }
 
-/** A try-lock with tokens; each client releases what it took. */
+/** A try-lock with tokens; each client releases its grants. */
 export function drawLock(seed: number, shape: LongShape): History<FencedMutexCall> {
   let holder: number | null = null;
   let token = 0;

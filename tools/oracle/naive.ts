@@ -1,5 +1,5 @@
 /**
- * Decides small histories by trying every order: the definition itself, to test the search against.
+ * Decides small histories by trying every order, which is the definition, to test the search.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 import type { CallData, History, Model, Operation } from '../../src/linearizability/model.ts';
@@ -16,9 +16,7 @@ export function isLinearizable<State extends Json, Call extends CallData>(
   );
 }
 
-/**
- * Whether the operations `left` can all be placed from `state` on, those without an answer or not.
- */
+/** Returns true if all of `left` can follow `state`; those without an answer are optional. */
 function canPlace<State extends Json, Call extends CallData>(
   left: History<Call>,
   state: State,

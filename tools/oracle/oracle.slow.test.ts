@@ -1,4 +1,4 @@
-/** The search against the definition, on many small histories of every model. */
+/** Compares the search with the definition, on many small histories of every model. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
@@ -62,7 +62,7 @@ function expectAgreement<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
 ): void {
   const { invalid, unknowns } = compare(repertoire);
-  // Else the comparison would show little.
+  // Otherwise the comparison would prove little.
   expect(invalid).toBeGreaterThan(histories / 5);
   expect(invalid).toBeLessThan(histories / 1.25);
   expect(unknowns).toBeGreaterThan(histories / 2);

@@ -1,13 +1,13 @@
 /**
- * Draws small histories of a lock whose clients take it and release it in turn, as most programs
- * do; now and then an answer is made up.
+ * Draws small histories of a lock whose clients acquire and release it in turn, as most programs
+ * do; some answers are made up.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { History, Operation } from '../../src/linearizability/model.ts';
 import type { FencedMutexCall } from '../../src/linearizability/models/fenced-mutex.ts';
 import { drawSpans, type HistoryShape } from './random-history.ts';
 
-/** Calls of a fenced mutex, which are calls of the others too. */
+/** Draws calls of a fenced mutex, which other mutexes accept, too. */
 export function drawPairedLock(seed: number, shape: HistoryShape): History<FencedMutexCall> {
   const stream = alea(`lock ${seed}`);
   const below = (limit: number): number => Math.floor(stream() * limit);
@@ -19,7 +19,7 @@ export function drawPairedLock(seed: number, shape: HistoryShape): History<Fence
   let token = 0;
   const operations: Operation<FencedMutexCall>[] = [];
   for (const { client, invoke, end } of spans) {
-    // Else its calls would overlap.
+    // Otherwise its calls would overlap.
     if (crashed.has(client) || invoke <= (returned.get(client) ?? -1)) continue;
     returned.set(client, end);
     const owner = `c${client}`;
@@ -55,7 +55,7 @@ export function drawPairedLock(seed: number, shape: HistoryShape): History<Fence
   return operations.sort((a, b) => a.invoke - b.invoke);
 }
 
-/** `token` is null where nobody saw it. */
+/** `token` is null if no client saw it. */
 function granted(owner: string, token: number | null): FencedMutexCall {
   return { name: 'acquire', lock: 'l', owner, answer: 'granted', token };
 }

@@ -1,32 +1,32 @@
 /**
  * Draws small histories that are often, but not always, linearizable: each operation takes effect
- * at some position between its call and its return, and now and then its answer is made up.
+ * at a position between its call and its return, and some answers are made up.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { Json } from '../../src/core/kernel/json.ts';
 import type { CallData, History, Model, Operation } from '../../src/linearizability/model.ts';
 
-/** What histories of a model are made of. */
+/** The parts of a model's histories. */
 export interface Repertoire<State extends Json, Call extends CallData> {
   readonly model: Model<State, Call>;
-  /** All calls with all their answers that may occur; they act on one object. */
+  /** All possible calls with all their answers, on one object. */
   readonly calls: readonly Call[];
-  /** The call whose answer nobody knows. */
+  /** Returns the call with an unknown answer. */
   forget(call: Call): Call;
 }
 
 export interface HistoryShape {
   readonly operations: number;
   readonly clients: number;
-  /** How many positions beyond its call an operation's return lies at most. */
+  /** Maximum number of positions from an operation's call to its return. */
   readonly longest: number;
-  /** Of 100 operations, how many have a made-up answer, none, and failed. */
+  /** Percentages of operations with a made-up answer, without an answer, and failed. */
   readonly wrong: number;
   readonly unknown: number;
   readonly failed: number;
 }
 
-/** Clients overlap and each waits for its answer, but nothing follows from who a client is. */
+/** Clients overlap and each awaits its answers; the model does not depend on the client. */
 export function drawHistory<State extends Json, Call extends CallData>(
   seed: number,
   { model, calls, forget }: Repertoire<State, Call>,
@@ -60,7 +60,7 @@ export interface Span {
   readonly effect: number;
 }
 
-/** Each client's are one after the other. */
+/** Each client's spans do not overlap. */
 export function drawSpans(shape: HistoryShape, below: (limit: number) => number): Span[] {
   const free = Array.from({ length: shape.clients }, () => below(shape.longest));
   return Array.from({ length: shape.operations }, () => {
@@ -72,7 +72,7 @@ export function drawSpans(shape: HistoryShape, below: (limit: number) => number)
   });
 }
 
-/** One of the calls that fit, each with equal chance; any when none fits. */
+/** Draws one of the calls that fit, with equal chance, or any call if none fits. */
 function drawCall<Call>(
   calls: readonly Call[],
   below: (limit: number) => number,

@@ -54,7 +54,7 @@ export function readSentence(sentence: string, history: History): SentenceRead {
   };
 }
 
-/** Why the sentence is wrong, or null. */
+/** Returns the reason why the sentence is wrong, or null. */
 export function refuteSentence<State extends Json, Call extends CallData>(
   read: SentenceRead,
   history: History<Call>,
@@ -91,7 +91,7 @@ function textOf<State extends Json>(
   return describeValue?.(state) ?? JSON.stringify(state);
 }
 
-/** Whether a call does, in some state that it may find, what nothing else is said to do. */
+/** Returns true if a call, in a state that it may find, does what the premise excludes. */
 function breaksPremise<State extends Json, Call extends CallData>(
   { verb, states }: SentenceRead,
   call: Call,
@@ -102,11 +102,11 @@ function breaksPremise<State extends Json, Call extends CallData>(
   if (made === undefined || !states.includes(textOf(made, model))) return false;
   if (verb === 'sets') return true;
   const found = model.awaits?.(call);
-  // A write makes it so whatever it finds.
+  // A write reaches the state whatever it finds.
   return found === undefined || !states.includes(textOf(found, model));
 }
 
-/** Whether the operations fit, others doing at any time what the premise lets them do. */
+/** Returns true if the operations fit, while others do at any time what the premise allows. */
 function fitsUnder<State extends Json, Call extends CallData>(
   { required, optional, from, verb, states }: SentenceRead,
   history: History<Call>,

@@ -1,6 +1,6 @@
 /**
- * The sentences that explain failures, read again by machine: each shows the operations of its core
- * and no other, and the oracle, which tries every order, cannot refute it.
+ * Reads the sentences that explain failures back: each names exactly the operations of its core,
+ * and the oracle, which tries every order, cannot refute it.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ const shape: HistoryShape = {
 const ascending = (indices: readonly number[]): readonly number[] =>
   [...indices].sort((a, b) => a - b);
 
-/** Reads the sentence of an invalid history back, and returns its verb; null: it is valid. */
+/** Reads the sentence of an invalid history back and returns its verb; null if it is valid. */
 function verbOf<State extends Json, Call extends CallData>(
   drawn: History<Call>,
   model: Model<State, Call>,

@@ -1,8 +1,8 @@
 /**
- * The models against what an unknown answer means: an operation that returned, and did not say how
- * it ended, stands for each of its answers. So such a history is valid if, and only if, one is that
- * has a known answer in the place of each unknown one; which the models are not asked. A versioned
- * register has no unknown answer: a write that does not say that it was refused was accepted.
+ * Tests the models' unknown answers: an operation that returned an unknown answer stands for all
+ * its possible answers. So such a history is valid if and only if it is valid with some known
+ * answer in place of each unknown one, which does not involve the models' own unknown answers. A
+ * versioned register has none: a write that was not refused was accepted.
  */
 import { expect, test } from 'vitest';
 import { runs } from '../../properties/runs.ts';
@@ -37,7 +37,7 @@ const shape: HistoryShape = {
   failed: 0,
 };
 
-/** The history with the answers of the operations at `places` forgotten. */
+/** Returns the history with unknown answers of the operations at `places`. */
 function forgotten<Call>(
   history: History<Call>,
   places: readonly number[],
@@ -46,7 +46,7 @@ function forgotten<Call>(
   return history.map((one, at) => (places.includes(at) ? { ...one, call: forget(one.call) } : one));
 }
 
-/** Every history that has one of the known answers at each of `places`. */
+/** Returns every history with one of the known answers at each of `places`. */
 function answered<Call extends CallData>(
   history: History<Call>,
   [place, ...rest]: readonly number[],
@@ -82,7 +82,7 @@ function expectAnyAnswer<State extends Json, Call extends CallData>(
     }
     counts[isValid ? 'valid' : 'invalid'] += places.length;
   }
-  // Else it would show little.
+  // Otherwise the test would prove little.
   expect(Math.min(counts.valid, counts.invalid)).toBeGreaterThan(histories / 10);
 }
 
@@ -90,7 +90,7 @@ test('of registers', () => {
   expectAnyAnswer(registers);
   expectAnyAnswer(casRegisters);
 });
-// The sums of so few operations.
+// The possible sums of so few operations.
 const sums = Array.from({ length: 16 }, (_, at) => at - 5);
 const reads = sums.map((value) => ({ name: 'read' as const, key: 'x', value }));
 test('of counters', () => expectAnyAnswer(counters, [...counters.calls, ...reads]));

@@ -1,6 +1,6 @@
 /**
- * Decides what the core may not reach for: time, chance, timers, locale, environment, and
- * arithmetic whose last digit differs between engines. Each would make two runs of one plan differ.
+ * Lists what the core may not use: time, chance, timers, locale, environment, and arithmetic whose
+ * last digit differs between engines. Each would make two runs of one plan differ.
  */
 import {
   isBigIntLiteral,
@@ -50,7 +50,7 @@ const EXACT_MATH: ReadonlySet<string> = new Set([
   'trunc',
 ]);
 
-/** The core has no ambient time, chance, timer, locale or environment. */
+/** Reports ambient time, chance, timers, locale and environment in the core. */
 export const isSelfContained: Rule = (source) => {
   if (!isCore(source.path)) return [];
   return nodesOf(source.tree).flatMap((node) => {
@@ -89,12 +89,12 @@ function localeAdvice(name: string): string {
   return `${name}: compare with < and >, format by hand, the same in every locale`;
 }
 
-/** Whether an identifier is the part behind a dot. */
+/** Returns true if an identifier is the part after a dot. */
 function isMemberName(node: Node): boolean {
   return isPropertyAccessExpression(node.parent) && node.parent.name === node;
 }
 
-/** `Math` may be used only as `Math.floor` and its like: no alias, no taking apart. */
+/** Allows `Math` only as in `Math.floor`: no alias and no destructuring. */
 function whyInexact(node: Node): string | null {
   const { parent } = node;
   const isObject = isPropertyAccessExpression(parent) && parent.expression === node;

@@ -1,7 +1,7 @@
 /**
- * Decides which code runs so often that how it copies an object counts. On Node 20 `{ ...o, a }`
- * and `const { a, ...rest } = o` each cost about 2 µs, a literal 12 ns; a run of a plan has some
- * hundred events, and each spread that an event passes was a per cent of the seeds per second.
+ * Lists code that runs so often that its way to copy objects matters. On Node 20 `{ ...o, a }` and
+ * `const { a, ...rest } = o` each cost about 2 µs, a literal 12 ns. A run of a plan has some
+ * hundred events; each spread per event reduced the seeds per second by one percent.
  */
 import {
   isArrowFunction,
@@ -17,7 +17,7 @@ import {
 } from 'typescript/unstable/ast';
 import { isTest, nodesOf, type Rule, violation } from './source.ts';
 
-/** What runs for each event, for each section or for each breach of a run. */
+/** Code that runs per event, per section or per breach of a run. */
 const HOT: readonly string[] = [
   'src/core/kernel/',
   'src/core/history/',
@@ -33,7 +33,7 @@ const HOT: readonly string[] = [
   'src/search/sweep/stakes',
 ];
 
-/** Functions there that run once for each plan at most, where a spread says best what is meant. */
+/** Functions there that run at most once per plan; a spread is clearer in them. */
 const ONCE_PER_PLAN: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/core/world/pinning.ts', ['pinned']],
   ['src/systems/assemble.ts', ['assemble']],
@@ -46,7 +46,7 @@ const ONCE_PER_PLAN: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/zoo/worker-lease/protocol.ts', ['published']],
 ]);
 
-/** What runs for each event makes its objects with literals. */
+/** Reports spreads in hot code, which creates its objects by literals. */
 export const copiesByLiterals: Rule = (source) => {
   if (isTest(source.path) || !HOT.some((place) => source.path.startsWith(place))) return [];
   const allowed = ONCE_PER_PLAN.get(source.path) ?? [];
@@ -73,7 +73,7 @@ function nameOf({ name }: { readonly name?: Node | undefined }): string {
   return name?.getText() ?? '';
 }
 
-/** The names of the functions around a node, '' for one without; none at the module's level. */
+/** Returns the names of the functions around a node, '' for unnamed; empty at module level. */
 function functionsAround(node: Node): readonly string[] {
   const names: string[] = [];
   for (let at: Node | undefined = node.parent; at !== undefined; at = at.parent) {

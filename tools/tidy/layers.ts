@@ -167,9 +167,7 @@ export function resolve(from: string, specifier: string): string {
   return steps.join('/');
 }
 
-/**
- * If files share their modules, a test file that was imported earlier registers no tests when run.
- */
+/** If files share modules, a test file that was imported earlier registers no tests when run. */
 export const importsNoTest: Rule = (source) =>
   importsOf(source).flatMap(({ node, specifier }) =>
     specifier?.startsWith('.') && specifier.endsWith('.test.ts')
@@ -177,9 +175,7 @@ export const importsNoTest: Rule = (source) =>
       : [],
   );
 
-/**
- * The package is packed while other tests run, so it would include a folder that a test creates.
- */
+/** The package is packed while other tests run, and would include a folder that a test creates. */
 export const packsNoFolder: Rule = (source) =>
   nodesOf(source.tree).flatMap((node) => {
     const made = /^mkdtemp(?:Sync)?\(join\(root, '(dist|docs|fixtures)\b/.exec(

@@ -133,7 +133,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'the core reads no ambient time, chance, timer, locale or environment',
+    'the core has no ambient time, chance, timer, locale or environment',
     [
       isSelfContained,
       {

@@ -1,4 +1,4 @@
-/** Decides which ways around the type checker are closed, and that exports have names and types. */
+/** Forbids bypasses of the type checker, and requires names and types for exports. */
 import { isolatedDeclarationSync } from 'rolldown/experimental';
 import {
   isAsExpression,
@@ -15,10 +15,10 @@ import {
 } from 'typescript/unstable/ast';
 import { isTest, nodesOf, type Rule, violation } from './source.ts';
 
-/** Where data of unknown shape enters: these files may cast, after they have looked. */
+/** Files that read data of unknown shape, which may cast after checking. */
 const YAML_BORDER: ReadonlySet<string> = new Set<string>([]);
 
-/** No `any`, no non-null `!`, no cast but `as const`. */
+/** Reports `any`, non-null `!`, and casts other than `as const`. */
 export const trustsTheChecker: Rule = (source) =>
   nodesOf(source.tree).flatMap((node) => {
     const why = whyUnsafe(node, YAML_BORDER.has(source.path));
@@ -50,7 +50,7 @@ function isConst(type: Node): boolean {
   return isTypeReferenceNode(type) && type.getText() === 'const';
 }
 
-/** Schemas whose types are inferred: of these alone the data is not written down a second time. */
+/** Schemas whose types are inferred, so that their data is not defined twice. */
 const SCHEMAS: ReadonlySet<string> = new Set([
   'src/scenario/scenario-file.ts',
   'src/search/campaign/fields.ts',
@@ -59,8 +59,8 @@ const SCHEMAS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a module exports has its type written down, as `isolatedDeclarations` demands. The compiler
- * knows no exception for schemas, so this rule stands in for its option.
+ * Requires explicit types for exports, as `isolatedDeclarations` does. The compiler has no
+ * exception for schemas, so this rule replaces its option.
  */
 export const exportsWithTypes: Rule = ({ path, text }) => {
   if (!path.startsWith('src/') || isTest(path) || SCHEMAS.has(path)) return [];
@@ -70,7 +70,7 @@ export const exportsWithTypes: Rule = ({ path, text }) => {
   });
 };
 
-/** Exports have names. What an ambient `declare module` says of another's module is not ours. */
+/** Requires named exports. An ambient `declare module` describes another's module and is exempt. */
 export const exportsByName: Rule = (source) =>
   nodesOf(source.tree).flatMap((node) => {
     if (!isDefaultExport(node) || isAmbient(node)) return [];

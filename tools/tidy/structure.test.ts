@@ -26,9 +26,7 @@ const MOST_DOUBLE_NAMES = 10;
  */
 const MOST_MODULES = 469;
 
-/**
- * Limit for the code that `fencepost/check` and the command `check` reach, without the HTML page.
- */
+/** Limit for the code that `fencepost/check` and the command `check` reach, except the page. */
 const MOST_CHECK_LINES = 10_000;
 const MOST_CHECK_NAMES = 40;
 

@@ -1,6 +1,6 @@
 /**
- * The style of the house, enforced: each rule over the whole project, and each shown snippets that
- * it must refuse and snippets that it must let pass.
+ * Enforces the style rules: each on all files of the project, and on snippets that it must refuse
+ * or accept.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../docs/pages.ts';
@@ -16,7 +16,7 @@ const MOST_IN_BACKLOG = 714;
 let project: readonly Source[] = [];
 let snippets: ReadonlyMap<object, Source> = new Map();
 
-/** The source of a sample's snippet. */
+/** Returns the source of a sample's snippet. */
 function snippet(of: object): Source {
   const source = snippets.get(of);
   if (source === undefined) throw new Error('the snippet was not read');
@@ -31,22 +31,22 @@ beforeAll(() => {
 });
 
 describe.each([...rules])('%s', (_, [rule, sample]) => {
-  test('all over the project', () => {
+  test('in all files of the project', () => {
     expect(project.flatMap((source) => rule(source))).toEqual([]);
   });
 
-  test('and what does not is refused, with what to do instead', () => {
+  test('and a violation is refused, with its replacement', () => {
     for (const one of sample.refuses) {
       expect(rule(snippet(one)), one[1]).toEqual([expect.stringContaining(one[2])]);
     }
   });
 
-  test('and what does is let pass', () => {
+  test('and compliant code is accepted', () => {
     for (const one of sample.passes) expect(rule(snippet(one)), one[1]).toEqual([]);
   });
 });
 
-test('every import of a source is found, of whatever form', () => {
+test('every form of import is found', () => {
   const text = `
     import 'a'; import b from 'b'; import type { C } from 'c'; export * from 'd';
     export { e } from 'e'; const f = import('f'); type G = import('g').G; import h = require('h');
@@ -58,7 +58,7 @@ test('every import of a source is found, of whatever form', () => {
   expect(found).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
 });
 
-test('a helper whose name replaces a comment stays, and leaves the list with its last reason', () => {
+test('a helper whose name replaces a comment stays; an unused entry is reported', () => {
   const rule = inlinesShortHelpers(readNamedHelpers('# why\nsrc/a.ts kept\nsrc/a.ts gone\n'));
   const [source] = readSnippets([
     { path: 'src/a.ts', text: 'const kept = () => 1; export const a = kept();' },
@@ -67,7 +67,7 @@ test('a helper whose name replaces a comment stays, and leaves the list with its
   expect(rule(source)).toEqual(['src/a.ts:1: gone: remove it from named-helpers.txt']);
 });
 
-test('the voice backlog has files of the project, sorted, and never more than it had', () => {
+test('the voice backlog lists files of the project, sorted, and never grows', () => {
   const listed = [...backlog];
   expect(listed).toEqual([...listed].sort());
   expect(listed.length).toBeLessThanOrEqual(MOST_IN_BACKLOG);
@@ -88,7 +88,7 @@ test('a banned word in a page is reported with its line and its replacement', ()
   ]);
 });
 
-test('each file of named-helpers.txt is one of the project', () => {
+test('each file of named-helpers.txt is part of the project', () => {
   const paths = new Set(project.map(({ path }) => path));
   expect([...namedHelpers.keys()].filter((path) => !paths.has(path))).toEqual([]);
 });

@@ -1,7 +1,8 @@
-// Prints how often systems fail that must hold, by name: those of the shipped scenarios and those in users' own code
-// beside this file; and whether each planted defect is found. `npm run sound`, after a build; part of `npm run nightly`.
-// A system that never failed on N seeds fails on fewer than 3/N of them, with 95 % confidence (Hanley and
-// Lippman-Hand, If Nothing Goes Wrong, Is Everything All Right?, 1983).
+// Prints by name how often systems fail that must hold: those of the shipped scenarios and those in
+// the user code in this folder; and whether each planted defect is found. Run `npm run sound` after
+// a build; part of `npm run nightly`. A system without failures on N seeds fails on fewer than 3/N
+// of them, with 95 % confidence (Hanley and Lippman-Hand, If Nothing Goes Wrong, Is Everything All
+// Right?, 1983).
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ const ownSeeds = Number(process.env.FENCEPOST_OWN_SEEDS ?? 20_000);
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-sound-'));
 const failures = [];
 
-/** Runs a scenario where it lies; the exit code and the systems of its summary. */
+/** Runs a scenario in its folder; returns the exit code and the systems of its summary. */
 function run(file, seeds, cwd = import.meta.dirname) {
   const output = join(folder, 'reports');
   const command = [

@@ -1,6 +1,6 @@
-/** What the scripts of the document on the lock on a cache begin with. */
+/** Common beginnings of the scripts of the document on the lock on a cache. */
 
-/** Makes locks on one cache, whose tokens are UUIDs, and prints answers. */
+/** Creates locks on one cache, whose tokens are UUIDs, and prints answers. */
 export const LOCKS: string = `
 import { Cache, CacheLock } from 'fencepost';
 const cache = new Cache();
@@ -9,7 +9,7 @@ const lock = (more) => new CacheLock(cache, { key: 'db', expiration: 10, retry: 
 const say = (what, answer) => console.log(what, JSON.stringify(answer));
 `.trim();
 
-/** A client whose memoize is handed the lock that its section before acquired and kept. */
+/** A client whose memoize uses the lock that its previous section acquired and kept. */
 export const HELD: string = `
 import { loadPlan, run } from 'fencepost';
 const text = \`

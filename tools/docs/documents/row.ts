@@ -1,23 +1,23 @@
-/** What one row of `docs/documents.md` says, and how it is shown to be so. */
+/** One row of `docs/documents.md`: a statement, and how it is shown. */
 
 export interface Row {
   /** The lines of the document, as in `17` or `43–57`. */
   readonly lines: string;
-  /** What the document says, in a few words of our own. */
+  /** The document's statement, in a few words of our own. */
   readonly says: string;
   readonly shown: Shown;
-  /** Why fencepost does something else on purpose; absent where it does as the document says. */
+  /** Why fencepost deviates on purpose; absent if it does what the document states. */
   readonly deviates?: string;
 }
 
-/** What a reader types to see it. Each of `prints` stands in what is printed then. */
+/** The command that shows it. The output contains each of `prints`. */
 export type Shown = (
   | {
-      /** What follows `fencepost`. */
+      /** The arguments of `fencepost`. */
       readonly command: string;
     }
   | {
-      /** How many seeds of `npm run compare`. */
+      /** Number of seeds of `npm run compare`. */
       readonly comparedSeeds: number;
     }
   | {
@@ -28,7 +28,7 @@ export type Shown = (
 
 export interface SourceDocument {
   readonly title: string;
-  /** What it is and where it comes from. */
+  /** Its subject and source. */
   readonly about: string;
   readonly rows: readonly Row[];
 }
