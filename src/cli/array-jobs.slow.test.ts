@@ -1,7 +1,6 @@
 /**
- * Laws of array jobs: on each system of the table in `docs/fleet.md` the parts are all there, once
- * each, and the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they
- * promise.
+ * Tests array jobs: on each system in the table of `docs/fleet.md` the parts cover every seed once,
+ * and the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they promise.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -32,7 +31,7 @@ const rows = [...table.matchAll(/^\| ([A-Za-z ]+)[^|]*\| `(\$[^`]+)` \|$/gm)].ma
   ([, where = '', shard = '']): [string, string] => [where.trim(), shard],
 );
 
-/** As each system documents its variables: the first index, and the variables of one part. */
+/** The documented variables of each system: the first index, and the variables of one part. */
 const systems: Readonly<Record<string, [first: number, index: string, count: string | null]>> = {
   Kubernetes: [0, 'JOB_COMPLETION_INDEX', null],
   'AWS Batch': [0, 'AWS_BATCH_JOB_ARRAY_INDEX', 'AWS_BATCH_JOB_ARRAY_SIZE'],
@@ -43,11 +42,11 @@ const systems: Readonly<Record<string, [first: number, index: string, count: str
 };
 
 describe('array jobs', () => {
-  test('are of the systems whose variables are known here', () => {
+  test('cover exactly the systems of the table', () => {
     expect(rows.map(([where]) => where).sort()).toEqual(Object.keys(systems).sort());
   });
 
-  test.each(rows)('on %s examine every seed once, by `--shard %s`', (where, shard) => {
+  test.each(rows)('on %s examine every seed once, with `--shard %s`', (where, shard) => {
     const [first, index, count] = systems[where] ?? [0, '', null];
     let next = 1;
     for (let part = 0; part < PARTS; part += 1) {
@@ -91,7 +90,7 @@ interface Job {
   };
 }
 
-test('the nightly seeds of docs/corpus.md are a million others each night', () => {
+test('the nightly seeds of docs/corpus.md are another million each night', () => {
   const [, night = '', seeds = ''] =
     /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(corpus ?? '') ?? [];
   const today = Math.floor(Date.now() / 86_400_000);
@@ -109,12 +108,12 @@ const { version }: { readonly version: string } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
 const zombie = readFileSync(join(root, 'fixtures/zombie-writer.yaml'), 'utf8');
-/** The same, but what breaks should hold. */
+/** The same scenario, but the claim that breaks is listed under `holds`. */
 const wrong = zombie.replace(/breaks: \[.*\]/, 'holds: [grant-order]');
 
 const textOf = (name: string): string => readFileSync(join(root, 'fixtures/fleet', name), 'utf8');
 
-/** Where `fencepost` is on the PATH of containers; with `CODE` it only ends, with that. */
+/** A folder for the PATH of containers. Its `fencepost` only exits with `CODE` if that is set. */
 const bin = join(folder, 'bin');
 const cli = join(root, 'dist/cli.js');
 
@@ -126,14 +125,14 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What commands print. */
+/** Runs shell commands. Returns their output. */
 function printed(commands: string): string {
   const { status, stdout, stderr } = spawnSync('sh', ['-euc', commands], { encoding: 'utf8' });
   expect(status, stderr).toBe(0);
   return stdout;
 }
 
-/** Throws where the text is doubtful, as with a key that is there twice. */
+/** Throws if the text is ambiguous, for example because of a duplicate key. */
 function jobOf(name: string, text: string = textOf(name)): Job {
   return parse(text, { strict: true, uniqueKeys: true });
 }
@@ -141,7 +140,7 @@ function jobOf(name: string, text: string = textOf(name)): Job {
 const jobs = ['indexed-job.yaml', 'merge-job.yaml'] as const;
 
 describe('the Kubernetes Jobs of a fleet', () => {
-  test('share a folder, scenarios and an image, and are named anew each time', () => {
+  test('share a folder, scenarios and an image, and get a new name each time', () => {
     const [shards, merge] = jobs.map((name) => jobOf(name));
     const [shard, merger] = [shards, merge].map((job) => job?.spec.template.spec);
     expect(merger?.volumes).toEqual(shard?.volumes);
@@ -164,7 +163,7 @@ describe('the Kubernetes Jobs of a fleet', () => {
     }
   });
 
-  test('have as many cores as threads, and try no bad input again', () => {
+  test('have as many cores as threads, and do not retry bad input', () => {
     const { spec } = jobOf('indexed-job.yaml');
     const [{ name, command, resources }] = spec.template.spec.containers;
     const [, threads] = /--workers (\d+)/.exec(command.join(' ')) ?? [];
@@ -178,7 +177,7 @@ describe('the Kubernetes Jobs of a fleet', () => {
   test.each([
     ['0, where all is as expected', zombie, 0],
     ['1, where a claim broke that should hold', wrong, 1],
-  ])('end with the code of the sweep: %s; no shard fails for it', (_, scenario, code) => {
+  ])('end with the code of the sweep: %s; no shard fails', (_, scenario, code) => {
     const cluster = new Cluster(`cluster-${code}`, scenario);
     for (let index = 0; index < SHARDS; index += 1) {
       const shard = cluster.run('indexed-job.yaml', index);
@@ -189,7 +188,7 @@ describe('the Kubernetes Jobs of a fleet', () => {
     expect(readdirSync(join(cluster.claim, '0'))).toContain('zombie-writer.html');
   });
 
-  test('end with 5 where a shard is missing, and a shard of bad input with 2', () => {
+  test('end with 5 if a shard is missing; a shard with bad input ends with 2', () => {
     const cluster = new Cluster('cluster-missing', zombie);
     expect(cluster.run('indexed-job.yaml', 1).code).toBe(0);
     expect(cluster.run('merge-job.yaml', null).code).toBe(5);
@@ -206,7 +205,7 @@ describe('the Kubernetes Jobs of a fleet', () => {
     expect(failed).toEqual([2, 3, 130, 137].map((code) => [code, code]));
   });
 
-  test('take other seeds each night, by the line that says so', () => {
+  test('examine other seeds each night with the documented command', () => {
     const [, sed = ''] = /`(sed .*?)` over both Jobs/.exec(textOf('indexed-job.yaml')) ?? [];
     const today = Math.floor(Date.now() / 86_400_000);
     for (const name of jobs) {
@@ -227,7 +226,7 @@ describe('the Kubernetes Jobs of a fleet', () => {
 
 const SHARDS = 3;
 
-/** Runs containers of Jobs: a ConfigMap is mounted as links, a claim as one folder for all. */
+/** Runs containers of Jobs. A ConfigMap is mounted as links, a claim as one folder for all. */
 class Cluster {
   readonly claim: string;
   private readonly name: string;

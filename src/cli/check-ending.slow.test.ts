@@ -1,4 +1,7 @@
-/** How the built `fencepost check` ends: interrupted, unread, with several files, from a pipe. */
+/**
+ * Tests the end of the built `fencepost check`: interrupted, with a closed pipe, with several
+ * files, from stdin.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ interface Ended {
   readonly err: string;
 }
 
-/** `act` is told once `out` holds something, or at once when `isEager`. */
+/** Calls `act` once there is output, or at once if `isEager`. */
 function run(
   args: readonly string[],
   act: (child: ReturnType<typeof spawn>) => void,
@@ -34,7 +37,7 @@ function run(
   });
 }
 
-/** A counter whose search takes hours. */
+/** A history of a counter, whose search takes hours. */
 function hardHistory(): string {
   const calls = Array.from({ length: 40 }, (_, process) => {
     return { process, type: 'invoke', f: 'add', value: (process * process * 7919) % 100_003 };
@@ -48,7 +51,7 @@ function hardHistory(): string {
 const endless = ['--max-configurations=1000000000000', '--memory=100000'];
 
 describe('Ctrl-C', () => {
-  test('in a search ends with what is known, a page and 130', async () => {
+  test('during a search ends with the results so far, a page and 130', async () => {
     const page = join(folder, 'interrupted.html');
     const files = [fixture('mutex-invalid.jsonl'), hardHistory(), fixture('kv-valid.txt')];
     const { code, out, err } = await run([...files, ...endless, '--html', page], (child) => {
@@ -60,7 +63,7 @@ describe('Ctrl-C', () => {
     expect(readFileSync(page, 'utf8')).toContain('could not be decided');
   });
 
-  test('ends the reading of what never ends', async () => {
+  test('ends the reading of an endless input', async () => {
     const args = [fixture('mutex-valid.jsonl'), '-'];
     const { code, out, err } = await run(args, (child) => {
       setTimeout(() => child.kill('SIGINT'), 300);
@@ -85,7 +88,7 @@ test('a closed pipe changes neither the exit code nor the page', async () => {
   expect(existsSync(page)).toBe(true);
 });
 
-test('- is standard input, and its page is written', () => {
+test('- reads standard input, and its page is written', () => {
   const page = join(folder, 'stdin-named.html');
   const args = [cli, 'check', '-', '--html', page];
   const input = readFileSync(fixture('mutex-invalid.jsonl'));
@@ -95,7 +98,7 @@ test('- is standard input, and its page is written', () => {
   expect(existsSync(page)).toBe(true);
 });
 
-test('the time of --time is that of each history, and begins when it is read', () => {
+test('the limit of --time applies to each history, from the time it is read', () => {
   const files = [fixture('kv-valid.txt'), hardHistory(), fixture('mutex-valid.jsonl')];
   const args = [cli, 'check', ...files, ...endless, '--time=1s', '--json'];
   const { status, stdout } = spawnSync('node', args, { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-/** Where `fencepost check` finds a history: in a folder of Jepsen's, in gzip, in any order. */
+/** Tests where `fencepost check` finds a history: in a Jepsen folder, in gzip, in any order. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const EDN = ['invoke', 'ok']
   .join('');
 const TEXT = '0\t:invoke\t:write\t1\n0\t:ok\t:write\t1\n';
 
-/** A folder with files, each with its text; names may be paths. */
+/** Creates a folder with files, each with its text. Names may be paths. */
 function store(name: string, files: Readonly<Record<string, string | Uint8Array>>): string {
   const path = join(folder, name);
   mkdirSync(path, { recursive: true });
@@ -29,14 +29,14 @@ async function refused(path: string): Promise<string> {
   return err;
 }
 
-describe('a folder that a Jepsen test left', () => {
+describe('a folder of a Jepsen test', () => {
   const others = { 'test.edn': '{}', 'results.edn': '{:valid? true}', 'jepsen.log': 'INFO\n' };
   test.each([
     [{ 'history.edn': EDN, 'history.txt': TEXT }, 'history.edn', 'edn'],
     [{ 'history.txt': TEXT }, 'history.txt', 'jepsen-txt'],
     [{ 'history.edn.gz': gzipSync(EDN) }, 'history.edn.gz', 'edn'],
     [{ 'history.txt.gz': gzipSync(TEXT) }, 'history.txt.gz', 'jepsen-txt'],
-  ])('holds the history of a run: %#', async (files, name, format) => {
+  ])('contains the history of a run: %#', async (files, name, format) => {
     const path = store(`run ${name}`, { ...files, ...others });
     const { code, line } = await judged(path);
     expect(code).toBe(0);
@@ -60,9 +60,9 @@ describe('a folder that a Jepsen test left', () => {
     });
   });
 
-  test('of several runs and no such link is refused with their names', async () => {
+  test('of several runs without such a link is refused, with their names', async () => {
     const path = store('unlinked/etcd', runs);
-    // None that leads anywhere.
+    // A link that leads nowhere.
     symlinkSync('latest', join(path, 'latest'));
     symlinkSync('..', join(path, 'current'));
     const err = await refused(path);
@@ -92,7 +92,7 @@ describe('a folder that a Jepsen test left', () => {
 
 describe('a gzip file', () => {
   test.each(['register-valid.log', 'kv-valid.txt', 'independent-valid.edn', 'counter-valid.json'])(
-    'is read as what it holds: %s',
+    'is read as its content: %s',
     async (name) => {
       const text = readFileSync(fixture(name));
       const plain = await judged(fixture(name));
@@ -121,7 +121,7 @@ describe('a gzip file', () => {
     expect(err.trim().split('\n')).toHaveLength(1);
   });
 
-  test('that was made to fill the memory is refused', async () => {
+  test('that expands too much is refused', async () => {
     const event = '{"process":0,"type":"invoke","f":"write","value":1}\n';
     const bomb = gzipSync(Buffer.concat([Buffer.from(event), Buffer.alloc(80_000_000, '\n')]));
     const { code, err } = await check(file('bomb.gz', bomb));
@@ -143,7 +143,7 @@ describe('a gzip file', () => {
 describe('the order of the events', () => {
   const event = (process: number, type: string, f: string, time: number, value: unknown): string =>
     `${JSON.stringify({ process, type, f, value, time })}\n`;
-  /** A read of 1 that ended before the write of 1 began, unless the times are right. */
+  /** By the file, a read of 1 ended before the write of 1 began; the times say otherwise. */
   const text = [
     event(1, 'invoke', 'read', 30, null),
     event(1, 'ok', 'read', 40, 1),
@@ -151,7 +151,7 @@ describe('the order of the events', () => {
     event(0, 'ok', 'write', 20, 1),
   ].join('');
 
-  test('is that of the file, with a warning that names the place if times contradict it', async () => {
+  test('is that of the file, with a warning and a place if times contradict it', async () => {
     const path = file('disorder.jsonl', text);
     const { code, out } = await check(path);
     expect(code).toBe(1);
@@ -162,12 +162,12 @@ describe('the order of the events', () => {
     expect((await judged(path)).line).toMatchObject({
       notes: [expect.stringMatching(/disorder\.jsonl:3:1: its time is before that of line 2/)],
     });
-    // What one file holds says nothing of the next.
+    // The warning is per file.
     const { out: both } = await check(path, file('late.edn', EDN));
     expect(both.match(/its time is before/g)).toHaveLength(1);
   });
 
-  test('is that of the times if it is asked for, and then no line tells an order', async () => {
+  test('is that of the times on request, and then no message refers to line order', async () => {
     const path = file('timed.jsonl', text);
     const { code, out } = await check(path, '--order=time');
     expect({ code, isWarned: out.includes('its time') }).toEqual({ code: 0, isWarned: false });
@@ -178,7 +178,7 @@ describe('the order of the events', () => {
     expect(bad.line.parts[0]?.because).not.toMatch(/in lines|up to line/);
   });
 
-  test('needs times, and a known name', async () => {
+  test('by time needs times, and an unknown order is refused', async () => {
     const path = file('untimed.txt', TEXT);
     expect((await check(path, '--order=time')).err).toContain(
       ':1:1: expected a time, less than 2^53 from the first, and there is none',

@@ -1,4 +1,4 @@
-/** Whether a search keeps within its memory, as the system sees it. */
+/** Tests whether a search stays within its memory, as measured by the operating system. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -10,12 +10,14 @@ interface Searched {
   readonly grownMb: number;
 }
 
-/** On one thread, so that on a busy machine no garbage is left for collectors that get no turn. */
+/**
+ * A single GC thread, since on a busy machine parallel collectors may get no CPU and leave garbage.
+ */
 const options = ['--single-threaded-gc'];
-/** The system's own moods differ from run to run; what a search forgets to count never goes. */
+/** The process size varies from run to run; memory that a search does not count is always there. */
 const attempts = 3;
 
-/** The least that the process grew by in a few attempts; one that keeps within is enough. */
+/** Returns the least growth in a few attempts; one attempt within the limit is enough. */
 function searchWithin(which: string, megabytes: number): Searched {
   const all: Searched[] = [];
   while (all.length < attempts && !all.some(({ grownMb }) => grownMb <= 1.2 * megabytes)) {
@@ -30,7 +32,10 @@ function searchWithin(which: string, megabytes: number): Searched {
   return least;
 }
 
-/** Of texts an engine may share more than is counted, and no more than a fifth comes on top. */
+/**
+ * An engine may share more of a text than is counted; the total exceeds the limit by a fifth at
+ * most.
+ */
 function within(megabytes: number): object {
   return { cause: 'maxBytes', grownMb: expect.toSatisfy((mb: number) => mb <= 1.2 * megabytes) };
 }
@@ -49,7 +54,7 @@ describe(title, patience, () => {
   ])('for %s and %i MB', (which, megabytes) => {
     expect(searchWithin(which, megabytes)).toEqual(within(megabytes));
   });
-  test('though it fills more than a quarter of what it may', () => {
+  test('and uses more than a quarter of its limit', () => {
     const { grownMb } = searchWithin('choices', 256);
     expect(grownMb).toBeGreaterThan(64);
   });

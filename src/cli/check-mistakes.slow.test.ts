@@ -1,4 +1,4 @@
-/** What `fencepost check` says of files that are no history, and of wrong command lines. */
+/** Tests how `fencepost check` refuses files that are not histories, and wrong command lines. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check, file, fixture, folder } from './checking.fixture.ts';
@@ -44,9 +44,9 @@ describe('a mistake in the input', () => {
     ['empty.edn', '', /:1:1: the file is empty/],
     ['nothing.edn', '[]\n', /:1:1: there are no operations/],
     ['prose.txt', 'Dear reader,\n', /:1:1: this begins like no history; .*--format/],
-  ])('%s is told in one line, with file, line and column', refused);
+  ])('%s is reported in one line, with file, line and column', refused);
 
-  test('that is binary, compressed, no text, a directory or nothing is told too', async () => {
+  test('that is binary, compressed, not text, a directory or missing is reported too', async () => {
     await refused('binary', Uint8Array.from([1, 2, 0, 4]), /this is a binary file/);
     await refused('gzip', Uint8Array.from([0x1f, 0x8b, 8, 0]), /this gzip file is broken/);
     await refused('latin', Uint8Array.from([0x7b, 0xe9, 0x7d]), /no UTF-8/);
@@ -70,7 +70,7 @@ describe('a mistake in the input', () => {
     }
   });
 
-  test('in where a page is written is told', async () => {
+  test('in the place of a page is reported', async () => {
     const path = fixture('mutex-valid.jsonl');
     expect(await check(path, '--html', folder)).toMatchObject({
       code: 2,
@@ -78,7 +78,7 @@ describe('a mistake in the input', () => {
     });
   });
 
-  test('in one file keeps no other from being judged, and wins', async () => {
+  test('in one file does not stop the judgment of others, and decides the exit code', async () => {
     const { code, out } = await check(
       fixture('mutex-invalid.jsonl'),
       join(folder, 'no'),
@@ -93,19 +93,19 @@ const wholeLog = 'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3
 
 describe('a text log that ends without a line end', () => {
   const options = ['--model=register', '--init=1'];
-  test('is judged, with a note, since nobody can see whether its last value is whole', async () => {
+  test('is judged, with a note, since its last value may be truncated', async () => {
     const cut = await check(file('short.log', wholeLog.slice(0, -2)), ...options);
     expect(cut).toMatchObject({ code: 0, err: '' });
     expect(cut.out).toContain('it may be cut short');
   });
-  test('differs from one that is whole', async () => {
+  test('differs from one that is complete', async () => {
     const whole = await check(file('whole.log', wholeLog), ...options);
     expect(whole.code).toBe(1);
     expect(whole.out).not.toContain('cut short');
   });
 });
 
-test('a register may begin with whatever it may hold', async () => {
+test('a register may begin with any value that it may hold', async () => {
   const events = ['invoke', 'ok'].map((type) => ({ process: 1, type, f: 'read', value: 'red' }));
   const path = file('red.jsonl', events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   expect((await check(path, '--model=register', '--init=red')).code).toBe(0);
@@ -113,7 +113,7 @@ test('a register may begin with whatever it may hold', async () => {
   expect((await check(path, '--model=register', '--init=blue')).code).toBe(1);
 });
 
-describe('a search that may fill some megabytes only', () => {
+describe('a search that is limited to a few megabytes', () => {
   const adders = Array.from({ length: 22 }, (_, process) => {
     return { process, type: 'invoke', f: 'add', value: 3 ** process % 1000 };
   });
@@ -124,7 +124,7 @@ describe('a search that may fill some megabytes only', () => {
     read,
     { ...read, type: 'ok', value: -5 },
   ];
-  test('ends as unknown and says why', async () => {
+  test('ends as unknown, with the reason', async () => {
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     const { code, out } = await check(file('hard.jsonl', text), '--model=counter', '--memory=1');
     expect(code).toBe(5);

@@ -1,10 +1,10 @@
-/** What `fencepost check` takes a record to say, and what it refuses to guess. */
+/** Tests how `fencepost check` reads records, and which ones it refuses to guess. */
 import { describe, expect, test } from 'vitest';
 import { check, file, fixture, judged } from './checking.fixture.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** Each call with its answer, one after the other, as JSON lines. */
+/** Each call with its answer, sequentially, as JSON lines. */
 function calls(...pairs: readonly (readonly [asked: Event, answered: Event])[]): string {
   const events = pairs.flatMap(([asked, answered], process) => [
     { process, type: 'invoke', ...asked },
@@ -19,7 +19,7 @@ async function refused(name: string, text: string): Promise<string> {
   return err;
 }
 
-describe('a number that is no exact double', () => {
+describe('a number without an exact double', () => {
   const asked = '{"process":1,"type":"invoke","f":"write","value":9007199254740993}';
   const wrote = '{"process":1,"type":"ok","f":"write"}';
   const reads = '{"process":1,"type":"invoke","f":"read"}';
@@ -27,11 +27,11 @@ describe('a number that is no exact double', () => {
   test.each([
     ['big.jsonl', `${[asked, wrote, reads, read].join('\n')}\n`],
     ['big.json', `[${[asked, wrote, reads, read].join(',')}]`],
-  ])('stays apart from its neighbour in %s', async (name, text) => {
+  ])('differs from its neighbor in %s', async (name, text) => {
     expect(await judged(file(name, text))).toMatchObject({ code: 1, line: { model: 'register' } });
   });
 
-  test('is no token', async () => {
+  test('is not a valid token', async () => {
     const text = asked.replace('"value"', '"token":9007199254740993,"value"');
     expect(await refused('token.jsonl', `${text}\n`)).toContain('a whole number below 2^53');
   });
@@ -45,7 +45,7 @@ describe('an answer', () => {
     [acquire, { ok: 'no' }, 'unknown ok "no"'],
     [{ f: 'write', value: 1 }, { answer: 'refused' }, 'unknown answer "refused"'],
     [{ f: 'cas', value: [1, 2] }, { answer: 7 }, 'unknown answer "7"'],
-  ])('that nobody knows is refused where it stands: %o, %o', async (asked, answered, what) => {
+  ])('that is unknown is refused at its line: %o, %o', async (asked, answered, what) => {
     const err = await refused('answer.jsonl', calls([asked, answered]));
     expect(err).toContain(`answer.jsonl:2:1: ${what}`);
   });
@@ -56,12 +56,12 @@ describe('an answer', () => {
     { ok: false },
     { value: false },
     { value: ':busy' },
-  ])('of no is heard: %o', async (answered) => {
+  ])('that denies is recognized: %o', async (answered) => {
     const text = calls([acquire, {}], [acquire, answered]);
     expect((await check(file('no.jsonl', text))).code).toBe(0);
   });
 
-  test('of a cas that missed may be its value', async () => {
+  test('of a failed cas may be its value', async () => {
     const cas = { f: 'cas', value: [2, 3] };
     const write = { f: 'write', value: 1 };
     expect((await check(file('no.jsonl', calls([write, {}], [cas, { value: false }])))).code).toBe(
@@ -75,7 +75,7 @@ describe('an answer', () => {
 
 describe('an object', () => {
   const write = { f: 'write', key: 'x', value: 1 };
-  test('may have a number for a name', async () => {
+  test('may have a number as its name', async () => {
     const fenced = [5, 3].map((token, at) => [{ ...write, resource: at, token }, {}] as const);
     expect((await judged(file('resource.jsonl', calls(...fenced)))).line.parts).toHaveLength(2);
     const owned = ['acquire', 'release'].map((f) => [{ f, key: 'db', owner: 17 }, {}] as const);
@@ -87,12 +87,12 @@ describe('an object', () => {
     expect(await judged(file('value.jsonl', text))).toMatchObject({ code: 0 });
   });
 
-  test('is not told from the value of another kind, which the report says', async () => {
+  test('is not guessed from a value of another type, which the report mentions', async () => {
     const text = calls([{ f: 'acquire', value: 5 }, {}]);
     expect((await check(file('number.jsonl', text))).out).toContain('1 operation says nothing');
   });
 
-  test('is not guessed from a pair in our own format, and elsewhere the report says it', async () => {
+  test('is not guessed from a pair in fencepost’s format; for others a note says so', async () => {
     const pairs = [
       { f: 'write', value: [1, 2] },
       { f: 'write', value: [3, 4] },
@@ -107,7 +107,7 @@ describe('an object', () => {
 });
 
 describe('in our own format', () => {
-  test('a field that nobody reads is refused, but of a fault', async () => {
+  test('an unknown field is refused, except in a fault', async () => {
     const text = calls([{ f: 'write', value: 1, tokn: 3 }, {}]);
     expect(await refused('field.jsonl', text)).toContain(
       'unknown field "tokn"; did you mean "token"?',
@@ -119,7 +119,7 @@ describe('in our own format', () => {
 });
 
 describe('JSON', () => {
-  test('with a key twice is refused', async () => {
+  test('with a duplicate key is refused', async () => {
     const twice = '{"process":1,"type":"invoke","f":"write","value":1,"value":2}\n';
     expect(await refused('twice.jsonl', twice)).toContain(':1:52: "value" stands twice');
     const inside = '{"process":1,"type":"invoke","f":"write","value":{"a":"\\":","b":1,"a":2}}\n';
@@ -128,7 +128,7 @@ describe('JSON', () => {
     expect((await check(file('once.jsonl', once), '--model=register')).code).toBe(0);
   });
 
-  test('that is none, or too deep, is told where', async () => {
+  test('that is invalid or too deep is reported with its place', async () => {
     const good = calls([{ f: 'write', value: 1 }, {}]);
     expect(await refused('none.jsonl', `${good}garbage here\n`)).toMatch(/:3:1: this is no JSON/);
     const deep = good.replace('1}', `${'['.repeat(9000)}${']'.repeat(9000)}}`);
@@ -157,21 +157,21 @@ describe('times of operations', () => {
       ['"1700000000000000001"', '1700000000000000002', '1700000000000000003'],
     ],
     ['with an exponent', ['1.7e18', '1700000000000000001', '17000000000000000020e-1']],
-  ])('%s are one scale', async (_, [call = '', end = '', after = '']) => {
-    // The get that begins after the put returned cannot find nothing; one that overlaps it can.
+  ])('%s have the same scale', async (_, [call = '', end = '', after = '']) => {
+    // A get that begins after the put returned cannot miss it; one that overlaps it can.
     const later = await check(file('later.json', operations([call, end], [after, after])));
     expect({ code: later.code, err: later.err }).toEqual({ code: 1, err: '' });
     const during = await check(file('during.json', operations([call, end], [call, after])));
     expect(during.code).toBe(0);
   });
 
-  test('with fractions beside whole ones keep their order', async () => {
+  test('with and without fractions keep their order', async () => {
     const put = ['1700000000000020.5', '1700000000000030.5'] as const;
     const get = ['1700000000000040', '1700000000000050'] as const;
     expect((await check(file('mixed.json', operations(put, get)))).code).toBe(1);
   });
 
-  test('of the largest 64-bit number mean that it never returned', async () => {
+  test('of the largest 64-bit number mean that the call never returned', async () => {
     const never = operations(['10', '9223372036854775807'], ['20', '30']);
     expect((await check(file('never.json', never))).code).toBe(0);
   });
@@ -197,7 +197,7 @@ Everything looks good! ヽ(‘ー\`)ノ
   });
 });
 
-test('a map without the key answers nil where --init null says so, which the report tells', async () => {
+test('a map without the key answers nil with --init null, which the report suggests', async () => {
   const path = file('nil.jsonl', calls([{ f: 'get', key: 'x' }, { value: null }]));
   const { code, out } = await check(path);
   expect(code).toBe(1);
@@ -205,9 +205,9 @@ test('a map without the key answers nil where --init null says so, which the rep
   expect((await check(path, '--init=null')).code).toBe(0);
 });
 
-describe('a bad return that is perhaps not the first one', () => {
+describe('a bad return that may not be the first one', () => {
   const options = [fixture('kv-invalid.txt'), '--max-configurations=1'];
-  test('is said to be so, and nothing is said about an order before it', async () => {
+  test('is reported as such, without an order for the returns before it', async () => {
     const { code, out } = await check(...options);
     expect(code).toBe(1);
     expect(out.replaceAll(/\s+/g, ' ')).toContain(

@@ -1,6 +1,6 @@
 /**
- * What `fencepost check` says of recorded histories: our own, the same one in every format, and
- * those whose verdicts other projects publish.
+ * Tests `fencepost check` on recorded histories: those of the project, one history in every format,
+ * and those with published verdicts.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { CHECK_HELP } from './check.ts';
 import { check, file, fixture, folder, judged, root } from './checking.fixture.ts';
 import { sampleEvents, writers } from './recorded.fixture.ts';
 
-describe('a history of our own', () => {
+describe('a history of the project', () => {
   test.each([
     ['register', 'log', 'jepsen-log', 'cas-register'],
     ['kv', 'txt', 'porcupine', 'kv'],
@@ -23,7 +23,7 @@ describe('a history of our own', () => {
     ['operations', 'json', 'operations', 'kv'],
     ['fenced-register', 'jsonl', 'jsonl', 'fenced-register'],
     ['mutex', 'jsonl', 'jsonl', 'mutex'],
-  ])('of a %s tells its format and its model', async (name, ending, format, model) => {
+  ])('of a %s is reported with its format and its model', async (name, ending, format, model) => {
     for (const [verdict, exit] of [
       ['valid', 0],
       ['invalid', 1],
@@ -48,7 +48,7 @@ describe('a history of our own', () => {
     expect(bad[0]?.core.map(({ invokeLine }) => invokeLine)).toEqual([1, 7]);
   });
 
-  test('is told in text, in lanes with line numbers, and drawn on a page', async () => {
+  test('is described in text, in lanes with line numbers, and drawn on a page', async () => {
     const page = join(folder, 'page.html');
     const { code, out } = await check(fixture('mutex-invalid.jsonl'), '--html', page);
     expect(code).toBe(1);
@@ -61,7 +61,7 @@ describe('a history of our own', () => {
     expect(html).not.toMatch(/<script|src=|http(?!:\/\/www\.w3\.org)/);
   });
 
-  test('cannot smuggle markup into the page', async () => {
+  test('cannot inject markup into the page', async () => {
     const page = join(folder, 'markup.html');
     const text = '{"process":"<b>","type":"invoke","f":"read","key":"<i>","value":null}\n';
     const path = file('markup.jsonl', `${text}{"process":"<b>","type":"ok","value":"<u>"}\n`);
@@ -70,7 +70,7 @@ describe('a history of our own', () => {
     for (const markup of ['by <b>', '<i>', '<u>']) expect(html).not.toContain(markup);
   });
 
-  test('has failed calls that say nothing, or with --fail strict that they were not possible', async () => {
+  test('has failed calls without information, or with --fail strict impossible ones', async () => {
     const log = [':invoke :write 1', ':ok :write 1', ':invoke :cas [1 2]', ':fail :cas [1 2]'];
     const text = log.map((event) => `INFO  jepsen.util - 0 ${event}\n`).join('');
     const path = file('failed.log', text);
@@ -80,7 +80,7 @@ describe('a history of our own', () => {
     expect(strict.line.parts[0]?.because).toContain('any value but 1');
   });
 
-  test('stays undecided within too small a budget, and says how far it came', async () => {
+  test('stays undecided within too small a budget, and reports how far it got', async () => {
     const events = Array.from(
       { length: 12 },
       (_, at) => `{"process":${at},"type":"invoke","f":"add","value":${2 ** at}}`,
@@ -95,7 +95,7 @@ describe('a history of our own', () => {
 });
 
 describe('the same history', () => {
-  test('is read alike from every format, however its file is cut into pieces', () => {
+  test('is read alike from every format, in pieces of any size', () => {
     fc.assert(
       fc.property(
         sampleEvents,
@@ -108,7 +108,7 @@ describe('the same history', () => {
     );
   });
 
-  test('tells its format', () => {
+  test('is recognized in every format', () => {
     fc.assert(
       fc.property(sampleEvents, (events) => {
         for (const [name, write] of writers) expect(formatOf(write(events))?.name).toBe(name);
@@ -131,7 +131,7 @@ describe('the same history', () => {
     return operationsOf(built);
   }
 
-  /** Without keys, which one of the formats demands, in the order of the calls. */
+  /** Removes keys, which one of the formats requires, and sorts by the order of the calls. */
   function operationsOf({ history }: BuiltHistory): unknown {
     return history
       .map(({ call, ...rest }) => {
@@ -141,9 +141,9 @@ describe('the same history', () => {
   }
 });
 
-test('every model and every format can be named, and is told in the help', () => {
+test('every model and every format has a name, and is listed in the help', () => {
   expect([...dialects.keys()].sort()).toEqual(Object.keys(models).sort());
-  // A model that was renamed is known under both names and told under one.
+  // A renamed model is known under both names and listed under one.
   const names = new Set(Object.values(models).map((begin) => begin().name));
   expect([...aboutModels.keys()].sort()).toEqual([...names].sort());
   for (const line of CHECK_HELP.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
@@ -152,13 +152,15 @@ test('every model and every format can be named, and is told in the help', () =>
   }
 });
 
-/** Histories that others recorded may lie beside the project, in a folder of any name. */
+/**
+ * Histories recorded by other projects; they may lie beside the project, in a folder of any name.
+ */
 const recorded = readdirSync(join(root, '..'))
   .map((name) => join(root, '..', name, 'data'))
   .find((path) => existsSync(join(path, 'porcupine/jepsen')) && existsSync(join(path, 'knossos')));
 
 describe.skipIf(recorded === undefined)(
-  'a history that others recorded has the verdict they publish',
+  'a history of another project has its published verdict',
   () => {
     const at = (path: string): string => join(recorded ?? '', path);
     const verdict = { valid: 0, invalid: 1 };
@@ -208,7 +210,7 @@ describe.skipIf(recorded === undefined)(
       });
     });
 
-    test('a log that is cut in the middle of a line is an error', async () => {
+    test('a log that is truncated in the middle of a line is an error', async () => {
       const text = readFileSync(at('porcupine/kv/c10-ok.txt'), 'utf8');
       const { code, err } = await check(file('c10-cut.txt', text.slice(0, text.length / 2)));
       expect(code).toBe(2);

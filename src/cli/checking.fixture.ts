@@ -1,4 +1,4 @@
-/** Runs `fencepost check` inside a test and catches what it writes. */
+/** Runs `fencepost check` in this process and captures its output. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { runProgram } from './program.ts';
 
 export const root: string = fileURLToPath(new URL('../../', import.meta.url));
 export const folder: string = mkdtempSync(join(tmpdir(), 'fencepost-check-'));
-// Not after all tests of a file: where files share their modules, this one runs once.
+// Not in `afterAll`: if test files share their modules, this module runs once for all.
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 export interface Ended {
@@ -18,7 +18,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** What `fencepost check` ends with and writes. */
+/** Returns the exit code and the output of `fencepost check`. */
 export async function check(...args: readonly string[]): Promise<Ended> {
   const written = { out: '', err: '' };
   const catchInto = (stream: NodeJS.WriteStream, name: 'out' | 'err') =>
@@ -34,7 +34,7 @@ export async function check(...args: readonly string[]): Promise<Ended> {
   }
 }
 
-/** The line of `--json`, which fits the shipped schema. */
+/** Returns the line of `--json`, after a check against the shipped schema. */
 export async function judged(...args: readonly string[]): Promise<{ code: number; line: Line }> {
   const { code, out, err } = await check(...args, '--json');
   expect(err).toBe('');
@@ -59,14 +59,14 @@ export interface Line {
   }[];
 }
 
-/** A file in a folder that is removed in the end. */
+/** Writes a file in a folder that is removed at exit. */
 export function file(name: string, text: string | Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
 }
 
-/** A history of the project. */
+/** Returns the path of a history of the project. */
 export function fixture(name: string): string {
   return join(root, 'fixtures/histories', name);
 }

@@ -1,4 +1,4 @@
-/** What people type and what they get: the command line, exit codes and messages. */
+/** Tests the command line: its output, exit codes and messages. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -29,7 +29,7 @@ function file(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-/** The last line of `--json`, which fits the shipped schema. */
+/** Returns the last line of `--json`, after a check against the shipped schema. */
 function lastJson(out: string): unknown {
   return outputLine.parse(JSON.parse(out.trim().split('\n').at(-1) ?? ''));
 }
@@ -54,7 +54,7 @@ function small(name: string, expectation: string, faults = PAUSES): string {
 const quick = ['--seeds', '100', '--workers', '0', '--output', join(folder, 'reports')];
 
 describe('run', () => {
-  test('ends with 0, a summary and files when every expectation is met', async () => {
+  test('ends with 0, a summary and files if every expectation is met', async () => {
     const path = small('met.yaml', '{ breaks: [fence-monotone] }');
     const { code, out } = await fencepost('run', path, ...quick, '--json');
     expect(code).toBe(0);
@@ -75,7 +75,7 @@ describe('run', () => {
     expect((await fencepost('replay', plan)).code).toBe(0);
   });
 
-  test('ends with 1 when a claim breaks that should hold, and explains it in 25 lines', async () => {
+  test('ends with 1 if a claim breaks that should hold, and explains it in 25 lines', async () => {
     const { code, out } = await fencepost(
       'run',
       small('broken.yaml', '{ holds: [fence-monotone] }'),
@@ -88,12 +88,12 @@ describe('run', () => {
     expect(block.join(' ')).toMatch(/Let A be .* Then .* However /s);
   });
 
-  test('ends with 1 when a claim holds that should break', async () => {
+  test('ends with 1 if a claim holds that should break', async () => {
     const path = small('missing.yaml', '{ breaks: [tokens-unique] }');
     expect((await fencepost('run', path, ...quick)).code).toBe(1);
   });
 
-  test('ends with 5 when what should hold was never tested', async () => {
+  test('ends with 5 if a claim that should hold was never exercised', async () => {
     const never = 'faults: [{ pause: { process: clients, for: 1ms, chance: 1/100000 } }]';
     const { code, out } = await fencepost(
       'run',
@@ -104,7 +104,7 @@ describe('run', () => {
     expect(out).toContain('pause never fired');
   });
 
-  test('refuses a fault that is placed nowhere, with what there is', async () => {
+  test('refuses a fault without a place, with the nearest names', async () => {
     const nowhere = 'faults: [{ pause: { process: clients, after: renew, for: 1ms } }]';
     const path = small('nowhere.yaml', '{ holds: [tokens-unique] }', nowhere);
     for (const command of ['run', 'show']) {
@@ -116,28 +116,28 @@ describe('run', () => {
     }
   });
 
-  test('judges no "should break" on a single seed', async () => {
+  test('does not judge `breaks` on a single seed', async () => {
     const path = small('single.yaml', '{ breaks: [fence-monotone] }', '');
     const { code, out } = await fencepost('run', path, '--seed', '4', '--workers', '0', '--json');
     expect(code).toBe(0);
     expect(lastJson(out)).toMatchObject({ scenarios: [{ systems: [{ met: null, seeds: 1 }] }] });
   });
 
-  test('repeats every seed and finds no difference when asked', async () => {
+  test('repeats every seed on request, and finds no difference', async () => {
     const path = small('twice.yaml', '{ breaks: [fence-monotone] }');
     const { code, err } = await fencepost('run', path, ...quick, '--check-determinism');
     expect(code).toBe(0);
     expect(err).toContain('100 runs repeated, every event equal');
   });
 
-  test('whose errors nobody reads ends with its own result', async () => {
+  test('ends with its own result if its stderr is closed', async () => {
     const child = spawn('node', [cli, 'run', 'six-steps', '--output', join(folder, 'unread')]);
     child.stderr.destroy();
     child.stdout.resume();
     expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(0);
   });
 
-  test.skipIf(!existsSync('/dev/full'))('whose results find no room writes all else', () => {
+  test.skipIf(!existsSync('/dev/full'))('writes its files even if stdout is full', () => {
     const full = openSync('/dev/full', 'w');
     const output = join(folder, 'full');
     const args = [cli, 'run', 'six-steps', '--quiet', '--output', output];
@@ -147,7 +147,7 @@ describe('run', () => {
     expect(existsSync(join(output, 'six-steps.html'))).toBe(true);
   });
 
-  test('interrupted, prints what is known so far and ends with 130', async () => {
+  test('interrupted, prints the results so far and ends with 130', async () => {
     const path = small('long.yaml', '{ breaks: [fence-monotone] }');
     const args = [cli, 'run', path, '--seeds', '100000000', '--output', join(folder, 'long')];
     const child: ChildProcess = spawn('node', args, { cwd: root });
@@ -155,7 +155,7 @@ describe('run', () => {
     child.stdout?.on('data', (data) => {
       out += String(data);
     });
-    // The seeds begin when a few of them were run twice.
+    // The sweep starts after a few seeds were run twice.
     child.stderr?.on('data', (data) => {
       if (String(data).includes('determinism')) setTimeout(() => child.kill('SIGINT'), 2000);
     });
@@ -165,7 +165,7 @@ describe('run', () => {
     expect(out).toMatch(/^\? interrupted after [\d,–]+ of 100,000,000 seeds: /m);
   });
 
-  test('interrupted among several, says in which', async () => {
+  test('interrupted among several scenarios, names the current one', async () => {
     const first = small('first.yaml', '{ breaks: [fence-monotone] }');
     const second = file('second.yaml', readFileSync(first, 'utf8').replace('small', 'second'));
     const args = [
@@ -199,7 +199,7 @@ describe('a mistake in the input', () => {
     expect(code).toBe(2);
   }
 
-  test('that is several gets a line each, with file, line, column and a suggestion', async () => {
+  test('gets a line per mistake, with file, line, column and a suggestion', async () => {
     const wrong = SMALL.replace('EXPECT', '{}').replace('ttl:', 'tll:');
     const path = file('typos.yaml', wrong.replace('FAULTS', 'faults: [{ pausee: {} }]'));
     await fails(path, /typos\.yaml:5:\d+ clients\.tll: .*did you mean "ttl"\?/);
@@ -209,7 +209,7 @@ describe('a mistake in the input', () => {
     await fails(claims, /claims\.yaml:4:\d+ .*did you mean "tokens-unique"/);
   });
 
-  test('that is no file, a directory, binary, too large or an alias bomb is told in one line', async () => {
+  test('such as a directory, a binary or large file, or an alias bomb takes one line', async () => {
     mkdirSync(join(folder, 'directory'), { recursive: true });
     await fails(join(folder, 'nothing.yaml'), /nothing\.yaml:1:1: there is no such file/);
     await fails(join(folder, 'directory'), /this is a directory/);
@@ -225,7 +225,7 @@ describe('a mistake in the input', () => {
     await fails(file('tabs.yaml', 'name: x\n\tsystems: {}\n'), /tabs\.yaml:2:/);
   });
 
-  test('on the command line is named, with the option that it is in', async () => {
+  test('on the command line is reported with its option', async () => {
     const path = small('flags.yaml', '{}');
     expect(await fencepost('run', path, '--seeds', 'many')).toMatchObject({ code: 2 });
     expect((await fencepost('run', path, '--seeds', '9..3')).err).toContain(
@@ -252,7 +252,7 @@ describe('a mistake in the input', () => {
 describe('replay', () => {
   const path = join(root, 'fixtures/zombie-writer.yaml');
 
-  test('tells reproduced, fixed, inert and diverged apart', async () => {
+  test('distinguishes reproduced, fixed, inert and diverged', async () => {
     const output = join(folder, 'zombie');
     await fencepost('run', path, '--seeds', '100', '--workers', '0', '--output', output);
     const plan = join(output, 'zombie-writer-unfenced-grant-order.yaml');
@@ -277,7 +277,7 @@ describe('replay', () => {
   });
 });
 
-test('show prints a plan that shrink takes, and shrink gives a smaller one', async () => {
+test('show prints a plan that shrink accepts, and shrink returns a smaller one', async () => {
   const scenario = join(root, 'fixtures/zombie-writer.yaml');
   const run = await fencepost('run', scenario, ...quick, '--json');
   const finding: unknown = JSON.parse(run.out.split('\n')[0] ?? '');

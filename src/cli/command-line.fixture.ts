@@ -1,6 +1,6 @@
 /**
- * Runs the command line: that of the built package as a user does, in a process of its own, or that
- * of the sources in this one.
+ * Runs the command line: that of the built package in a process, or that of the sources in this
+ * process.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { yieldToEventLoop } from '../host/async/ambient.ts';
 
-/** The folder of the project. */
+/** The root of the project. */
 export const root: string = fileURLToPath(new URL('../../', import.meta.url));
 
 const VERSION = z
@@ -22,7 +22,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Without colours; in the project's folder, if no other is given. */
+/** Runs the built command line without colors, by default in the root of the project. */
 export function runCli(
   args: readonly string[],
   setting: {
@@ -41,9 +41,9 @@ export function runCli(
 }
 
 /**
- * The same in this process, from the sources, without what belongs to a process: signals, and the
- * end of code that hangs. A fifth of the time, as nothing is loaded or compiled anew. A `run` has
- * no other threads: they would need what is built.
+ * Runs the sources in this process, without signals and without a limit for code that hangs. It
+ * takes a fifth of the time, since nothing is loaded or compiled again. A `run` has no worker
+ * threads, which would need the built package.
  */
 export async function runHere(
   args: readonly string[],
@@ -76,7 +76,7 @@ export async function runHere(
     const code = await runProgram(argv, VERSION);
     return { code, ...said };
   } finally {
-    // The streams of a run are put back in a later turn.
+    // A run restores the streams in a later turn.
     await yieldToEventLoop();
     stdout.write = before.out;
     stderr.write = before.err;

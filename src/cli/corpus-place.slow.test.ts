@@ -1,4 +1,6 @@
-/** Plans are kept beside their scenario, and found there: by `run`, and by `corpus` unasked. */
+/**
+ * Tests that plans are kept beside their scenario, where `run` and `corpus` find them by default.
+ */
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -32,7 +34,7 @@ function fencepost(...args: readonly string[]): { readonly code: number; readonl
 
 const RUN = ['run', 'locks/zombie.yaml', '--seeds', '60', '--workers', '1'];
 
-test('after init and run, the `keep:` that is printed has the next run replay the plan', () => {
+test('after init and run, the printed `keep:` command lets the next run replay the plan', () => {
   expect(fencepost('init').code).toBe(0);
   const first = fencepost(...RUN);
   expect(first.told).toContain('corpus: 0 plans replayed');
@@ -46,7 +48,7 @@ test('after init and run, the `keep:` that is printed has the next run replay th
   expect(again).toMatchObject({ code: 0, told: expect.stringContaining('kept already') });
 }, 120_000);
 
-test('a plan is kept beside its scenario, however deep that lies', () => {
+test('a plan is kept beside its scenario at any depth', () => {
   const deep = 'one/two/three/four/five/six';
   mkdirSync(join(folder, deep), { recursive: true });
   renameSync(join(folder, 'locks'), join(folder, deep, 'locks'));
@@ -57,7 +59,7 @@ test('a plan is kept beside its scenario, however deep that lies', () => {
   renameSync(join(folder, deep, 'locks'), join(folder, 'locks'));
 });
 
-test('accept leaves a plan that still breaks, and says so', () => {
+test('accept does not change a plan that still breaks, and reports that', () => {
   const [name = ''] = readdirSync(join(folder, 'locks/plans'));
   const file = join('locks/plans', name);
   const before = readFileSync(join(folder, file), 'utf8');
@@ -69,7 +71,7 @@ test('accept leaves a plan that still breaks, and says so', () => {
   expect(readFileSync(join(folder, file), 'utf8')).toBe(before);
 });
 
-test('accept makes a guard of a plan that is fixed', () => {
+test('accept turns a fixed plan into a guard', () => {
   const [name = ''] = readdirSync(join(folder, 'locks/plans'));
   const file = join(folder, 'locks/plans', name);
   const text = readFileSync(file, 'utf8');

@@ -1,6 +1,6 @@
 /**
- * `fencepost corpus update` on the command line: the guide's lock is edited, and what was
- * kept of it goes on to be replayed, or is told what its names are now.
+ * Tests `fencepost corpus update`: after edits of the lock of the guide, its kept plan still
+ * replays, or a new name is suggested.
  */
 import {
   copyFileSync,
@@ -26,7 +26,7 @@ const plan = join(plans, 'my-lock-alone-grant-order.yaml');
 const scenario = join(folder, 'my-lock.yaml');
 const published = readFileSync(join(root, 'fixtures/guide/my-lock.mjs'), 'utf8');
 
-/** A pause after the lock was taken, as people write it down. */
+/** A pause after the lock was taken, as a user would write it. */
 const KEPT = `# Bob’s lease is over before he reads: found in June.
 fencepost: 1
 scenario: my-lock
@@ -61,7 +61,7 @@ beforeEach(() => {
   writeFileSync(plan, KEPT.replace('POINT', 'write'));
 });
 
-test('a plan whose code has not changed but in its digest keeps its words and gets the digest', async () => {
+test('a plan whose code changed only in its digest keeps its text with a new digest', async () => {
   const { code, out } = await corpus('update');
   expect([code, out]).toEqual([0, `✓ ${plan}: updated, reproduced\n`]);
   const text = readFileSync(plan, 'utf8');
@@ -73,7 +73,7 @@ test('a plan whose code has not changed but in its digest keeps its words and ge
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 
-test('a plan that another process reserves is not written, which ends with 2 and says why', async () => {
+test('a plan that another process reserves is not written, and update ends with 2', async () => {
   const reservation = join(plans, '.my-lock-alone-grant-order.yaml.new');
   const before = readFileSync(plan, 'utf8');
   writeFileSync(reservation, '');
@@ -84,7 +84,7 @@ test('a plan that another process reserves is not written, which ends with 2 and
   expect((await corpus('update')).code).toBe(0);
 });
 
-test('a plan says what it breaks by once it was updated, and is told where it breaks otherwise', async () => {
+test('an updated plan names its cause, and a breach by another cause is reported', async () => {
   expect((await corpus('update')).code).toBe(0);
   const text = readFileSync(plan, 'utf8');
   expect(text).toContain('cause: { rule: write-after-read, faults: [ pause before access ] }');
@@ -98,7 +98,7 @@ test('a plan says what it breaks by once it was updated, and is told where it br
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 
-test('a plan that needs a longer pause now reproduces, and is told and kept as that', async () => {
+test('a plan that needs a longer pause now reproduces, with a note, and is updated', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'write').replace('for: 30ms', 'for: 22ms'));
   const checked = await corpus('check');
   expect(checked.out).toMatch(/✓ .*: reproduced[\s\S]*it takes a pause of 2[\d.]+ ms instead of/);
@@ -112,7 +112,7 @@ test('a plan that needs a longer pause now reproduces, and is told and kept as t
   expect((await corpus('check')).out).not.toContain('it takes');
 });
 
-test('a name that is gone ends with 5 everywhere, with the rename that mends it', async () => {
+test('an unknown name ends with 5 in every command, with a rename that fixes it', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
   const advice = `it reproduces where "store" is "write": \`npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
   const checked = await corpus('check');
@@ -129,7 +129,7 @@ test('a name that is gone ends with 5 everywhere, with the rename that mends it'
   expect((await corpus('check')).code).toBe(0);
 });
 
-test('a rename by which a plan does not reproduce, or of nothing, writes nothing', async () => {
+test('a rename that does not reproduce, or of an unknown name, writes nothing', async () => {
   const text = KEPT.replace('POINT', 'store');
   writeFileSync(plan, text);
   expect((await corpus('update', '--rename', 'store=eval')).code).not.toBe(0);

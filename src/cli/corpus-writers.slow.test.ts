@@ -1,6 +1,6 @@
 /**
- * Laws of those who write to a corpus at once, or are killed while they do: what is visible is
- * whole, and nobody undoes what another did.
+ * Tests concurrent writers of a corpus, and writers that are killed: every visible file is
+ * complete, and no process undoes the work of another.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -22,7 +22,7 @@ const faulty = join(root, 'src/cli/faulty-files.fixture.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A plan, the same less simply, and another kind of failure that would have its name. */
+/** A plan, a less simple version of it, and another kind of failure that would get its name. */
 const zombie = join(root, 'fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
 const longer = edited('longer.yaml', 'for: 20ms', 'for: 21.7ms');
 const other = edited('other.yaml', 'before: bob/3/write', 'after: bob/3/checked');
@@ -44,13 +44,13 @@ function newFolder(...plans: readonly string[]): string {
   return made;
 }
 
-/** The exit code of a process that dies at this change of files; null where it did. */
+/** Returns the exit code of a process that dies at this change of a file, or null if it died. */
 function dying(args: readonly string[], dieAt: string): number | null {
   const env = { ...process.env, NO_COLOR: '1', DIE_AT: dieAt };
   return spawnSync('node', ['--import', faulty, cli, ...args], { stdio: 'ignore', env }).status;
 }
 
-/** The plans of a folder, each of which must be whole. */
+/** Returns the plans of a folder, each of which must be complete. */
 function wholePlans(at: string): readonly string[] {
   const visible = readdirSync(at).filter((name) => !name.startsWith('.'));
   for (const name of visible) {
@@ -63,8 +63,8 @@ function wholePlans(at: string): readonly string[] {
   return visible;
 }
 
-describe('killed at any of its changes of files', () => {
-  test('an add leaves the corpus without the plan or with it, and the next add goes well', async () => {
+describe('killed at any of its file changes', () => {
+  test('an add leaves the corpus with or without the plan, and the next add succeeds', async () => {
     const kills = await killsOf(async (dieAt) => {
       const at = newFolder();
       const code = dying(['corpus', 'add', zombie, '--corpus', at], dieAt);
@@ -78,7 +78,7 @@ describe('killed at any of its changes of files', () => {
     expect(kills).toBeGreaterThan(4);
   });
 
-  test('a replacement leaves the old plan or the new one; who comes next is told what to do', async () => {
+  test('a replacement leaves the old or the new plan, and the next one what to do', async () => {
     const kills = await killsOf(async (dieAt) => {
       const at = newFolder(longer);
       const add = ['corpus', 'add', zombie, '--replace', '--corpus', at];
@@ -96,7 +96,7 @@ describe('killed at any of its changes of files', () => {
   });
 });
 
-/** How often a process was killed until it came to its end. */
+/** Returns how often a process was killed until it finished. */
 async function killsOf(attempt: (dieAt: string) => Promise<number | null>): Promise<number> {
   for (let kills = 0; kills < 60; kills += 1) {
     if ((await attempt(String(kills + 1))) !== null) return kills;
@@ -104,8 +104,8 @@ async function killsOf(attempt: (dieAt: string) => Promise<number | null>): Prom
   throw new Error('it never came to its end');
 }
 
-describe('two processes that add at once', () => {
-  /** Both have read the corpus before either writes to it. */
+describe('two concurrent adds', () => {
+  /** Starts both; each has read the corpus before either writes to it. */
   async function addAtOnce(at: string, ...plans: readonly string[]): Promise<readonly number[]> {
     const meeting = newFolder();
     const env = { ...process.env, MEET: meeting };
@@ -119,14 +119,14 @@ describe('two processes that add at once', () => {
     return ended;
   }
 
-  test('the same failure keep it once', async () => {
+  test('keep the same failure once', async () => {
     const at = newFolder();
     const codes = await addAtOnce(at, zombie, longer);
     expect([...codes].sort()).toEqual([0, 0]);
     expect(wholePlans(at)).toHaveLength(1);
   });
 
-  test('two failures of one name keep both', async () => {
+  test('keep two failures with one name', async () => {
     const at = newFolder();
     expect(await addAtOnce(at, zombie, other)).toEqual([0, 0]);
     const texts = readdirSync(at).map((name) => readFileSync(join(at, name), 'utf8'));

@@ -1,4 +1,4 @@
-/** Laws of the corpus on the command line: one plan a kind, and nothing unasked. */
+/** Tests the corpus commands: one plan per kind, and no change without a request. */
 import {
   copyFileSync,
   mkdirSync,
@@ -24,7 +24,7 @@ function corpus(verb: string, at: string, ...args: string[]): Promise<Ended> {
   return runHere(['corpus', verb, ...args, '--corpus', at]);
 }
 
-/** The lines of `--json`, which fit the shipped schema. */
+/** Returns the lines of `--json`, after a check against the shipped schema. */
 function jsonOf({ out }: Ended): readonly Record<string, unknown>[] {
   const lines = out.trim().split('\n');
   return lines.map((line) => Object(outputLine.parse(JSON.parse(line))));
@@ -39,7 +39,7 @@ function newFolder(...plans: readonly string[]): string {
   return made;
 }
 
-/** A plan file that differs from the kept one; every change must apply. */
+/** Writes a plan file that differs from the kept one. Every change must apply. */
 function edited(name: string, ...changes: readonly (readonly [string, string])[]): string {
   let text = readFileSync(zombie, 'utf8');
   for (const [from, to] of changes) {
@@ -51,7 +51,7 @@ function edited(name: string, ...changes: readonly (readonly [string, string])[]
   return file;
 }
 
-test('plans with the line ends of Windows are kept, checked and updated as others are', async () => {
+test('plans with CRLF line ends are kept, checked and updated like others', async () => {
   const crlf = join(folder, 'crlf.yaml');
   writeFileSync(crlf, readFileSync(zombie, 'utf8').replaceAll('\n', '\r\n'));
   const at = newFolder();
@@ -65,7 +65,7 @@ test('plans with the line ends of Windows are kept, checked and updated as other
 });
 
 describe('a plan', () => {
-  test('is kept under the name of its failure, as it was written', async () => {
+  test('is kept under the name of its failure, unchanged', async () => {
     const at = newFolder();
     const { code, out } = await corpus('add', at, zombie);
     expect([code, readdirSync(at)]).toEqual([0, ['zombie-writer-unfenced-grant-order.yaml']]);
@@ -74,7 +74,7 @@ describe('a plan', () => {
     expect(readFileSync(name, 'utf8')).toBe(readFileSync(zombie, 'utf8'));
   });
 
-  test('of a kind that is kept is no mistake, and the kept one is named', async () => {
+  test('of a kept kind is not a mistake, and the kept one is named', async () => {
     const at = newFolder(zombie);
     const longer = edited('longer.yaml', ['for: 20ms', 'for: 21.7ms'], ['bob/3', 'bob/3']);
     const { code, out } = await corpus('add', at, longer);
@@ -83,7 +83,7 @@ describe('a plan', () => {
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
   });
 
-  test('that is simpler takes the place of one of its kind only if it is told to', async () => {
+  test('that is simpler replaces one of its kind only with --replace', async () => {
     const longer = edited('less-simple.yaml', ['for: 20ms', 'for: 21.7ms']);
     const at = newFolder(longer);
     expect(await corpus('add', at, zombie)).toMatchObject({
@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect(readdirSync(at)).toEqual([]);
   });
 
-  test('that says nothing of itself is kept for the first claim that it breaks', async () => {
+  test('without expectations is kept for the first claim that it breaks', async () => {
     const at = newFolder();
     const [said = ''] = /^expect:\n(?: .*\n)*/m.exec(readFileSync(zombie, 'utf8')) ?? [];
     const mute = edited('mute.yaml', [said, '']);
@@ -127,7 +127,7 @@ describe('a plan', () => {
 });
 
 describe('a check', () => {
-  test('tells all outcomes apart, and replays the others beside a damaged one', async () => {
+  test('distinguishes all outcomes, and continues after a damaged plan', async () => {
     const at = newFolder(
       zombie,
       guard,
@@ -171,13 +171,13 @@ describe('a check', () => {
     );
   });
 
-  test('passes on the plans of the fixtures, of which none is superfluous', async () => {
+  test('passes on the plans of the fixtures, none of which is superfluous', async () => {
     expect((await corpus('check', kept)).code).toBe(0);
     expect(await corpus('prune', kept)).toMatchObject({ code: 0, out: '' });
   });
 });
 
-test('a list says what each plan is kept for and what kind it is', async () => {
+test('a list shows the claim and the kind of each plan', async () => {
   const at = newFolder(zombie);
   expect((await corpus('ls', at)).out.split('\n')).toEqual([
     expect.stringMatching(/kept-0\.yaml: grant-order reproduced \([0-9a-f]{8}\)$/),
@@ -195,7 +195,7 @@ test('a list says what each plan is kept for and what kind it is', async () => {
   });
 });
 
-test('what is superfluous is listed, and deleted only if asked', async () => {
+test('superfluous plans are listed, and deleted only on request', async () => {
   const longer = edited('more.yaml', ['for: 20ms', 'for: 21.7ms']);
   const inert = edited('inert.yaml', ['for: 20ms', 'for: 1ms']);
   const at = newFolder(longer, zombie, inert, guard);
@@ -213,7 +213,7 @@ test('what is superfluous is listed, and deleted only if asked', async () => {
   expect(readdirSync(at)).toEqual(['kept-1.yaml', 'kept-3.yaml']);
 });
 
-test('a run goes on past a damaged plan, tells where, and ends with 2', async () => {
+test('a run continues after a damaged plan, reports its place, and ends with 2', async () => {
   const at = newFolder(zombie, edited('odd.yaml', ['pause:', 'pausee:']));
   const scenario = join(root, 'fixtures/zombie-writer.yaml');
   const output = ['--output', join(folder, 'out'), '--seeds', '30', '--workers', '0'];
@@ -224,7 +224,7 @@ test('a run goes on past a damaged plan, tells where, and ends with 2', async ()
   expect(out).toContain('broke as expected: unfenced: grant-order on 3');
 });
 
-test('a run does not read the plans of other scenarios, and their damage is not its business', async () => {
+test('a run does not read the plans of other scenarios, damaged or not', async () => {
   const other = edited(
     'other.yaml',
     ['scenario: zombie-writer', 'scenario: another'],

@@ -1,4 +1,4 @@
-/** `run --exhaust`: what is told, what is refused, and that it goes on where it was stopped. */
+/** Tests `run --exhaust`: its output, its refusals, and resuming it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ function run(...args: readonly string[]): Promise<Ended> {
   return runHere(['run', ...args], { cwd: folder });
 }
 
-/** The systems of the last line of `--json`, which fits the shipped schema. */
+/** Returns the systems of the last line of `--json`, after a check against the shipped schema. */
 function systemsOf({ out }: Ended): readonly Record<string, unknown>[] {
   const line = JSON.parse(out.trim().split('\n').at(-1) ?? '');
   outputLine.parse(line);
@@ -23,13 +23,13 @@ function systemsOf({ out }: Ended): readonly Record<string, unknown>[] {
 
 const SMALL = ['--exhaust', '2', '--clients', '2', '--sections', '1'] as const;
 
-/** The commands of the page, each with what it prints. */
+/** The commands of the docs page, each with its output. */
 const examples = [
   ...page.matchAll(/```sh\nnpx --no-install fencepost run (.*)\n```\n\n```text\n([\s\S]*?)\n```/g),
 ].map(([, words = '', shown = '']) => [words, shown] as const);
 
 test.each(examples)(
-  'the page shows what run %s prints',
+  'the docs page shows the output of run %s',
   { timeout: 120_000 },
   async (words, shown) => {
     const { code, out } = await run(...words.split(' '));
@@ -40,7 +40,7 @@ test.each(examples)(
   },
 );
 
-test('a finding names its plan by number, and only an exhaustive search finds edges', async () => {
+test('a finding has the number of its plan, and only an exhaustive search has edges', async () => {
   expect(examples).toHaveLength(2);
   const { out } = await run('check-then-act', ...SMALL);
   expect(out).toContain('grant-order of unfenced in check-then-act, plan 16');
@@ -69,7 +69,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-test('one thread, several, and an attempt that was stopped come to one result', {
+test('one thread, several threads and a resumed run have the same result', {
   timeout: 120_000,
 }, async () => {
   const json = ['--json', '--output', 'whole'];
@@ -93,7 +93,7 @@ test('one thread, several, and an attempt that was stopped come to one result', 
   });
 });
 
-test('shards merge into the result of one run, and tell what is missing', {
+test('shards merge into the result of one run, and missing ones are reported', {
   timeout: 120_000,
 }, async () => {
   const whole = await run(
@@ -129,12 +129,12 @@ function timeless(text: string): string {
   return text.replace(/"(seeds|events)PerSecond":\s*\d+/g, '');
 }
 
-/** Without the files of counterexamples, which lie in folders of their own. */
+/** Omits the files of counterexamples, which have separate folders. */
 function named(systems: readonly Record<string, unknown>[]): readonly unknown[] {
   return systems.map((system) => ({ ...system, counterexample: null }));
 }
 
-test('asynchronous code is exhausted, too, and what is a mistake of it is found', {
+test('asynchronous code is searched exhaustively too, and its expected breach is found', {
   timeout: 240_000,
 }, async () => {
   for (const name of ['my-lock.yaml', 'my-lock.mjs', 'my-lock.fencepost.mjs']) {

@@ -28,7 +28,7 @@ function meaningsOf(word: string): readonly string[] {
   return entriesMeant([word], entries).map(({ kind }) => kind);
 }
 
-/** The fields of all maps in a JSON schema, those in lists left out. */
+/** Returns the fields of all maps in a JSON schema, except those inside lists. */
 function namesIn(schema: unknown): readonly string[] {
   if (!isRecord(schema)) return [];
   return Object.entries(schema).flatMap(([key, part]) => [
@@ -37,7 +37,7 @@ function namesIn(schema: unknown): readonly string[] {
   ]);
 }
 
-/** What runs say of a claim, an expectation or a kept plan; a new one does not type-check. */
+/** The results of a claim, an expectation or a kept plan; a missing one does not type-check. */
 const VERDICTS = { valid: 'holds', invalid: 'breaks', unknown: 'unknown' } satisfies {
   readonly [Kind in Verdict['kind']]: string;
 };
@@ -51,7 +51,7 @@ const FATES = {
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('every word that there is', () => {
+describe('every word', () => {
   test.each([
     ['claims', [...builtInClaims.keys()]],
     ['faults', FAULT_KINDS],
@@ -61,18 +61,18 @@ describe('every word that there is', () => {
     ['exits', Object.values(exits).map(String)],
     ['events', Object.keys(EVENTS)],
     ['commands', ['run', 'show', 'corpus add', 'list', 'explain', 'schema']],
-  ])('is explained among the %s', (kind, names) => {
+  ])('is explained as one of the %s', (kind, names) => {
     expect(names.length).toBeGreaterThan(5);
     for (const name of names) expect(meaningsOf(name), name).toContain(kind);
   });
 
-  test('that stands before a colon in a scenario, however deep, is explained', () => {
+  test('that is a key of a scenario, at any depth, is explained', () => {
     const names = new Set(namesIn(schemas['scenario.schema.json']()));
     expect(names.size).toBeGreaterThan(40);
     for (const name of names) expect(() => meaningsOf(name), name).not.toThrow();
   });
 
-  test('that a verdict, a table or a kept plan is told by can be explained', () => {
+  test('of a verdict, a table or a kept plan is explained', () => {
     const marks = [true, false, null].map((met) => markOf(met).word);
     const rules = [...builtInClaims.values()].flatMap((claim) => Object.keys(claim.rules));
     const words = [
@@ -85,25 +85,25 @@ describe('every word that there is', () => {
     for (const word of [...words, ...rules]) expect(() => meaningsOf(word), word).not.toThrow();
   });
 
-  test('of the glossary stands in alphabetical order', () => {
+  test('of the glossary is in alphabetical order', () => {
     const names = terms.map(({ name }) => name);
     expect(names).toEqual([...names].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  test('of the glossary leads on to words that there are', () => {
+  test('of the glossary refers to existing words', () => {
     for (const { name, see, also } of terms) {
       for (const word of [...see, ...also]) expect(() => meaningsOf(word), name).not.toThrow();
       expect(see).not.toContain(name);
     }
   });
 
-  test('has a sentence', () => {
+  test('has a description of one sentence', () => {
     for (const { name, about } of entries) expect(about, name).toMatch(/^.{9,}$/);
     for (const { name, about } of terms) expect(about, name).toMatch(/^[A-Z`].*\.$|`$/);
   });
 });
 
-test('a claim leads to the words that are about it, and why it may not be judged', () => {
+test('a claim refers to related words, and to why it may not be judged', () => {
   const [orphan] = entriesMeant(['no-orphan'], entries);
   expect(orphan?.see).toEqual(['noted grant', 'orphan']);
 });
@@ -111,23 +111,20 @@ test('a claim leads to the words that are about it, and why it may not be judged
 describe('YAML to copy', () => {
   const kinds = ['locks', 'stores', 'claims', 'settings', 'workloads', 'steps', 'faults'] as const;
 
-  test.each(kinds)(
-    'of %s is read as a part of a scenario, and names places that exist',
-    async (kind) => {
-      for (const entry of entriesOf(kind, program)) {
-        // Of a lock of one's own alone; its text shows it.
-        if (entry.name === 'concurrency') continue;
-        const snippet = snippetOf(entry) ?? '';
-        expect(snippet, entry.name).toContain(entry.name);
-        const read = loadScenario(wholeScenario(snippet), entry.name);
-        if (read.kind !== 'scenario') expect.fail(JSON.stringify([snippet, read.problems]));
-        const { problems, warnings } = await placeFindings(read.scenario, builtIn);
-        expect([problems, warnings], snippet).toEqual([[], []]);
-      }
-    },
-  );
+  test.each(kinds)('of %s is valid in a scenario, and names existing places', async (kind) => {
+    for (const entry of entriesOf(kind, program)) {
+      // Only user-defined locks have it; its text shows how.
+      if (entry.name === 'concurrency') continue;
+      const snippet = snippetOf(entry) ?? '';
+      expect(snippet, entry.name).toContain(entry.name);
+      const read = loadScenario(wholeScenario(snippet), entry.name);
+      if (read.kind !== 'scenario') expect.fail(JSON.stringify([snippet, read.problems]));
+      const { problems, warnings } = await placeFindings(read.scenario, builtIn);
+      expect([problems, warnings], snippet).toEqual([[], []]);
+    }
+  });
 
-  test('of a lock, store or fault says it with every option at its default', () => {
+  test('of a lock, store or fault shows every option with its default', () => {
     for (const { name, options } of entries.filter(({ options: some }) => some.length > 0)) {
       const [entry] = entriesMeant([name], entries);
       if (entry === undefined) expect.fail(name);
@@ -139,7 +136,7 @@ describe('YAML to copy', () => {
   });
 });
 
-test('a claim is shown by scenarios in which it breaks, and by such in which it holds', () => {
+test('a claim lists scenarios in which it breaks, and scenarios in which it holds', () => {
   const [claim] = entriesMeant(['grant-order'], entries);
   if (claim === undefined) expect.fail();
   const rows = new Map(shownBy(claim).map(({ how, scenarios }) => [how, scenarios]));
@@ -157,7 +154,7 @@ describe('a word', () => {
     ['token-lower', 'claims'],
     ['hold', 'expectations'],
     ['--check-determinism', 'commands'],
-  ])('%j may be typed as people do', (word, kind) => {
+  ])('%j is found in any common spelling', (word, kind) => {
     expect(meaningsOf(word)).toContain(kind);
   });
 
@@ -165,13 +162,13 @@ describe('a word', () => {
     ['grantorder', 'did you mean "grant-order"?'],
     ['pausee', 'did you mean "pause"?'],
     ['wibble-wobble-wubble', 'the nearest are '],
-  ])('%j is a mistake that names what is near', (word, hint) => {
+  ])('%j is a mistake, with the nearest words', (word, hint) => {
     expect(() => meaningsOf(word)).toThrow(UserError);
     expect(() => meaningsOf(word)).toThrow(hint);
   });
 });
 
-test('several words are one, or each its own', () => {
+test('several words are one term, or each its own', () => {
   expect(entriesMeant(['fencing', 'token'], entries).map(({ name }) => name)).toEqual([
     'fencing token',
   ]);
@@ -180,7 +177,7 @@ test('several words are one, or each its own', () => {
   expect(() => entriesMeant(['pause', 'zomby'], entries)).toThrow('zomby: unknown word');
 });
 
-test('what is printed is no wider than 100 columns, and all of it on one line as JSON', () => {
+test('the text fits into 100 columns, and the JSON on one line', () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   printEntries(entries, false);
   const lines = write.mock.calls.map(([text]) => String(text));

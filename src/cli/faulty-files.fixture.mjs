@@ -1,7 +1,7 @@
 /**
- * Loaded before the command line by tests that need trouble with files. DIE_AT=7 kills the process
- * in the middle of its seventh change of a file, and a write half-way. MEET=<folder> makes it wait
- * there, before it links a file, until another process has come as far.
+ * Preloaded by tests that need failing file operations. DIE_AT=7 kills the process in the middle of
+ * its seventh file change; a write is then half done. MEET=<folder> makes the process wait in that
+ * folder, before it links a file, until another process has got as far.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -12,7 +12,7 @@ const meetIn = process.env['MEET'];
 let changes = 0;
 let hasMet = false;
 
-/** Stands in for a function of `fs`; `half` does half of what it should have done. */
+/** Replaces a function of `fs`; `half` does half of its work. */
 function troubled(name, half = () => {}) {
   const real = fs[name];
   fs[name] = (...args) => {

@@ -18,7 +18,7 @@ import { makeFolder, openFolder, systemMessage, writeText } from './files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-files-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a folder that is opened exists, and nothing is left in it', () => {
+test('an opened folder exists, and is left empty', () => {
   const inner = join(folder, 'a/b');
   openFolder(inner);
   expect(readdirSync(inner)).toEqual([]);
@@ -30,26 +30,26 @@ test('a folder that is a file is refused', () => {
   expect(() => openFolder(file)).toThrow(UserError);
 });
 
-test.skipIf(!existsSync('/proc/self'))('a folder that takes no files is refused', () => {
+test.skipIf(!existsSync('/proc/self'))('a folder that is not writable is refused', () => {
   expect(() => openFolder('/proc/self')).toThrow('/proc/self:1:1: takes no new files');
 });
 
 test.skipIf(!existsSync('/proc/self'))(
-  'a folder that cannot be made is refused, and not tried for ever',
+  'a folder that cannot be created is refused without endless retries',
   () => {
     expect(() => makeFolder('/proc/nope/reports')).toThrow('/proc/nope/reports:1:1: cannot be');
     expect(() => writeText('/proc/nope/plan.yaml', '')).toThrow(UserError);
   },
 );
 
-test('a link is replaced and not written through, though its folder may be one', () => {
+test('a link is replaced, not written through, although its folder may be a link', () => {
   const [target, link, real, alias] = ['target', 'link', 'real', 'alias'].map((name) =>
     join(folder, name),
   );
   if (!target || !link || !real || !alias) throw new Error('there are four');
   writeFileSync(target, 'kept');
   symlinkSync(target, link);
-  // A name that can be guessed may be taken by a link as well.
+  // The predictable name of the temporary file may also be a link.
   symlinkSync(target, `${link}.${process.pid}.tmp`);
   writeText(link, 'new');
   expect([readFileSync(target, 'utf8'), readFileSync(link, 'utf8')]).toEqual(['kept', 'new']);
@@ -70,11 +70,11 @@ test.each([
   ['EROFS', "EROFS: read-only file system, open 'a'", 'its file system is read-only'],
   ['EDQUOT', 'EDQUOT: disk quota exceeded, write', 'disk quota exceeded'],
   ['EIO', 'of another form', 'of another form'],
-])('what the system refuses with %s is told without the call', (code, message, told) => {
+])('a system error with %s is reported without the call', (code, message, told) => {
   expect(systemMessage(Object.assign(new Error(message), { code }))).toBe(told);
 });
 
-test('folders are made with those above them', () => {
+test('folders are created with their parents', () => {
   const deep = join(folder, 'a/b/../c');
   makeFolder(deep);
   makeFolder(deep);

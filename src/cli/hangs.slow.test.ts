@@ -1,7 +1,7 @@
 /**
- * Laws of what never ends in code of users, on the built package in `dist`: every command ends
- * within 20 s of CPU time, names where it was, and ends with 3; Ctrl-C ends it at once; and none of
- * that code is ever on the main thread.
+ * Tests user code that never ends, with the built package in `dist`: every command ends within 20 s
+ * of CPU time, names the place, and exits with 3; Ctrl-C ends it at once; and no user code runs on
+ * the main thread.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { some } from '../../properties/runs.ts';
 import { type Ended, root } from './command-line.fixture.ts';
 
-/** Where a fault names a point, runs look for that before the sweep. */
+/** If a fault names a point, runs look for that point before the sweep. */
 const PLACED = 'faults: [{ pause: { before: release, for: 1ms..60ms } }]';
 const WHERE = '    const owner = randomUUID();\n';
-/** What is put into `acquire`; into the module itself for the last. */
+/** Code to insert into `acquire`; for the last, into the module. */
 const HANGS = {
   loop: 'for (;;);',
   chain: 'for (;;) await null;',
@@ -24,12 +24,12 @@ const HANGS = {
 } as const;
 type Hang = keyof typeof HANGS;
 
-/** What grows meets its end soon, and four of them at once fit into a small machine. */
+/** A small heap fills soon, and four of them fit into a small machine. */
 const SMALL_HEAP = '--max-old-space-size=1024';
 
 let folder = '';
 beforeAll(async () => {
-  // Inside the package, where modules find `fencepost` by its name.
+  // Inside the package, so that modules can import `fencepost`.
   folder = mkdtempSync(join(root, 'reports/hangs-'));
   writeFileSync(join(folder, 'times.mjs'), TIMES);
   const starter = (name: string): string =>
@@ -64,13 +64,13 @@ interface Timed extends Ended {
   readonly cpuS: number;
 }
 
-/** What a thread may use without an event where nothing else is said. */
+/** The default CPU time of a thread without an event. */
 const DEFAULT_MS = 5_000;
-/** Most tests wait for less, which takes as many steps. */
+/** Most tests use a shorter limit, which involves the same steps. */
 const SHORT_MS = 1_000;
 const stalledFor = (limitMs: number): string => `${limitMs / 1_000} s of CPU time without an event`;
 
-/** By the default limit no variable is set. */
+/** With the default limit, the variable is not set. */
 function fencepost(args: readonly string[], limitMs: number = SHORT_MS): Promise<Timed> {
   const options = `${SMALL_HEAP} --import ${pathToFileURL(join(folder, 'times.mjs')).href}`;
   const env = {
@@ -95,7 +95,7 @@ function fencepost(args: readonly string[], limitMs: number = SHORT_MS): Promise
   });
 }
 
-/** The scenario of one system, whose calm lock does this in `acquire`. */
+/** Writes a scenario with one system, whose `acquire` runs this code. Returns its name. */
 function lockThat(name: string, does: string): string {
   const calm = readFileSync(join(folder, 'calm.mjs'), 'utf8');
   writeFileSync(join(folder, `${name}.mjs`), calm.replace(WHERE, `${WHERE}    ${does}\n`));
@@ -104,7 +104,7 @@ function lockThat(name: string, does: string): string {
   return `${name}.yaml`;
 }
 
-/** A plan of the calm lock, whose module is exchanged for one that hangs. */
+/** Writes a plan of the calm lock, with a module that hangs instead. Returns its name. */
 function planOf(hang: Hang): string {
   const file = `${hang}-plan.yaml`;
   const text = readFileSync(join(folder, 'plan.yaml'), 'utf8');
@@ -114,7 +114,7 @@ function planOf(hang: Hang): string {
 
 const REPORTS = ['report.json', 'junit.xml', 'my-lock.html'];
 const LIMIT = { timeout: 180_000 };
-/** The starter's lock, as it is in each section. */
+/** Code that makes every section of the starter's lock hang, with the reported reason. */
 const ALWAYS = [
   ['loop', 'for (;;);', stalledFor(DEFAULT_MS), DEFAULT_MS],
   [
@@ -132,7 +132,7 @@ const COMMANDS = {
 } as const;
 
 const NAMES = ['loop', 'chain', 'growing', 'import'] as const;
-/** Of the other commands `npm run test:all` tries some, and `npm run nightly` all. */
+/** Besides `run`, `npm run test:all` tests some other commands, and `npm run nightly` all. */
 const OTHERS = some(
   NAMES.flatMap((hang) =>
     (['show', 'replay', 'shrink'] as const).map((command) => ({ hang, command })),
@@ -143,7 +143,7 @@ describe.each(NAMES)('%s', (hang) => {
   const others = OTHERS.flatMap((one) => (one.hang === hang ? [one.command] : []));
   const law = test.concurrent.each(['run', ...others] as const);
   law('`%s` ends by itself, names where it was, and ends with 3', LIMIT, async (command) => {
-    // One waits for the default; and in a heap that grows, less would hide that its end is seen.
+    // One case uses the default; a growing heap must fill before the limit.
     const isDefault = hang === 'growing' || (hang === 'loop' && command === 'run');
     const limitMs = isDefault ? DEFAULT_MS : SHORT_MS;
     const { code, err, cpuS } = await fencepost(COMMANDS[command](hang), limitMs);
@@ -159,7 +159,7 @@ describe.each(NAMES)('%s', (hang) => {
   });
 });
 
-test('a loop in `buildAsync` ends as one in the module does', LIMIT, async () => {
+test('a loop in `buildAsync` ends like one in the module', LIMIT, async () => {
   const calm = readFileSync(join(folder, 'calm.mjs'), 'utf8');
   const builds = calm.replace(/^function buildAsync.*$/m, '$&\n  for (;;);');
   writeFileSync(join(folder, 'builds.mjs'), builds);
@@ -171,7 +171,7 @@ test('a loop in `buildAsync` ends as one in the module does', LIMIT, async () =>
   expect([code, cpuS < 20]).toEqual([3, true]);
 });
 
-test('a seed that does not end takes no other seed with it', LIMIT, async () => {
+test('a seed that does not end affects no other seed', LIMIT, async () => {
   const tells = lockThat('tells', "throw new Error('it is ' + owner);");
   const { out } = await fencepost(['run', tells, '--seed', '1', '--output', 'reports']);
   const [, owner = expect.fail(out)] = /it is\s+([-0-9a-f]{36})/.exec(out) ?? [];
@@ -187,7 +187,7 @@ test('a seed that does not end takes no other seed with it', LIMIT, async () => 
 });
 
 test(
-  'a run of seeds that never finish ends once, in all reports, and is never met',
+  'seeds that never finish are one failure in all reports, and the run is not met',
   LIMIT,
   async () => {
     for (const [name, does, why, limitMs] of ALWAYS) {
@@ -212,7 +212,7 @@ test(
 );
 
 test(
-  'a section that waits for ever is red, listed or not, and named with its line',
+  'a section that waits forever is reported as broken, listed or not, with its line',
   LIMIT,
   async () => {
     const waits = lockThat('waits', 'await new Promise(() => {});');
@@ -230,7 +230,7 @@ test(
   },
 );
 
-test('`show` of a seed whose code failed ends with 3', LIMIT, async () => {
+test('`show` ends with 3 if the code of the seed failed', LIMIT, async () => {
   const fails = lockThat('fails', "throw new TypeError('no owner');");
   for (const flags of [[], ['--json'], ['--format', 'mermaid']]) {
     expect((await fencepost(['show', fails, ...flags])).code).toBe(3);
@@ -238,7 +238,7 @@ test('`show` of a seed whose code failed ends with 3', LIMIT, async () => {
 });
 
 test(
-  '`show --points` loads no module on the main thread, which nothing could end',
+  '`show --points` loads no module on the main thread, where it could not be ended',
   LIMIT,
   async () => {
     const { code, err } = await fencepost(['show', '--points', 'import.yaml']);
@@ -252,7 +252,7 @@ describe('Ctrl-C', () => {
     const child = spawn('node', [join(root, 'dist/cli.js'), 'show', `${hang}.yaml`], {
       cwd: folder,
     });
-    // It prints nothing meanwhile, and would end by itself after 5 s of CPU time.
+    // It prints nothing, and would end by itself after 5 s of CPU time.
     await wait(3_000);
     child.kill('SIGINT');
     const startedMs = performance.now();

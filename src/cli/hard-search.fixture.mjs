@@ -1,12 +1,12 @@
 /**
- * Searches a history that takes more memory than it may, `node hard-search.fixture.mjs <which> <MB>`, and
- * writes by how many megabytes the process grew meanwhile.
+ * Searches a history that needs more memory than its limit, by
+ * `node hard-search.fixture.mjs <which> <MB>`, and prints by how many megabytes the process grew.
  */
 import { checkHistory } from '../../tools/built/modules/linearizability/check-history.js';
 
 const MEGABYTE = 1_048_576;
 
-/** Calls that all overlap, then one that fits into no order. */
+/** Calls that all overlap, and then one that fits into no order. */
 function overlapping(count, callOf, last) {
   const calls = Array.from({ length: count }, (_, place) => ({
     client: `c${place}`,
@@ -23,7 +23,7 @@ function overlapping(count, callOf, last) {
 
 const last = { name: 'look' };
 
-/** By which table grows most: each search is stopped long before it is done. */
+/** One search per table that grows most; each one stops long before it is complete. */
 const subjects = {
   texts: {
     history: overlapping(14, (place) => ({ name: 'append', value: `<${place}>` }), last),

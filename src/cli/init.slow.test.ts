@@ -1,6 +1,6 @@
 /**
- * What `init` writes is really used: in an empty folder with the built package in `node_modules`
- * its scenarios run and come to what they say, its tests pass, and its workflow is carried out.
+ * Tests the files of `init` in an empty folder with the built package in `node_modules`: the
+ * scenarios meet their expectations, the tests pass, and the steps of the workflow run.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -37,7 +37,7 @@ interface BothStreams {
   readonly out: string;
 }
 
-/** A folder with nothing but installed packages. */
+/** Creates a folder that contains only installed packages. */
 function emptyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-init-'));
   folders.push(folder);
@@ -53,12 +53,12 @@ function node(folder: string, args: readonly string[]): BothStreams {
   return { code: ended.status, out: ended.stdout + ended.stderr };
 }
 
-/** As users run what is built. */
+/** Runs the built package, as users do. */
 function fencepost(folder: string, ...args: string[]): BothStreams {
   return node(folder, [cli, ...args]);
 }
 
-/** The same in this process, for a fraction of the CPU time. */
+/** Runs the sources in this process, in a fraction of the CPU time. */
 async function fencepostHere(folder: string, ...args: string[]): Promise<BothStreams> {
   const { code, out, err } = await runHere(args, { cwd: folder });
   return { code, out: out + err };
@@ -73,14 +73,14 @@ function filesBelow(folder: string): readonly string[] {
 
 const pack = z.object({ files: z.array(z.object({ path: z.string() })) });
 
-describe('what is written', () => {
+describe('the written project', () => {
   let folder = '';
   beforeAll(() => {
     folder = emptyProject();
     expect(fencepost(folder, 'init', '--ci', 'github').code).toBe(0);
   });
 
-  test('is every file that there is a template for, and nothing else', () => {
+  test('has a file for every template, and no others', () => {
     expect(filesBelow(folder)).toEqual(
       startersIn(false)
         .map(({ target }) => target)
@@ -90,7 +90,7 @@ describe('what is written', () => {
     expect(templates).toEqual(starterFiles.map(templateOf).sort());
   });
 
-  test('has scenarios that come to what they say of themselves', () => {
+  test('has scenarios that meet their expectations', () => {
     const { out } = fencepost(folder, 'init');
     const [, command = ''] = /^next: npx --no-install fencepost (.*)$/m.exec(out) ?? [];
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -106,7 +106,7 @@ describe('what is written', () => {
     expect(code).toBe(0);
   });
 
-  test('has tests that vitest passes, and that TypeScript takes', () => {
+  test('has tests that vitest passes and TypeScript accepts', () => {
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
     const { code, out } = node(folder, [vitest, 'run', 'locks', '--root', folder]);
     expect(out).toMatch(/Tests +3 passed/);
@@ -118,7 +118,7 @@ describe('what is written', () => {
     expect(checked).toEqual({ code: 0, out: '' });
   });
 
-  test('leads editors to a schema that is there', () => {
+  test('refers editors to an existing schema', () => {
     for (const { target } of startersIn(false).filter((file) => file.target.startsWith('locks/'))) {
       if (!target.endsWith('.yaml')) continue;
       const text = readFileSync(join(folder, target), 'utf8');
@@ -127,7 +127,7 @@ describe('what is written', () => {
     }
   });
 
-  test('is in the package that is published', () => {
+  test('comes from templates in the published package', () => {
     const args = ['pack', '--dry-run', '--ignore-scripts', '--json'];
     const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
     const [packed] = z.tuple([pack]).parse(JSON.parse(stdout));
@@ -138,7 +138,7 @@ describe('what is written', () => {
   });
 });
 
-describe('where the lock is on ioredis', () => {
+describe('a lock on ioredis', () => {
   let folder = '';
   beforeAll(() => {
     folder = emptyProject();
@@ -150,7 +150,7 @@ describe('where the lock is on ioredis', () => {
     expect(fencepost(folder, 'init').code).toBe(0);
   });
 
-  test('it breaks as it is written first, and the fenced server holds', () => {
+  test('breaks as first written, and holds with the fenced server', () => {
     const { code, out } = fencepost(
       folder,
       'run',
@@ -166,7 +166,7 @@ describe('where the lock is on ioredis', () => {
     expect(code).toBe(0);
   });
 
-  test('vitest runs it, and TypeScript takes it', () => {
+  test('passes in vitest, and TypeScript accepts it', () => {
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
     const env = ['run', 'locks', '-t', 'my lock', '--root', folder];
     const { code, out } = node(folder, [vitest, ...env]);
@@ -181,7 +181,7 @@ describe('where the lock is on ioredis', () => {
     });
   });
 
-  test('JavaScript and TypeScript are one lock', () => {
+  test('is the same in JavaScript and TypeScript', () => {
     const bare = (name: string): string => {
       const read = readModule(pathToFileURL(join(root, 'fixtures/starter/ioredis', name)).href);
       const code = read.kind === 'read' ? read.text : expect.fail(read.kind);
@@ -191,7 +191,7 @@ describe('where the lock is on ioredis', () => {
   });
 });
 
-describe('for a lock that people run', () => {
+describe('for a known lock', () => {
   test.each(Object.entries(lockRisks))(
     '%s: its scenarios are written, and can be run',
     async (lock, risks) => {
@@ -201,7 +201,7 @@ describe('for a lock that people run', () => {
       const files = Object.keys(risks).map((name) => `locks/${name}.yaml`);
       expect(out).toContain(`next: npx --no-install fencepost run ${files.join(' ')}`);
       expect(filesBelow(folder)).toEqual([...files].sort());
-      // One seed proves nothing but that the file is read where it was written, and runs.
+      // One seed only shows that the file can be read where it was written, and runs.
       const [first = ''] = files;
       const ran = await fencepostHere(folder, 'run', first, '--seed', '0');
       expect([0, 1, 5], ran.out).toContain(ran.code);
@@ -209,7 +209,7 @@ describe('for a lock that people run', () => {
     },
   );
 
-  test('the break and the cure are shown', async () => {
+  test('the breach and its cure are shown', async () => {
     const folder = emptyProject();
     await fencepostHere(folder, 'init', '--lock', 'pessimistic');
     const { code, out } = await fencepostHere(
@@ -224,7 +224,7 @@ describe('for a lock that people run', () => {
     expect(code).toBe(0);
   });
 
-  test('of an unknown name the known ones are named, and nothing is written', async () => {
+  test('an unknown name is refused with the known ones, and nothing is written', async () => {
     const folder = emptyProject();
     const { code, out } = await fencepostHere(folder, 'init', '--lock', 'zookeper');
     expect(code).toBe(2);
@@ -234,7 +234,7 @@ describe('for a lock that people run', () => {
   });
 });
 
-describe('what is there already', () => {
+describe('an existing file or folder', () => {
   let folder = '';
   beforeEach(() => {
     folder = emptyProject();
@@ -245,7 +245,7 @@ describe('what is there already', () => {
 
   const textOf = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
-  test('is left as it is, and named', async () => {
+  test('is not changed, and is reported', async () => {
     const { code, out } = await fencepostHere(folder, 'init');
     expect(code).toBe(0);
     expect(out).toMatch(/^- left locks\/zombie\.yaml: it exists already$/m);
@@ -255,7 +255,7 @@ describe('what is there already', () => {
     expect(existsSync(join(folder, 'locks/my-lock.yaml'))).toBe(true);
   });
 
-  test('is refused where it is no folder, and made where it is none yet', async () => {
+  test('is refused if it is not a folder, and created if it does not exist', async () => {
     expect(await fencepostHere(folder, 'init', 'package.json')).toMatchObject({ code: 2 });
     const { code, out } = await fencepostHere(folder, 'init', 'new/one');
     expect(code).toBe(0);
@@ -264,7 +264,7 @@ describe('what is there already', () => {
     expect(text).toContain('$schema=../../../node_modules/fencepost/dist/scenario.schema.json');
   });
 
-  test('of other package managers, and of repositories above, is told of', async () => {
+  test('of another package manager, or of a repository above, is mentioned', async () => {
     mkdirSync(join(folder, '.git'));
     mkdirSync(join(folder, 'part'));
     writeFileSync(join(folder, 'part/pnpm-lock.yaml'), '');
@@ -300,27 +300,27 @@ describe('the workflow', () => {
   const { env, jobs } = workflow.parse(parse(readFileSync(file, 'utf8')));
   const { shard, merge, night } = jobs;
 
-  /** What `uses` of a job's steps begins like, with what they are given. */
+  /** Returns the inputs of the step that uses an action. */
   function given(steps: typeof shard.steps, action: string): (typeof shard.steps)[number]['with'] {
     const found = steps.find(({ uses }) => uses?.startsWith(`actions/${action}@v`) === true);
     if (found === undefined) throw new Error(`no step uses ${action}`);
     return found.with;
   }
 
-  /** The commands of fencepost, as arguments. */
+  /** Returns the commands of fencepost, as arguments. */
   function commandsOf(steps: typeof shard.steps, index = 0): readonly (readonly string[])[] {
     return steps.flatMap(({ run = '' }) => {
       const [, command] = /^npx --no-install fencepost (.+)$/.exec(run.trim()) ?? [];
       const filled = command
         ?.replace(/\$\{\{ matrix\.shard \}\}/g, String(index))
         .replace(/\$\{\{ strategy\.job-total \}\}/g, String(shard.strategy.matrix.shard.length));
-      // As the shell does.
+      // Expands the pattern like a shell.
       const all = filled?.replace('locks/*.yaml', 'locks/my-lock.yaml locks/zombie.yaml');
       return all === undefined ? [] : [all.split(/\s+/)];
     });
   }
 
-  test('installs, caches, and takes a Node that the package wants', () => {
+  test('installs, caches, and uses a Node that the package supports', () => {
     const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(env.NODE_VERSION).toBeGreaterThan(Number(/\d+/.exec(engines.node)?.[0]));
     for (const { steps } of [shard, merge, night]) {
@@ -329,7 +329,7 @@ describe('the workflow', () => {
     }
   });
 
-  test('of the night is carried out twice with fewer seeds, the second time with what was found', () => {
+  test('runs twice at night, with fewer seeds; the second run knows the first’s findings', () => {
     const folder = emptyProject();
     fencepost(folder, 'init', '--ci', 'github');
     expect(given(night.steps, 'cache')).toMatchObject({ path: 'baseline.json' });
@@ -353,7 +353,7 @@ describe('the workflow', () => {
     expect(told[1]?.join('')).toMatch(/known/);
   });
 
-  test('carried out with fewer seeds, finds in shards what is then merged and reported', async () => {
+  test('with fewer seeds, finds failures in shards, then merges and reports them', async () => {
     const folder = emptyProject();
     await fencepostHere(folder, 'init', '--ci', 'github');
     const blobs = join(folder, String(given(merge.steps, 'download-artifact')['path']));

@@ -22,13 +22,13 @@ const ALL: BeginningOptions = {
   locks: [],
 };
 
-/** With `--lock`. */
+/** The options of `--lock`. */
 const only = (lock: string): BeginningOptions => {
   return { parts: new Set(['locks']), own: null, locks: [lock] };
 };
 
 describe('in an empty folder', () => {
-  test('every file is written, of every part that is wanted', () => {
+  test('every file of each requested part is written', () => {
     const steps = planBeginning(EMPTY, ALL);
     expect(steps.map(({ target }) => target)).toEqual(
       startersIn(false).map(({ target }) => target),
@@ -38,7 +38,7 @@ describe('in an empty folder', () => {
     expect(few.map(({ target }) => target).join()).not.toMatch(/test|github/);
   });
 
-  test('scenarios lead an editor to the schema, where it is', () => {
+  test('scenarios refer editors to the schema, wherever it is', () => {
     const lineOf = (schema: string | null): string => {
       const [first] = planBeginning({ ...EMPTY, schema }, ALL);
       return first?.kind === 'written' ? (first.text.split('\n')[0] ?? '') : '';
@@ -61,14 +61,14 @@ describe('in a folder with a tsconfig', () => {
     expect(texts).not.toContain('my-lock.mjs');
   });
 
-  test('a lock in JavaScript stays the one that is used', () => {
+  test('an existing lock in JavaScript stays in use', () => {
     const hasBoth = (target: string): boolean => has(target) || target === 'locks/my-lock.mjs';
     const targets = planBeginning({ ...EMPTY, has: hasBoth }, ALL).map(({ target }) => target);
     expect(targets).not.toContain('locks/my-lock.ts');
   });
 });
 
-test('where ioredis is used, the lock of one’s own is on ioredis', () => {
+test('if ioredis is installed, the user’s lock is on ioredis', () => {
   for (const isTyped of [false, true]) {
     const facts = { ...EMPTY, has: (target: string) => isTyped && target === 'tsconfig.json' };
     const steps = planBeginning(facts, { ...ALL, own: { driver: 'ioredis' } });
@@ -89,12 +89,12 @@ test('where ioredis is used, the lock of one’s own is on ioredis', () => {
 describe('in a folder with files', () => {
   const has = (target: string): boolean => target === 'locks/my-lock.mjs';
 
-  test('one that exists is left and named', () => {
+  test('an existing file is not changed, and is reported', () => {
     const left = planBeginning({ ...EMPTY, has }, ALL).filter(({ kind }) => kind === 'left');
     expect(left).toEqual([expect.objectContaining({ target: 'locks/my-lock.mjs' })]);
   });
 
-  test('a package.json gets a script, and keeps one of that name', () => {
+  test('a package.json gets a script, unless it has one of that name', () => {
     const last = (manifest: string): unknown => planBeginning({ ...EMPTY, manifest }, ALL).at(-1);
     expect(last('{ "name": "x" }')).toMatchObject({ kind: 'extended', target: 'package.json' });
     expect(last('{ "scripts": { "locks": "mine" } }')).toMatchObject({ kind: 'left' });
@@ -111,7 +111,7 @@ function edited(text: string): string {
 }
 
 describe('a script is added', () => {
-  test('and every other character stays, whatever the style', () => {
+  test('without any other change, in any style', () => {
     const text = '{\n\t"files": ["a", "b"],\n\t"scripts": {\n\t\t"test": "x"\n\t}\n}\n';
     const line = '\t\t"locks": "fencepost run a.yaml",\n';
     expect(edited(text)).toBe(text.replace('\t\t"test"', `${line}\t\t"test"`));
@@ -120,7 +120,7 @@ describe('a script is added', () => {
     expect(edited(windows)).not.toMatch(/[^\r]\n/);
   });
 
-  test('with `scripts`, where there are none', () => {
+  test('with `scripts` if there is none', () => {
     const text = '{\n    "name": "x",\n    "files": ["a", "b"]\n}';
     expect(edited(text)).toMatch(
       /^\{\n {4}"name": "x",\n {4}"files": \["a", "b"\],\n {4}"scripts"/,
@@ -130,7 +130,7 @@ describe('a script is added', () => {
     expect(JSON.parse(edited('{ "scripts": {} }'))).toEqual({ scripts: SCRIPTS });
   });
 
-  test('to the scripts of the package, and to no others of that name', () => {
+  test('to the scripts of the package, and not to another field of that name', () => {
     const text = '{ "jobs": { "scripts": { "a": "b" } }, "scripts": { "c": "d" } }';
     expect(JSON.parse(edited(text))).toEqual({
       jobs: { scripts: { a: 'b' } },
@@ -138,7 +138,7 @@ describe('a script is added', () => {
     });
   });
 
-  test('also where a text looks like a replacement pattern', () => {
+  test('even if its text looks like a replacement pattern', () => {
     const edit = addScripts('{ "name": "x" }', { locks: 'echo $& $1' });
     expect(edit.kind === 'edited' && JSON.parse(edit.text)).toMatchObject({
       scripts: { locks: 'echo $& $1' },
@@ -146,19 +146,19 @@ describe('a script is added', () => {
   });
 });
 
-test('a script of that name is kept', () => {
+test('an existing script of that name is kept', () => {
   const text = '{ "scripts": { "locks": "mine" } }';
   expect(addScripts(text, SCRIPTS)).toEqual({ kind: 'same' });
 });
 
-test('what is no package.json is left alone', () => {
+test('a text that is not a package.json is not changed', () => {
   for (const text of ['', '{', '[]', 'null', '{ "scripts": 7 }', '{ "scripts": [] }']) {
     expect(addScripts(text, SCRIPTS), text).toEqual({ kind: 'unreadable' });
   }
 });
 
-describe('for a lock that people run', () => {
-  test.each(Object.keys(lockRisks))('%s: its risks are written, each beside its cure', (lock) => {
+describe('for a known lock', () => {
+  test.each(Object.keys(lockRisks))('%s: its risks are written, each with its cure', (lock) => {
     const steps = planBeginning(EMPTY, only(lock));
     expect(steps.map(({ target }) => target)).toEqual(
       Object.keys(lockRisks[lock] ?? {}).map((name) => `locks/${name}.yaml`),
@@ -184,7 +184,7 @@ describe('for a lock that people run', () => {
     expect(last?.kind === 'extended' && last.text).toContain('locks/etcd-recheck.yaml');
   });
 
-  test('a project that uses some gets them beside a lock of its own, each scenario once', () => {
+  test('a project that uses some of them gets them besides its own lock, each once', () => {
     const used = locksUsed(['express', 'redlock', 'ioredis', 'pg']);
     expect(used).toEqual(['redlock', 'redis', 'postgres']);
     const steps = planBeginning(EMPTY, { ...ALL, locks: used });
@@ -200,20 +200,20 @@ describe('for a lock that people run', () => {
   });
 });
 
-describe('reports are left out of git', () => {
+describe('reports are ignored by git', () => {
   const step = (ignored: string | null, isInGit = true): unknown =>
     planBeginning({ ...EMPTY, ignored, isInGit }, ALL).find(
       ({ target }) => target === '.gitignore',
     );
 
-  test('in a file that is there or is made, where there is a repository', () => {
+  test('in an existing or a new file, if there is a repository', () => {
     expect(step(null, false)).toBeUndefined();
     expect(step(null)).toMatchObject({ kind: 'written', text: 'reports/\n' });
     expect(step('dist')).toMatchObject({ kind: 'extended', text: 'dist\nreports/\n' });
     expect(step('dist\r\n')).toMatchObject({ text: 'dist\r\nreports/\r\n' });
   });
 
-  test('once, and not where what is there cannot be read', () => {
+  test('once, and not if the existing file cannot be read', () => {
     for (const there of ['reports', '/reports/\n', 'dist\nreports/\n', '']) {
       expect(step(there), there).toMatchObject({ kind: 'left' });
     }

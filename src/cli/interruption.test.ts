@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the first Ctrl-C is noted and the second one ends the process', () => {
+test('the first Ctrl-C is recorded, and the second one ends the process', () => {
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => {
     throw new Error('ended');
   });
@@ -23,7 +23,7 @@ test('the first Ctrl-C is noted and the second one ends the process', () => {
   expect(exit.mock.calls).toEqual([[exits.interrupted]]);
 });
 
-test('Ctrl-C is not heard before `listen` nor after `end`', () => {
+test('Ctrl-C has no effect before `listen` and after `end`', () => {
   const before = process.listeners('SIGINT');
   const interruption = new Interruption();
   expect(process.listeners('SIGINT')).toEqual(before);

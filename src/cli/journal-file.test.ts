@@ -1,4 +1,4 @@
-/** What is read of a journal that is there, and what is left in its file. */
+/** Tests reading an existing journal, and the text that remains in its file. */
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -40,7 +40,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Begins a journal of chunks of ten seeds of a system; its text. */
+/** Begins a journal with chunks of ten seeds of a system. Returns its text. */
 async function begin(system: string, chunks: number): Promise<string> {
   const journal = openJournal(file, head, { isResumed: false, terminal });
   for (let at = 0; at < chunks; at += 1) {
@@ -51,14 +51,14 @@ async function begin(system: string, chunks: number): Promise<string> {
   return readFileSync(file, 'utf8');
 }
 
-/** Resumes it: the first seeds of the chunks that it knows. */
+/** Resumes the journal. Returns the first seeds of its chunks. */
 function resume(): readonly number[] {
   const journal = openJournal(file, head, { isResumed: true, terminal });
   journal.close();
   return journal.finished.map(({ from }) => from);
 }
 
-test('a line that was cut off, even within a letter, is left out, said, and gone', async () => {
+test('a truncated line, even within a character, is reported and removed', async () => {
   const text = await begin('ü', 2);
   appendFileSync(file, Buffer.from('{"system":"ü').subarray(0, -1));
   expect(resume()).toEqual([0, 10]);
@@ -68,13 +68,13 @@ test('a line that was cut off, even within a letter, is left out, said, and gone
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('a journal is the same wherever its text is cut into pieces', async () => {
+test('a journal reads the same, wherever its text is split', async () => {
   const text = await begin('ü'.repeat(700_001), 3);
   expect(resume()).toEqual([0, 10, 20]);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('a journal of more than one string can hold is read line by line', async () => {
+test('a journal that exceeds the size of a string is read line by line', async () => {
   await begin('a', 1);
   appendFileSync(file, 'no chunk\n');
   truncateSync(file, 600_000_000);
@@ -84,7 +84,7 @@ test('a journal of more than one string can hold is read line by line', async ()
   expect(resume).toThrow(damaged);
 });
 
-test('a journal of very many chunks is gone on with', async () => {
+test('a journal with very many chunks can be continued', async () => {
   await begin('a', 1);
   const range = { from: 0, to: 9 };
   const chunk = { system: 'a', ...range, tally: await tallyOf(range), milliseconds: 7 };
@@ -94,19 +94,19 @@ test('a journal of very many chunks is gone on with', async () => {
   expect(journal.milliseconds).toBe(7);
 });
 
-test('a journal that cannot be written to is a mistake of the user', () => {
+test('a journal that is not writable is a user error', () => {
   const lost = join(folder, 'gone', 'zombie.journal');
   const open = (): Journal => new Journal(lost, [], terminal);
   expect(open).toThrow(new UserError([`${lost}:1:1: cannot be written: there is no such file`]));
 });
 
-test('a journal that is not resumed is begun anew', async () => {
+test('a journal that is not resumed is restarted', async () => {
   await begin('a', 2);
   await begin('a', 0);
   expect(resume()).toEqual([]);
 });
 
-test('a journal that was killed before its first line is begun anew, and says so', async () => {
+test('a journal without a first line is restarted, with a note', async () => {
   const text = await begin('a', 0);
   truncateSync(file, 0);
   expect(resume()).toEqual([]);
@@ -114,7 +114,7 @@ test('a journal that was killed before its first line is begun anew, and says so
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('of a system that is begun anew nothing is left, and what comes later is added', async () => {
+test('chunks of a restarted system are removed, and later chunks are appended', async () => {
   const range = { from: 0, to: 9 };
   const tally = await tallyOf(range);
   const journal = openJournal(file, head, { isResumed: false, terminal });
@@ -140,7 +140,7 @@ test('a journal that is a link is not resumed', async () => {
   expect(readFileSync(target, 'utf8')).toBe(text);
 });
 
-/** Runs with a disk of 64 KiB at this folder; false where none can be mounted. */
+/** Runs with a disk of 64 KiB at this folder. Returns false if none can be mounted. */
 async function onSmallDisk(mounted: string, run: () => Promise<void>): Promise<boolean> {
   mkdirSync(mounted);
   try {
@@ -156,7 +156,7 @@ async function onSmallDisk(mounted: string, run: () => Promise<void>): Promise<b
   return true;
 }
 
-test('on a full disk the journal leaves no part of a line, and its place to what is found', async (context) => {
+test('on a full disk, a journal has no partial line', async (context) => {
   const disk = join(folder, 'disk');
   const isMounted = await onSmallDisk(disk, async () => {
     file = join(disk, 'zombie.journal');

@@ -31,7 +31,7 @@ describe('the list', () => {
     }
   });
 
-  test('says of every claim what puts it to the test', () => {
+  test('describes what exercises each claim', () => {
     const { claims: listed }: { claims: Record<string, string>[] } = JSON.parse(printed(true));
     for (const { hazard } of listed) expect(hazard).toMatch(/^.{20,90}$/);
     vi.restoreAllMocks();

@@ -1,6 +1,6 @@
 /**
- * Laws of what code of users prints, on the built package in `dist`: a sweep prints nothing of it,
- * and a counterexample, a failed seed or a seed that is asked for prints a bounded part.
+ * Tests the output of user code, with the built package in `dist`: a sweep prints none of it; a
+ * counterexample, a failed seed or a requested seed prints a bounded part.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Ended, root, runCli } from './command-line.fixture.ts';
 
 let folder = '';
 beforeAll(() => {
-  // Inside the package, where modules find `fencepost` by its name.
+  // Inside the package, so that modules can import `fencepost`.
   folder = mkdtempSync(join(root, 'reports/noise-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,14 +22,14 @@ import { defineSystem } from 'fencepost';`;
 interface Case {
   readonly name: string;
   readonly host?: string;
-  /** As the module is loaded. */
+  /** Code to run when the module is loaded. */
   readonly load?: string;
-  /** As each section begins. */
+  /** Code to run when a section begins. */
   readonly section?: string;
   readonly faults?: string;
 }
 
-/** Runs a command on a lock of one SET, which prints. */
+/** Runs a command on a lock that consists of one SET, and prints. */
 function fencepost(
   { name, host = 'localhost:6379', load = '', section = '', faults = '[]' }: Case,
   ...args: readonly string[]
@@ -74,7 +74,7 @@ faults: ${faults}
 const LOUD = `console.log('inside'); process.stderr.write('inside, in bytes\\n');
 fs.writeSync(1, 'inside, below\\n'); process.emitWarning('inside, a warning');`;
 
-test('a wrong host is printed once, with the line that adds it, however many seeds there are', () => {
+test('a wrong host is printed once, with the line that adds it, for any number of seeds', () => {
   const { lines, code } = fencepost(
     { name: 'wrong', host: 'redis:6379' },
     'run',
@@ -89,7 +89,7 @@ test('a wrong host is printed once, with the line that adds it, however many see
   expect(text).toContain('the other 992 seeds were left out');
 });
 
-test('a sweep prints the same lines whether its code prints or not, on every number of threads', () => {
+test('a sweep prints the same lines for silent and noisy code, on any number of threads', () => {
   const quiet = fencepost({ name: 'calm' }, 'run', '--seeds', '24');
   for (const workers of ['0', '2']) {
     const args = ['run', '--seeds', '24', '--workers', workers];
@@ -102,7 +102,7 @@ test('a sweep prints the same lines whether its code prints or not, on every num
   for (const line of json.out.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
 });
 
-test('a definition that prints as it is loaded does so once for a command, on stderr', () => {
+test('output of a definition while it is loaded appears once per command, on stderr', () => {
   const load = `console.log('loaded'); await null; process.stdout.write('loaded too\\n');`;
   const { out, err } = fencepost({ name: 'load', load }, 'run', '--seeds', '24', '--workers', '2');
   expect(out).not.toContain('loaded');
@@ -113,7 +113,7 @@ test('a definition that prints as it is loaded does so once for a command, on st
   ]);
 });
 
-test('a seed that is asked for shows what it printed, and what repeats itself with its count', () => {
+test('a requested seed shows its output, with repeated lines counted', () => {
   const section = `for (let at = 0; at < 13_000; at += 1) console.error('no connection, try', at);
 console.log('gives up');`;
   for (const args of [
@@ -128,7 +128,7 @@ console.log('gives up');`;
   expect(lines.join('\n')).not.toContain('no connection');
 });
 
-test('a counterexample shows what its shrunk run printed, in every report', () => {
+test('a counterexample shows the output of its shrunk run, in every report', () => {
   const faults = '[{ pause: { process: clients, before: write, for: 1ms..60ms, chance: 1/2 } }]';
   const found = { name: 'found', section: `console.log('takes', section.lock);`, faults };
   const { out, code } = fencepost(

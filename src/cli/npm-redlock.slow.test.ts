@@ -1,6 +1,6 @@
 /**
- * What fencepost finds in npm's redlock, unmodified, from the scenarios in `fixtures/modules`; and
- * that it finds nothing where nothing goes wrong.
+ * Tests the findings in npm's unmodified redlock, with the scenarios in `fixtures/modules`; without
+ * faults it holds.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const run = (name: string, ...more: readonly string[]): Promise<Ended> => {
 };
 
 describe('npm redlock 5', { timeout: 120_000 }, () => {
-  test('hands out a lock whose validity is over, where a reply is late', async () => {
+  test('hands out a lock whose validity is over if a reply is late', async () => {
     const { code, out } = await run('-late-reply', '--seeds', '20');
     expect(out).toMatch(/\w+ and \w+ work under the lock at once/);
     expect(out).toMatch(/\d+ ms after its own lock\s+had run out/);
@@ -25,7 +25,7 @@ describe('npm redlock 5', { timeout: 120_000 }, () => {
     expect(code).toBe(0);
   });
 
-  test('starves three clients on three nodes, where nothing goes wrong', async () => {
+  test('starves three clients on three nodes without a fault', async () => {
     const { code, out } = await run('-starvation', '--seeds', '20');
     expect(out).toContain('3 clients race for a free lock, and none gets it');
     expect(out).not.toContain('faults, in seeds');
@@ -38,7 +38,7 @@ describe('npm redlock 5', { timeout: 120_000 }, () => {
     expect(code).toBe(0);
   });
 
-  test('takes turns where nothing goes wrong, and gives the same events each time', async () => {
+  test('takes turns without a fault, and gives the same events each time', async () => {
     const { code, out, err } = await run('', '--seeds', '12', '--check-determinism');
     expect(err).toContain('24 runs repeated, every event equal');
     expect(out).toContain('2 of 2 expectations met');

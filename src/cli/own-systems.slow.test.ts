@@ -1,6 +1,6 @@
 /**
- * Laws of systems that people define in modules of their own, on the built package in `dist`: every
- * command takes them, worker threads load them, and whatever is wrong with one is said in words.
+ * Tests user-defined systems in modules, with the built package in `dist`: every command accepts
+ * them, worker threads load them, and their mistakes are explained.
  */
 import {
   cpSync,
@@ -18,7 +18,7 @@ import { type Ended, root, runCli, runHere } from './command-line.fixture.ts';
 let folder = '';
 
 beforeAll(() => {
-  // Inside the package, where modules find `fencepost` by its name.
+  // Inside the package, so that modules can import `fencepost`.
   folder = mkdtempSync(join(root, 'reports/own-systems-'));
   cpSync(join(root, 'fixtures/modules'), join(folder, 'own'), { recursive: true });
 });
@@ -28,7 +28,7 @@ function fencepost(...args: readonly string[]): Ended {
   return runCli(args, { cwd: folder });
 }
 
-/** The same without a process of its own, where nothing is about one. */
+/** Runs in this process, for tests that do not need a process. */
 function here(...args: readonly string[]): Promise<Ended> {
   return runHere(args, { cwd: folder });
 }
@@ -37,7 +37,7 @@ function lastJson(text: string): Record<string, unknown> {
   return JSON.parse(text.trim().split('\n').at(-1) ?? '');
 }
 
-/** A copy of the lock and its kept plans, to be changed. */
+/** Copies the lock and its kept plans, so that a test can change them. */
 function copyOfLock(name: string): string {
   cpSync(join(root, 'fixtures/modules'), join(folder, name), { recursive: true });
   return name;
@@ -45,7 +45,7 @@ function copyOfLock(name: string): string {
 
 const kept = 'plans/spin-lock-naive-owner-only-release.yaml';
 
-test('a fixture with a module meets its expectations, on worker threads as on one', () => {
+test('a fixture with a module meets its expectations, with any number of worker threads', () => {
   const of = (workers: string): unknown => {
     const run = ['run', 'own/spin-lock.yaml', '--seeds', '200', '--workers', workers, '--json'];
     const { code, out, err } = fencepost(...run, '--output', join(folder, 'reports'));
@@ -56,7 +56,7 @@ test('a fixture with a module meets its expectations, on worker threads as on on
   expect(of('2')).toEqual(of('0'));
 });
 
-test('two requests of one process are two holders, and two jobs of one request', async () => {
+test('two requests of one process are two holders; so are two jobs of one request', async () => {
   const { code, out } = await here('run', 'own/same-process.yaml', '--seeds', '30');
   expect(out).toContain('5 of 5 expectations met');
   expect(out).toMatch(/`(\w+)\/\d` entered `db` while `\1\/\d` held it/);
@@ -64,7 +64,7 @@ test('two requests of one process are two holders, and two jobs of one request',
   expect(code).toBe(0);
 }, 60_000);
 
-test('a server with timers, asked by its store, meets its expectations', () => {
+test('a server with timers, queried by its store, meets its expectations', () => {
   const run = ['run', 'own/line-lock.yaml', '--seeds', '200', '--output', 'elsewhere'];
   const { code, out, err } = fencepost(...run);
   expect(err).toContain('corpus: 1 plan replayed, 1 as expected');
@@ -73,7 +73,7 @@ test('a server with timers, asked by its store, meets its expectations', () => {
   expect(code).toBe(0);
 });
 
-test('every kept plan of a fixture with a module replays, by the command that the report prints', async () => {
+test('every kept plan of a fixture with a module replays, with the printed command', async () => {
   for (const file of readdirSync(join(folder, 'own/plans'))) {
     const { code, out } = await here('replay', `own/plans/${file}`);
     expect({ file, code }).toEqual({ file, code: 0 });
@@ -88,8 +88,8 @@ test('every kept plan of a fixture with a module replays, by the command that th
   expect((await here(...words)).code).toBe(0);
 });
 
-describe('a module that was changed', () => {
-  test('is told by the replay of a plan that was made with it before', async () => {
+describe('a changed module', () => {
+  test('is reported if a plan that was made with another version is replayed', async () => {
     const own = copyOfLock('changed');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
@@ -101,7 +101,7 @@ describe('a module that was changed', () => {
     expect(line).toMatchObject({ outcome: 'reproduced', changedModules: ['./spin-lock.mjs'] });
   });
 
-  test('is run by no command that takes the plan, unless its folder is named', async () => {
+  test('is not run by any command on a plan, unless its folder is given', async () => {
     const own = copyOfLock('strange');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `console.log('it is run');\n${readFileSync(file, 'utf8')}`);
@@ -119,7 +119,7 @@ describe('a module that was changed', () => {
       expect(out + err).toContain('./spin-lock.mjs is not what the plan was made with');
       expect(out + err).not.toContain('it is run');
     }
-    // Whoever runs the scenario has its module run anyway, and wants to know of its plans.
+    // A run of the scenario runs its module anyway, and replays its plans.
     const run = ['run', join(own, 'spin-lock.yaml'), '--seeds', '1', '--output', 'strange', '-v'];
     const { err } = await here(...run);
     expect(err).toContain('it is run');
@@ -127,7 +127,7 @@ describe('a module that was changed', () => {
     expect(err).not.toContain('is not run');
   });
 
-  test('and cured makes the plan `fixed`', async () => {
+  test('with a cure makes the plan `fixed`', async () => {
     const own = copyOfLock('fixed');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(
@@ -141,7 +141,7 @@ describe('a module that was changed', () => {
     expect(out).toContain('fixed, expected reproduced, with another version of its system');
   });
 
-  test('gets its digest into the plan that is shrunk with it', async () => {
+  test('has its digest in the plan that is shrunk with it', async () => {
     const own = copyOfLock('shrunk');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
@@ -152,7 +152,7 @@ describe('a module that was changed', () => {
   });
 });
 
-test('`show` takes a scenario with a module', async () => {
+test('`show` accepts a scenario with a module', async () => {
   const show = await here('show', 'own/spin-lock.yaml', '--system', 'naive', '--seed', '6');
   expect(show.code).toBe(0);
   expect(show.out).toContain('breaks');
@@ -164,20 +164,20 @@ describe('`--no-modules`', () => {
     ['show', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
     ['replay', `own/${kept}`, `own/${kept}:7:3 use`],
     ['shrink', `own/${kept}`, `own/${kept}:7:3 use`],
-  ])('makes `%s` refuse a file that uses one, where it does', async (command, file, where) => {
+  ])('makes `%s` refuse a file that uses a module, at its line', async (command, file, where) => {
     const { code, err } = await here(command, file, '--no-modules');
     expect(code).toBe(2);
     expect(err).toContain(where);
     expect(err).toContain('./spin-lock.mjs is not loaded: --no-modules');
   });
 
-  test('is no matter to a file that uses none', async () => {
+  test('does not affect a file without modules', async () => {
     const plan = join(root, 'fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
     expect((await here('replay', plan, '--no-modules')).code).toBe(0);
   });
 });
 
-describe('a module that cannot be used ends with 2 and in words', () => {
+describe('a module that cannot be used ends with 2 and an explanation', () => {
   const scenario = 'name: bad\nuse: ./bad.mjs\nsystems: { a: { lock: mine, store: unfenced } }\n';
   const start = "import { defineSystem } from 'fencepost';\n";
 
@@ -210,7 +210,7 @@ describe('a module that cannot be used ends with 2 and in words', () => {
   });
 });
 
-test('a lock that cannot be built is refused, with why', () => {
+test('a lock that cannot be built is refused with the reason', () => {
   const own = copyOfLock('unbuildable');
   const file = join(folder, own, 'spin-lock.mjs');
   const text = readFileSync(file, 'utf8').replace('new SpinServer()', 'new SpinServr()');
@@ -223,7 +223,7 @@ test('a lock that cannot be built is refused, with why', () => {
   }
 });
 
-test('a server that cannot fail over fails the seeds in which it is to', () => {
+test('a server that cannot fail over fails the seeds with a failover', () => {
   const own = copyOfLock('failing-over');
   const file = join(folder, own, 'spin-lock.yaml');
   const fault = '  - failover: { process: lock, at: 1ms..50ms, lag: 5ms, chance: 1/4 }\n';
@@ -254,7 +254,7 @@ test('a server that throws is a failure of the system under test, with its seed'
 test.each([
   ['ends the process', 'process.exit(0);', 'cannot be loaded: the module leaves', 2],
   ['rejects by itself', "Promise.reject(new Error('boo'));", 'cannot be loaded: boo (at line', 2],
-])('a module that %s is no result', (name, line, told, exit) => {
+])('a module that %s gives no result', (name, line, told, exit) => {
   const own = copyOfLock(name.replaceAll(' ', '-'));
   const file = join(folder, own, 'spin-lock.mjs');
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n${line}\n`);
@@ -264,7 +264,7 @@ test.each([
   expect(code).toBe(exit);
 });
 
-test('a timer that a module leaves behind does not keep the command alive', () => {
+test('a timer that a module leaves running does not keep the command alive', () => {
   const own = copyOfLock('leaves-a-timer');
   const file = join(folder, own, 'spin-lock.mjs');
   writeFileSync(file, `${readFileSync(file, 'utf8')}\nsetInterval(() => {}, 1000);\n`);

@@ -1,7 +1,7 @@
-/** Random histories of a register, and how each format writes them down. */
+/** Random histories of a register, and their text in each format. */
 import fc from 'fast-check';
 
-/** What a test knows of an event, before any format has seen it. */
+/** An event, independent of any format. */
 export interface SampleEvent {
   readonly process: number;
   readonly type: 'invoke' | 'ok' | 'fail' | 'info';
@@ -19,7 +19,7 @@ const choice = fc.record({
   other: fc.nat(4),
 });
 
-/** Each choice lets a process call, or when it has a call open, complete it. */
+/** Each choice lets a process call, or completes its open call. */
 export const sampleEvents: fc.Arbitrary<readonly SampleEvent[]> = fc
   .array(choice, { minLength: 1, maxLength: 40 })
   .map((choices) => {
@@ -78,7 +78,7 @@ const writeOperations: Write = (events) => {
   return `[${lines.join(',\n')}]\n`;
 };
 
-/** By the name of the format. */
+/** Writers by the name of their format. */
 export const writers: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['jsonl', (events) => events.map((event) => `${JSON.stringify(event)}\n`).join('')],
   ['json', (events) => JSON.stringify(events, null, 1)],

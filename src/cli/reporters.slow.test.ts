@@ -1,4 +1,4 @@
-/** What `run --reporter` leaves behind, and that every line of JSON fits the shipped schema. */
+/** Tests the files of `run --reporter`; every line of JSON fits the shipped schema. */
 import {
   existsSync,
   mkdirSync,
@@ -78,7 +78,7 @@ function written(name: string): string {
   return readFileSync(join(folder, 'reports', name), 'utf8');
 }
 
-test('a plan that cannot be written keeps nothing else from being told', async () => {
+test('if a plan cannot be written, all other results are still reported', async () => {
   const plan = join(folder, 'reports/small-unfenced-fence-monotone.yaml');
   mkdirSync(plan, { recursive: true });
   const { code, out, err } = await sweep();
@@ -91,7 +91,7 @@ test('a plan that cannot be written keeps nothing else from being told', async (
 });
 
 describe('run --reporter', () => {
-  test('writes a file for each reporter that is named, and none for the others', async () => {
+  test('writes a file for each named reporter, and none for others', async () => {
     const { code, out } = await sweep('--reporter', 'junit,json,mermaid');
     expect(code).toBe(1);
     expect(out).toBe('');
@@ -125,7 +125,7 @@ describe('run --reporter', () => {
     expect(summary.match(/```mermaid/g)).toHaveLength(2);
   });
 
-  test('leaves a step summary that is full as it is', async () => {
+  test('does not change a step summary that is full', async () => {
     const steps = join(folder, 'steps.md');
     writeFileSync(steps, ' '.repeat(1024 * 1024 - 5));
     vi.stubEnv('GITHUB_STEP_SUMMARY', steps);
@@ -133,7 +133,7 @@ describe('run --reporter', () => {
     expect(statSync(steps).size).toBe(1024 * 1024 - 5);
   });
 
-  test('keeps stdout for JSON where that is asked for', async () => {
+  test('reserves stdout for JSON with --json', async () => {
     const { out, err } = await sweep('--reporter', 'github', '--json');
     const lines = out.trim().split('\n');
     for (const line of lines) expect(() => outputLine.parse(JSON.parse(line))).not.toThrow();
@@ -141,7 +141,7 @@ describe('run --reporter', () => {
     expect(err).toMatch(/^::error /);
   });
 
-  test('is told of GitHub by its environment', async () => {
+  test('detects GitHub by its environment', async () => {
     expect(defaultReporters({ GITHUB_ACTIONS: 'true' })).toBe('text,html,github');
     expect(defaultReporters({})).toBe('text,html');
     vi.stubEnv('GITHUB_ACTIONS', 'true');
@@ -150,13 +150,13 @@ describe('run --reporter', () => {
     expect(written('small.html')).toContain('<svg');
   });
 
-  test('refuses an unknown reporter, and says which may be meant', async () => {
+  test('refuses an unknown reporter, with a suggestion', async () => {
     const { code, err } = await sweep('--reporter', 'text,junti');
     expect(code).toBe(2);
     expect(err).toContain('unknown reporter "junti"; did you mean "junit"?; known: text, html,');
   });
 
-  test('names what each reporter writes in the help', async () => {
+  test('lists the file of each reporter in the help', async () => {
     const { out } = await fencepost('run', '--help');
     const help = out.replace(/\s+/g, ' ');
     for (const name of [
@@ -171,7 +171,7 @@ describe('run --reporter', () => {
 });
 
 describe('show', () => {
-  test('draws what breaks in a plan or in a seed', async () => {
+  test('draws the breach of a plan or of a seed', async () => {
     await sweep('--reporter', 'mermaid');
     const plan = join(folder, 'reports/small-unfenced-fence-monotone.yaml');
     const { out } = await fencepost('show', plan, '--format', 'mermaid');
@@ -183,7 +183,7 @@ describe('show', () => {
     expect((await fencepost('show', plan, '--format', 'mermaid', '--json')).code).toBe(2);
   });
 
-  test('writes lines that fit the schema, as list does', async () => {
+  test('writes lines that fit the schema, as does list', async () => {
     const shown = await fencepost('show', scenario, '--json');
     const listed = await fencepost('list', '--json');
     const lines = `${shown.out}${listed.out}`.trim().split('\n');
@@ -210,7 +210,7 @@ describe('several scenarios', () => {
     writeFileSync(other(), met);
   });
 
-  test('have an index, which says what is new, known and fixed against an earlier run', async () => {
+  test('have an index with failures that are new, known and fixed since a baseline', async () => {
     await run(scenario, other(), '--reporter', 'html,json');
     expect(textIn('index.html')).toContain('href="./other.html"');
     const before = join(folder, 'before.json');
@@ -231,7 +231,7 @@ describe('several scenarios', () => {
     ]);
   });
 
-  test('of which some failed are run again by themselves with --last-failed', async () => {
+  test('that failed run again, without the others, with --last-failed', async () => {
     const first = await run(other(), scenario, '--reporter', 'text');
     expect(first.code).toBe(1);
     const second = await run(other(), scenario, '--reporter', 'text', '--last-failed');

@@ -1,4 +1,4 @@
-/** What becomes of the plans of an earlier run. */
+/** Tests how a run treats the plans of an earlier run. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const paused = planWith([pause('alice', 12_000)]);
 const module = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-/** What is said where the first text was and the second is written, and what is left beside it. */
+/** Replaces the first text by the second. Returns the number of notes, and the text set aside. */
 function asideOf(name: string, before: string, after: string): readonly unknown[] {
   const file = join(folder, `${name}.yaml`);
   const aside = join(folder, `${name}.before.yaml`);
@@ -26,19 +26,19 @@ function asideOf(name: string, before: string, after: string): readonly unknown[
   return [noted.length, existsSync(aside) ? readFileSync(aside, 'utf8') : null];
 }
 
-test('another plan that a run finds where it writes its own is moved, and told', () => {
+test('another plan at the place of a new one is moved, with a note', () => {
   const earlier = renderPlan(planWith([pause('bob', 12_000)]), 'seed 1');
   expect(asideOf('other', earlier, renderPlan(paused))).toEqual([1, earlier]);
   expect(asideOf('broken', 'by: hand\n', renderPlan(paused))).toEqual([1, 'by: hand\n']);
 });
 
-test('the same plan gives way, whatever its comment and its modules', () => {
+test('the same plan is replaced, regardless of its comment and its modules', () => {
   const earlier = renderPlan({ ...paused, use: { './a.ts': module('1') } }, 'the same');
   const later = renderPlan({ ...paused, use: { './a.ts': module('2') } });
   expect(asideOf('same', earlier, later)).toEqual([0, null]);
 });
 
-test('what one run wrote gives way to no later run of the same process', () => {
+test('a plan written in this process is also kept from a later run', () => {
   const [first = '', second = ''] = ['bob', 'carol'].map((name) =>
     renderPlan(planWith([pause(name, 12_000)]), 'seed 1'),
   );

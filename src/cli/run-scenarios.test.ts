@@ -1,11 +1,11 @@
-/** Which shards of those that people type are taken. */
+/** Tests which values of `--shard` are accepted. */
 
 import { describe, expect, test } from 'vitest';
 import { UserError } from './exit.ts';
 import { parseShard } from './run-scenarios.ts';
 
 describe('a shard', () => {
-  test('is one of at most 100,000', () => {
+  test('may be one of at most 100,000', () => {
     expect(parseShard('100000/100000')).toEqual({ index: 100_000, of: 100_000 });
   });
 

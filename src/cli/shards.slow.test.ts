@@ -1,4 +1,4 @@
-/** Laws of runs in parts, on the command line: in shards, and killed and resumed. */
+/** Tests partial runs on the command line: shards, and runs that are killed and resumed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
@@ -53,7 +53,7 @@ beforeAll(() => {
   writeFileSync(join(folder, 'plans', 'fixed.yaml'), plan.replace('store: unf', 'store: f'));
 });
 
-/** What was printed, without what differs from run to run: how fast it was. */
+/** Removes the speed from the output, which differs between runs. */
 function timeless(text: string): string {
   return text
     .replace(/"(seeds|events)PerSecond":\s*\d+/g, '"$1PerSecond":0')
@@ -61,7 +61,7 @@ function timeless(text: string): string {
     .replace(/ time="[\d.]+"/g, ' time="0"');
 }
 
-/** Every file of a folder but shards, by name. */
+/** Returns every file of a folder except shards, by name. */
 function filesOf(at: string): Readonly<Record<string, string>> {
   const names = readdirSync(join(folder, at)).filter((name) => !name.startsWith('shard-'));
   return Object.fromEntries(
@@ -71,7 +71,7 @@ function filesOf(at: string): Readonly<Record<string, string>> {
 
 const made: Map<number, readonly Ended[]> = new Map();
 
-/** How the shards ended, of which each is run once; what they wrote is in `output`. */
+/** Runs each shard once, with files in `output`. Returns how the shards ended. */
 async function runShards(of: number, output: string): Promise<readonly Ended[]> {
   const kept = `made-${of}`;
   const ended = [...(made.get(of) ?? [])];
@@ -87,7 +87,7 @@ async function runShards(of: number, output: string): Promise<readonly Ended[]> 
 describe('shards', () => {
   const reporters = ['--reporter', 'text,html,junit,json,mermaid', '--output', 'reports'];
 
-  test('merge into the judgement, the findings, the files and the exit code of one run', async () => {
+  test('merge into the judgment, findings, files and exit code of one run', async () => {
     const whole = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters, '--json');
     const wholeText = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
     const wholeFiles = filesOf('reports');
@@ -108,7 +108,7 @@ describe('shards', () => {
     expect(timeless(text.out)).toBe(timeless(wholeText.out));
   });
 
-  test('judge what never happened only when they are merged', async () => {
+  test('judge faults that never fired only when they are merged', async () => {
     const [first] = await runShards(2, 'unjudged');
     expect(first?.out).toContain('not judged: fenced (judged at merge)');
     expect(first?.out).not.toContain('never fired');
@@ -137,7 +137,7 @@ describe('shards', () => {
     expect(existsSync(join(folder, 'nothing'))).toBe(false);
   });
 
-  test('that ended early are named by a merge, which then ends with 5', async () => {
+  test('that ended early are reported by a merge, which then ends with 5', async () => {
     const scenario = join(root, 'fixtures/zombie-writer.yaml');
     const early = ['--time', '500ms', '--workers', '0', '--shard', '1/1', '--output', 'early'];
     await fencepost('run', scenario, '--seeds', '100000', ...early, '-q');
@@ -148,7 +148,7 @@ describe('shards', () => {
     expect(code).toBe(5);
   });
 
-  test('that are doubled, foreign or damaged end a merge with 2, each with its reason', async () => {
+  test('that are duplicate, damaged or of another run end a merge with 2, and why', async () => {
     const refused = async (why: RegExp): Promise<void> => {
       const { code, out, err } = await fencepost('merge', 'odd', '--output', 'nothing');
       expect(err).toMatch(why);
@@ -196,7 +196,7 @@ describe('shards', () => {
   });
 });
 
-describe('a run that is killed', () => {
+describe('a killed run', () => {
   const all = ['run', 'parts.yaml', '--seeds', '480', '--json'];
   const journal = (output: string): string => join(folder, output, 'parts.journal');
   let whole: Ended;
@@ -204,7 +204,7 @@ describe('a run that is killed', () => {
     whole = await fencepost(...all, '--workers', '0', '--output', 'same');
   });
 
-  /** Starts a run and kills it once its journal has so many lines. */
+  /** Starts a run, and kills it once its journal has this many lines. */
   async function killRun(output: string, lines: number, ...more: string[]): Promise<void> {
     const args = [cli, ...all, '--workers', '0', '--output', output, ...more];
     const child: ChildProcess = spawn('node', args, { cwd: folder, stdio: 'ignore' });
@@ -218,7 +218,7 @@ describe('a run that is killed', () => {
     return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
   }
 
-  test('and resumed comes to what it would have come to, and repeats no chunk', async () => {
+  test('has the result of a complete run once resumed, and repeats no chunk', async () => {
     await killRun('same', 4);
     const done = linesOf(journal('same')) - 1;
     const resumed = runCli([...all, '--workers', '2', '--output', 'same', '--resume'], {
@@ -233,7 +233,7 @@ describe('a run that is killed', () => {
     outputLine.parse(JSON.parse(resumed.out.trim().split('\n').at(-1) ?? ''));
   });
 
-  test('while a line was written is resumed without that line, and says so', async () => {
+  test('that was writing a line is resumed without that line, with a note', async () => {
     await killRun('torn', 4);
     const before = linesOf(journal('torn')) - 1;
     truncateSync(journal('torn'), readFileSync(journal('torn')).length - 9);
@@ -244,7 +244,7 @@ describe('a run that is killed', () => {
     expect(timeless(resumed.out).replaceAll('torn/', 'same/')).toBe(timeless(whole.out));
   });
 
-  test('twice is resumed twice', async () => {
+  test('can be killed and resumed twice', async () => {
     await killRun('twice', 3);
     const before = linesOf(journal('twice'));
     await killRun('twice', before + 2, '--resume');
@@ -284,7 +284,7 @@ describe('a run that is killed', () => {
   });
 });
 
-test('without a journal a resumed run examines everything, and says so', async () => {
+test('without a journal, a resumed run examines everything, with a note', async () => {
   const { code, err } = await fencepost(
     'run',
     'parts.yaml',
@@ -300,7 +300,7 @@ test('without a journal a resumed run examines everything, and says so', async (
   expect(err).toContain('resume: there is no none/parts.journal, so all seeds are examined');
 });
 
-test('a shard that is killed is resumed as that shard', async () => {
+test('a killed shard is resumed as that shard', async () => {
   const args = ['run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '1/2', '--output', 'resumed'];
   await fencepost(...args, '--time', '1ms');
   const journal = join(folder, 'resumed/parts-shard-1-of-2.journal');

@@ -1,4 +1,4 @@
-/** What is said of shards that are not there. */
+/** Tests the message on missing shards. */
 import { expect, test } from 'vitest';
 import { missingText } from './shards.ts';
 

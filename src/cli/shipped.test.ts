@@ -1,6 +1,6 @@
 /**
- * Laws of what ships: a file wins over a name, a name finds what is in the package, what is kept
- * stays with the user, and a scenario says why it does not mind what it does not mind.
+ * Tests the shipped files: a file takes precedence over a name, a name finds files of the package,
+ * kept plans stay in the user's project, and a scenario explains each claim under `may`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('a path of Windows gets slashes, and a backslash in a name of other systems stays', () => {
+test('a path on Windows gets slashes; elsewhere, a backslash in a name stays', () => {
   const typed = win32.join('locks', 'my-lock.yaml');
   expect(typed).toBe('locks\\my-lock.yaml');
   expect(slashed(typed, win32.sep)).toBe('locks/my-lock.yaml');
@@ -40,7 +40,7 @@ test('a path of Windows gets slashes, and a backslash in a name of other systems
 });
 
 describe('a name', () => {
-  test('is the scenario or the kept plan of the package', async () => {
+  test('is that of a scenario or a kept plan of the package', async () => {
     const file = join(packageRoot(), 'fixtures/six-steps.yaml');
     expect(fileMeant('six-steps')).toBe(file);
     const [loaded] = await loadScenarios(['six-steps'], { modules: null });
@@ -51,12 +51,12 @@ describe('a name', () => {
     expect(kept.plan.scenario).toBe('six-steps');
   });
 
-  test('is a path that can be read, in the project itself', () => {
+  test('is resolved to a readable path inside the project itself', () => {
     vi.spyOn(process, 'cwd').mockReturnValue(packageRoot());
     expect(fileMeant('six-steps')).toBe('fixtures/six-steps.yaml');
   });
 
-  test('that nothing has is refused, with what was probably meant', async () => {
+  test('that is unknown is refused with suggestions', async () => {
     const refusal = loadScenarios(['six-step', 'zombie-wirter'], { modules: null });
     await expect(refusal).rejects.toThrow(/^six-step:1:1: there is no such file.*"six-steps"\?$/m);
     await expect(refusal).rejects.toThrow(/^zombie-wirter:1:1: .*"zombie-writer"\?$/m);
@@ -65,7 +65,7 @@ describe('a name', () => {
     );
   });
 
-  test('with a slash or an ending is a path, and so is that of a file that is there', () => {
+  test('with a slash or an extension is a path, and so is the name of an existing file', () => {
     for (const path of ['./six-steps', 'six-steps.yaml', '-', '../six-steps']) {
       expect(fileMeant(path)).toBe(path);
     }
@@ -77,7 +77,7 @@ describe('a name', () => {
   });
 });
 
-test('plans are kept beside a scenario of the project, and here for one of a package', () => {
+test('plans are kept beside a project’s scenario, and in ./plans for one of a package', () => {
   expect(plansFolderOf('locks/mine.yaml')).toBe('locks/plans');
   const installed = 'node_modules/fencepost/fixtures/six-steps.yaml';
   expect(plansFolderOf(installed)).toBe('plans');
@@ -89,7 +89,7 @@ test('plans are kept beside a scenario of the project, and here for one of a pac
   expect(resolve(plansFolderOf(linked))).toBe(join(packageRoot(), 'fixtures/plans'));
 });
 
-test('every scenario that is listed can be run by its name, and says what it is about', async () => {
+test('every listed scenario can be run by its name, and has a description', async () => {
   const listed = shippedScenarios();
   expect(listed.length).toBeGreaterThan(50);
   for (const { name, about } of listed) {
@@ -99,25 +99,25 @@ test('every scenario that is listed can be run by its name, and says what it is 
   }
 });
 
-describe('a claim that may break', () => {
+describe('a claim under `may`', () => {
   const fixtures = join(packageRoot(), 'fixtures');
   const files = readdirSync(fixtures, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.yaml') && !/^(plans|frozen|histories)\//.test(file))
     .filter((file) => /^ +may:/m.test(readFileSync(join(fixtures, file), 'utf8')));
 
-  test('is in many scenarios, and in those that `init` writes', () => {
+  test('is in many scenarios, including those that `init` writes', () => {
     expect(files.length).toBeGreaterThan(40);
     expect(files.filter((file) => file.startsWith('starter/'))).toHaveLength(3);
   });
 
   test.each(files)(
-    'is in %s with a comment that says why it is no corruption of its own',
+    'is in %s with a comment that says why it is not a separate corruption',
     (file) => {
       expect(unexplainedIn(readFileSync(join(fixtures, file), 'utf8'))).toEqual([]);
     },
   );
 
-  test('without such a comment is found', () => {
+  test('without such a comment is reported', () => {
     const said = '# one, two: the same failure, seen twice.\n    may: [one, two]\n';
     expect(unexplainedIn(`    ${said}`)).toEqual([]);
     expect(unexplainedIn(`    ${said}    may: [two, three]`)).toEqual(['three']);
@@ -125,7 +125,7 @@ describe('a claim that may break', () => {
   });
 });
 
-/** Claims of a `may` that no comment above it names with a reason: `# claim, claim: why`. */
+/** Returns claims under `may` without a comment that gives a reason: `# claim, claim: why`. */
 function unexplainedIn(text: string): readonly string[] {
   const explained = new Set<string>();
   const parts = text.split(/^ +may:\s*(\[[^\]]*\]|(?:\s+- \S+)+)/m);

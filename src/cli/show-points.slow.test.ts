@@ -1,4 +1,4 @@
-/** `fencepost show --points` on the command line: the names that faults may be placed at. */
+/** Tests `fencepost show --points`: the names at which faults may be placed. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
@@ -6,7 +6,7 @@ import { root, runHere } from './command-line.fixture.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
 
-test('the places of each client are told in the order of a run without faults', async () => {
+test('the points of each client are listed in the order of a run without faults', async () => {
   const { code, out } = await runHere(['show', '--points', zombie, '--system', 'unfenced']);
   expect(code).toBe(0);
   expect(out.startsWith('zombie-writer, system unfenced: seed 0 without faults\n')).toBe(true);
@@ -22,7 +22,7 @@ test('the places of each client are told in the order of a run without faults', 
   expect(out).toContain('of a drawn section: acquire, checked, release, write, as in');
 });
 
-test('of code of one’s own there is each call that it made, and what it was', async () => {
+test('for user code, each call is listed with its meaning', async () => {
   const lock = join(root, 'fixtures/guide/my-lock.yaml');
   const { code, out } = await runHere(['show', '--points', lock, '--json']);
   expect(code).toBe(0);
@@ -43,7 +43,7 @@ test('of code of one’s own there is each call that it made, and what it was', 
   ]);
 });
 
-test('a system that there is not is refused, with the one that is near', async () => {
+test('an unknown system is refused, with the closest name', async () => {
   const { code, err } = await runHere(['show', '--points', zombie, '--system', 'unfence']);
   expect(code).toBe(2);
   expect(err).toContain('unknown system "unfence"; did you mean "unfenced"?');

@@ -1,4 +1,4 @@
-/** Which scenarios and plans are read, and what people are told of those that are not. */
+/** Tests which scenarios and plans are read, and the messages for those that are not. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { loadPlan } from './sources.ts';
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-sources-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a plan whose modules lie elsewhere is told of the option that helps', async () => {
+test('a plan whose modules are elsewhere is refused, with the option that helps', async () => {
   const modules = fileURLToPath(new URL('../../fixtures/modules/', import.meta.url));
   const read = await loadScenarioFile(join(modules, 'spin-lock.yaml'));
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
@@ -29,7 +29,7 @@ test('a plan whose modules lie elsewhere is told of the option that helps', asyn
   expect((await loadPlan(file, { modules })).changedModules).toEqual([]);
 });
 
-test('between two plans that are read the event loop runs, by which a thread says that it lives', async () => {
+test('the event loop runs between two plans, so that progress can be reported', async () => {
   let turns = 0;
   const turn = setImmediate(function count() {
     turns += 1;

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('a quiet terminal keeps warnings, and neither notes nor progress', () => {
+test('a quiet terminal prints warnings, but no notes and no progress', () => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const terminal = openTerminal({ isQuiet: true, isJson: false });
   terminal.note('a note');
@@ -16,7 +16,7 @@ test('a quiet terminal keeps warnings, and neither notes nor progress', () => {
   expect(write.mock.calls.map(([text]) => text)).toEqual(['warning: a lease is short\n']);
 });
 
-test('a log has a line of progress where nothing else was printed for ten seconds', () => {
+test('a log has a progress line if nothing else was printed for ten seconds', () => {
   const written: string[] = [];
   const keep = (text: unknown): boolean => written.push(String(text).trim()) > 0;
   vi.spyOn(process.stderr, 'write').mockImplementation(keep);
@@ -32,7 +32,7 @@ test('a log has a line of progress where nothing else was printed for ten second
   expect(written).toEqual(['at 11000', 'a result', 'at 31000']);
 });
 
-test('others’ text steers no terminal, whatever it is printed as', () => {
+test('untrusted text cannot control the terminal in any kind of line', () => {
   const written: string[] = [];
   const keep = (text: unknown): boolean => written.push(String(text)) > 0;
   vi.spyOn(process.stderr, 'write').mockImplementation(keep);
@@ -49,7 +49,7 @@ test('others’ text steers no terminal, whatever it is printed as', () => {
   expect(written).toEqual([safe, safe, safe, safe, safe, safe]);
 });
 
-test('what is drawn keeps its lines and its colours, where there are colours', () => {
+test('drawn text keeps its lines, and its colors if the terminal has colors', () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.stubEnv('NO_COLOR', '');
   vi.stubEnv('FORCE_COLOR', '1');

@@ -1,6 +1,6 @@
 /**
- * What people with TypeScript meet first: a folder of `npm init -y` and `tsc --init` with a lock in
- * `src/lock.ts`, which imports another file as TypeScript lets it, goes through every command.
+ * Tests a project in TypeScript: in a folder of `npm init -y` and `tsc --init`, a lock in
+ * `src/lock.ts`, which imports another file without an extension, works with every command.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -58,14 +58,14 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a lock in TypeScript', () => {
-  test('breaks and holds as its scenario says, in worker threads too, the same each time', () => {
+  test('meets the expectations of its scenario, also in worker threads, the same each time', () => {
     const { code, out, err } = run('run', 'src/lock.yaml', ...REPORTS, '--check-determinism');
     expect(out).toContain('3 of 3 expectations met');
     expect(out + err).not.toMatch(/Warning/);
     expect(code).toBe(0);
   });
 
-  test('replays its plan, which says of what it was made, and is shown', () => {
+  test('replays its plan, which lists the files of the lock, and can be shown', () => {
     expect(readFileSync(join(folder, PLAN), 'utf8')).toMatch(
       /\.\/lock\.ts: sha256:[0-9a-f]{64}\s+\.\/tries\.ts=[0-9a-f]{16}\n/,
     );
@@ -75,7 +75,7 @@ describe('a lock in TypeScript', () => {
     expect(run('show', PLAN, '--modules', 'src').code).toBe(0);
   });
 
-  test('is not run for a plan that was made with another file beside it, which is named', () => {
+  test('is not run for a plan made with another version of a file, which is named', () => {
     const before = readFileSync(join(folder, 'src/tries.ts'), 'utf8');
     put('src/plan.yaml', readFileSync(join(folder, PLAN), 'utf8'));
     put('src/tries.ts', `${before}// another\n`);
@@ -88,7 +88,7 @@ describe('a lock in TypeScript', () => {
     put('src/tries.ts', before);
   });
 
-  test('that needs a compiler which is not installed is refused with its place', () => {
+  test('that needs a missing compiler is refused with its place', () => {
     const before = readFileSync(join(folder, 'src/tries.ts'), 'utf8');
     put('src/tries.ts', `${before}@Object.freeze\nexport class Colour {}\n`);
     const { code, err } = run('run', 'src/lock.yaml', ...REPORTS);
@@ -98,7 +98,7 @@ describe('a lock in TypeScript', () => {
     put('src/tries.ts', before);
   });
 
-  test('is tested in vitest', () => {
+  test('can be tested with vitest', () => {
     put(
       'src/lock.test.ts',
       `import { simTest } from 'fencepost/vitest';
@@ -111,7 +111,7 @@ simTest('holds', { scenario: './lock.yaml', system: 'fenced', seeds: 30 });`,
   });
 });
 
-test('what `init` writes there TypeScript takes, and it comes to what it says', () => {
+test('TypeScript accepts the files of `init`, and they meet their expectations', () => {
   expect(run('init').code).toBe(0);
   const { code, out } = run('run', 'locks/my-lock.yaml', ...REPORTS);
   expect(out).toContain('3 of 3 expectations met');

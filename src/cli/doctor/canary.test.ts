@@ -49,34 +49,34 @@ const SEEN: CanaryEvidence = {
   cured: replayed('fixed', 1),
 };
 
-/** The stages that did not see it. */
+/** Returns the stages that missed the canary. */
 function missedBy(change: Partial<CanaryEvidence>): readonly string[] {
   return judgeCanary({ ...SEEN, ...change })
     .filter(({ status, fix }) => status === 'problem' && fix !== null)
     .map(({ name }) => name.replace('canary-', ''));
 }
 
-describe('the canary is seen', () => {
-  test('where every stage saw it', () => {
+describe('the canary is found', () => {
+  test('if every stage found it', () => {
     expect(missedBy({})).toEqual([]);
   });
 });
 
 describe('the canary is missed', () => {
-  test('by a run that ends well, crashes or hangs', () => {
+  test('by a run that succeeds, crashes or hangs', () => {
     for (const code of [0, 3, null]) {
       expect(missedBy({ run: { code, out: TEXT, err: 'why' } })).toEqual(['alarm']);
     }
   });
 
-  test('by a sweep that sees no breach, leaves seeds out, or judges nothing', () => {
+  test('by a sweep that finds no breach, omits seeds, or judges nothing', () => {
     expect(missedBy({ report: reportOf({ broken: 0, met: true }) })).toEqual(['sweep']);
     expect(missedBy({ report: reportOf({ broken: 0 }) })).toEqual(['sweep']);
     expect(missedBy({ report: reportOf({ seeds: 100 }) })).toEqual(['sweep']);
     expect(missedBy({ report: reportOf({ met: null }) })).toEqual(['sweep']);
   });
 
-  test('by a sweep that sees breaches everywhere, or tests nothing', () => {
+  test('by a sweep that finds breaches everywhere, or tests nothing', () => {
     expect(missedBy({ report: reportOf({}, { broken: 3, met: false }) })).toEqual(['cure']);
     expect(missedBy({ report: reportOf({}, { exercised: 0 }) })).toEqual(['cure']);
     expect(missedBy({ report: reportOf({}, { seeds: 0 }) })).toEqual(['cure']);
@@ -90,14 +90,14 @@ describe('the canary is missed', () => {
     }
   });
 
-  test('by reports that leave out the story, or draw nothing', () => {
+  test('by reports that omit the story, or draw nothing', () => {
     const silent = { code: 1, out: 'all is well', err: '' };
     expect(missedBy({ run: silent })).toEqual(['report']);
     expect(missedBy({ pages: [] })).toEqual(['report']);
     expect(missedBy({ pages: ['<svg></svg>'] })).toEqual(['report']);
   });
 
-  test('by a replay that sees something else', () => {
+  test('by a replay with another result', () => {
     expect(missedBy({ replay: replayed('fixed', 1) })).toEqual(['replay']);
     expect(missedBy({ replay: replayed('reproduced', 0, 'sha256:2') })).toEqual(['replay']);
     expect(missedBy({ replay: null })).toEqual(['replay']);
@@ -105,7 +105,7 @@ describe('the canary is missed', () => {
     expect(missedBy({ cured: { code: 1, out: 'no JSON', err: '' } })).toEqual(['fixed']);
   });
 
-  test('by a run that leaves nothing behind', () => {
+  test('by a run that writes no files', () => {
     const nothing = { report: null, plan: null, pages: [], replay: null, cured: null };
     const run = { code: 3, out: '', err: '' };
     expect(missedBy({ ...nothing, run })).toHaveLength(7);

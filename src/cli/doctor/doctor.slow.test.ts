@@ -1,4 +1,4 @@
-/** `doctor` as people run it: on this copy of the package, and on copies with something broken. */
+/** Tests `doctor` on this copy of the package, and on copies with one defect. */
 import {
   cpSync,
   mkdtempSync,
@@ -43,13 +43,13 @@ function toldBy({ out }: Ended): z.infer<typeof told> {
   return told.parse(outputLine.parse(JSON.parse(out)));
 }
 
-/** The names of what is no `ok`. */
+/** Returns the names of the checks that found a problem. */
 function problemsIn(ended: Ended): readonly string[] {
   return toldBy(ended).checks.flatMap(({ name, status }) => (status === 'problem' ? [name] : []));
 }
 
-describe('on this copy', () => {
-  test('all is well, and every line that is not says what to do', () => {
+describe('in this copy', () => {
+  test('all checks pass, and every warning has advice', () => {
     const { code, out, err } = doctor(root, []);
     expect(out).not.toContain('✗');
     expect(code).toBe(0);
@@ -61,7 +61,7 @@ describe('on this copy', () => {
     expect(err).toContain('canary');
   });
 
-  test('the canary alone is a JSON line of its schema, and leaves nothing behind', () => {
+  test('--canary prints one JSON line of its schema, and leaves no files', () => {
     const temporary = temporaryFolder();
     const ended = doctor(root, ['--canary', '--json'], { TMPDIR: temporary });
     expect(ended.code).toBe(0);
@@ -71,7 +71,7 @@ describe('on this copy', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test('a folder that takes no files is told with 2, and the canary is not tried', () => {
+  test('a folder that is not writable ends with 2, and the canary does not run', () => {
     const missing = join(temporaryFolder(), 'none');
     const ended = doctor(root, ['--json'], { TMPDIR: missing });
     expect(ended.code).toBe(2);
@@ -80,7 +80,7 @@ describe('on this copy', () => {
   });
 });
 
-test('each file of the built package is missed where it is not there', () => {
+test('each missing file of the built package is reported', () => {
   const copy = temporaryFolder();
   cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
   cpSync(join(root, 'package.json'), join(copy, 'package.json'));
@@ -97,7 +97,7 @@ test('each file of the built package is missed where it is not there', () => {
   }
 });
 
-/** A copy of the package, of the modules that its files are made of, with one change in one. */
+/** Copies the package as separate modules, with one change in one file. */
 function brokenCopy(file: string, from: string | RegExp, to: string): string {
   const copy = temporaryFolder();
   cpSync(join(root, 'tools/built/modules'), join(copy, 'dist'), { recursive: true });
@@ -146,14 +146,14 @@ describe('a copy in which', () => {
     ],
   ] as const;
 
-  test.each(some(copies))('%s is found out, with 3', (_, [file, from, to], stages) => {
+  test.each(some(copies))('%s fails with 3', (_, [file, from, to], stages) => {
     const ended = doctor(brokenCopy(file, from, to), ['--canary', '--json']);
     expect(problemsIn(ended)).toEqual(stages.map((stage) => `canary-${stage}`));
     expect(ended.code).toBe(3);
     expect(toldBy(ended).canary).toBe('not seen');
   });
 
-  test('a file is missing is told with 2', () => {
+  test('a file is missing fails with 2', () => {
     const copy = brokenCopy('search/sweep/worker.js', /^/, ' ');
     rmSync(join(copy, 'dist/search/sweep/worker.js'));
     const ended = doctor(copy, ['--json']);

@@ -19,7 +19,7 @@ import {
   readManifest,
 } from './surroundings.ts';
 
-test('a Node that is too old is a problem', () => {
+test('an old Node is a problem', () => {
   expect(checkNode('20.19.0', '>=20.19', 'linux x64').status).toBe('ok');
   expect(checkNode('18.20.0', '>=20.19', 'linux x64')).toMatchObject({
     status: 'problem',
@@ -28,7 +28,7 @@ test('a Node that is too old is a problem', () => {
   });
 });
 
-test('more workers than memory is a warning that says how many fit', () => {
+test('more workers than fit into memory are a warning with the number that fits', () => {
   const workerMb = 512;
   expect(checkMemory({ cores: 4, memoryMb: 8192, workerMb }).status).toBe('ok');
   const { status, fix } = checkMemory({ cores: 64, memoryMb: 4096, workerMb });
@@ -44,12 +44,12 @@ describe('a clock', () => {
     fileMs: nowMs + 55,
   } as const;
 
-  test('that goes on, and agrees with the others, is well', () => {
+  test('that advances, and agrees with the others, is ok', () => {
     expect(checkClock(sane).status).toBe('ok');
     expect(checkClock({ ...sane, fileMs: null }).status).toBe('ok');
   });
 
-  test('that stands still, jumps, or lies far off is told', () => {
+  test('that stands still, jumps, or is far off is reported', () => {
     expect(checkClock({ ...sane, monotonicMs: [10, 10] }).status).toBe('problem');
     const frozen = { ...sane, monotonicMs: [0, 500], wallMs: [nowMs, nowMs] } as const;
     expect(checkClock(frozen)).toMatchObject({ status: 'warning' });
@@ -97,7 +97,7 @@ test.each([
   expect(isVersionInRange(version, range)).toBe(isIn);
 });
 
-test('what is not understood is neither in a range nor out of it', () => {
+test('an unknown version or range is neither inside nor outside', () => {
   expect(isVersionInRange('4.0.0', 'latest')).toBe(null);
   expect(isVersionInRange('', '*')).toBe(null);
   expect(isVersionInRange('4.0.0', 'latest || ^5')).toBe(null);
@@ -109,8 +109,8 @@ describe('worker threads', () => {
     expect(await checkThreads(64)).toMatchObject({ name: 'threads', status: 'ok' });
   });
 
-  test('that fail, end without a word, hang or share nothing are a problem', async () => {
-    // Only what hangs is waited for; the others take as long as a busy machine needs.
+  test('that fail, end silently, hang or share no memory are a problem', async () => {
+    // Only the one that hangs runs into its limit; the others take as long as the machine needs.
     const whatOf = async (program: string, limitMs = 20_000): Promise<string> => {
       const { status, what } = await checkThreads(64, program, limitMs);
       return `${status}: ${what}`;
@@ -127,7 +127,7 @@ test('SQLite loads here', async () => {
   expect(await checkSql()).toMatchObject({ name: 'sql', status: 'ok' });
 });
 
-test('a folder takes files, and nothing is left in it; one that is not there is a problem', () => {
+test('a writable folder is ok, and is left empty; a missing one is a problem', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
   try {
     const { check, fileMs } = checkFolder('folder', folder, 'or another');
@@ -143,7 +143,7 @@ test('a folder takes files, and nothing is left in it; one that is not there is 
   }
 });
 
-test('a terminal says why it is without colour, and is told when it is too narrow', () => {
+test('a terminal reports why it has no color, and a warning if it is too narrow', () => {
   const wide = { isTerminal: true, hasColour: false, width: 100, env: { NO_COLOR: '1', CI: '' } };
   expect(checkTerminal(wide).what).toBe('a terminal of 100 columns, without colour (NO_COLOR=1)');
   expect(checkTerminal({ ...wide, width: 40 }).status).toBe('warning');
@@ -163,7 +163,7 @@ function file(path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-/** A small package, whole. */
+/** Creates a small package without defects. */
 function install(path = '.', version = '1.2.3'): void {
   const manifest = {
     name: 'fencepost',
@@ -197,7 +197,7 @@ function statusOf(name: string, workFolder = root): string {
 }
 
 describe('a package', () => {
-  test('that is whole is well', () => {
+  test('without defects is ok', () => {
     install();
     expect(missingFiles(root, facts().manifest)).toEqual([]);
     expect(checkPackage(facts(), root).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
@@ -211,7 +211,7 @@ describe('a package', () => {
     'search/sweep/worker.js',
   ];
   test.each([...files, 'search/sweep/examiner.js'])(
-    'that lacks %s is a problem which names it',
+    'without %s is a problem that names it',
     (name) => {
       install();
       rmSync(join(root, 'dist', name));
@@ -223,7 +223,7 @@ describe('a package', () => {
     },
   );
 
-  test('whose schema is missing, torn or of another version is told', () => {
+  test('with a missing, truncated or outdated schema gets a warning', () => {
     install();
     for (const text of ['{ "type": "number" }', '{ "ty']) {
       file('dist/a.schema.json', text);
@@ -234,8 +234,8 @@ describe('a package', () => {
   });
 });
 
-describe('the copy that a project has', () => {
-  test('is this one, another one, or none', () => {
+describe('the copy of fencepost in a project', () => {
+  test('is this one, another version, or missing', () => {
     install();
     file('project/package.json', '{ "name": "project" }');
     mkdirSync(join(root, 'project/node_modules'));
@@ -248,7 +248,7 @@ describe('the copy that a project has', () => {
   });
 });
 
-test('a package that fencepost works with is well in its range, and told out of it', () => {
+test('an installed peer is ok within its range, and gets a warning outside of it', () => {
   file('node_modules/vitest/package.json', '{ "name": "vitest", "version": "2.1.0" }');
   const status = (range: string, name = 'vitest'): string | undefined =>
     checkPeers({ [name]: range }, join(root, 'src'))[0]?.status;
