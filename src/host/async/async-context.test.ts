@@ -1,7 +1,7 @@
 /**
- * What an `AsyncLocalStorage` holds goes wherever Node takes it, and no further: not to another
- * process, to a later event, to the next run, or to the host. All of it whatever ran before in this
- * thread: `tools/first-runs.mjs` runs each test as the first of one.
+ * The store of an `AsyncLocalStorage` goes wherever Node takes it, and no further: not to another
+ * process, to a later event, to the next run, or to the host. This does not depend on what ran
+ * before in the thread: `tools/first-runs/tests.mjs` runs each test as the first one.
  */
 import asyncHooks, { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { EventEmitter, on, once } from 'node:events';
@@ -17,10 +17,10 @@ import { happen, logOf, PING, type Script } from './script.fixture.ts';
 
 const COMPLETE = { kind: 'complete' };
 
-/** Takes a callback somewhere from which it is called, in a simulated process. */
+/** Schedules a callback, in a simulated process. */
 type Way = (call: () => void, given: Parameters<Script>) => void;
 
-/** Continues in the context that it waited in. */
+/** Continues in the context in which it waited. */
 const awaited =
   (waits: (given: Parameters<Script>) => Promise<unknown>): Way =>
   (call, given) =>
@@ -68,7 +68,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-test.each(Object.entries(WAYS))('a store goes with %s', async (_, way) => {
+test.each(Object.entries(WAYS))('a store follows %s', async (_, way) => {
   const storage = new AsyncLocalStorage<string>();
   const found: (string | undefined)[] = [];
   const script: Script = async (context, echo) => {
@@ -84,7 +84,7 @@ test.each(Object.entries(WAYS))('a store goes with %s', async (_, way) => {
   }
 });
 
-test('what is entered stays until an event has ended, and is left by exit and disable', async () => {
+test('an entered store follows its async function, and `exit` and `disable` leave it', async () => {
   const storage = new AsyncLocalStorage<number>();
   const script: Script = async (context) => {
     const seen: unknown[] = [];
@@ -110,7 +110,7 @@ const RESTART: Fault = {
   restartAfterUs: MS,
 };
 
-test('what is entered reaches no other event, process, start, run or host', async () => {
+test('an entered store stays within its event, process, incarnation and run', async () => {
   const storage = new AsyncLocalStorage<string>();
   const own = async (): Promise<void> => {};
   const script: Script = async (context, echo) => {
@@ -138,7 +138,7 @@ test('what is entered reaches no other event, process, start, run or host', asyn
   }
 });
 
-test('what is entered between two waits reaches no process that waits meanwhile', async () => {
+test('an entered store does not reach a process that waits meanwhile', async () => {
   const storage = new AsyncLocalStorage<string>();
   const at = (ms: number, deed: () => void): Script => {
     return async (context) => {
@@ -154,7 +154,7 @@ test('what is entered between two waits reaches no process that waits meanwhile'
   expect(storage.getStore()).toBeUndefined();
 });
 
-test('a socket calls its listeners in the context that it was opened in', async () => {
+test('a socket calls its listeners in the context in which it was opened', async () => {
   const storage = new AsyncLocalStorage<string>();
   const seen: string[] = [];
   const trace = await inSection(async () => {
@@ -179,7 +179,7 @@ test('a socket calls its listeners in the context that it was opened in', async 
   expect(seen).toEqual([...opened, 'answered written', ...closed]);
 });
 
-/** The lines of a run, without their times, which has to give the same ones again. */
+/** Returns the lines of a run without their times, and checks that a second run repeats them. */
 async function linesOf(script: Script): Promise<readonly string[]> {
   const lines: (readonly string[])[] = [];
   for (let run = 0; run < 2; run += 1) {
@@ -191,7 +191,7 @@ async function linesOf(script: Script): Promise<readonly string[]> {
   return lines[0] ?? [];
 }
 
-test('resources have numbers by the order in which their process asks for them', async () => {
+test('async ids of a process count its resources in the order of its requests', async () => {
   const script: Script = async (context) => {
     const numbers: number[] = [];
     const note = (): void => {
@@ -211,7 +211,7 @@ test('resources have numbers by the order in which their process asks for them',
   expect(alice).toMatch(/^1 2 3 1 ([1-9]\d*) \d+ (\d+) \1 \2 \1$/);
 });
 
-test('what is kept in the resource of an event is for that event', async () => {
+test('a value in the resource of an event is lost after that event', async () => {
   const key = Symbol('of the test');
   const script: Script = async (context) => {
     const kept = (): unknown => Reflect.get(asyncHooks.executionAsyncResource(), key);
@@ -226,7 +226,7 @@ test('what is kept in the resource of an event is for that event', async () => {
   expect(await linesOf(script)).toEqual([of('alice'), of('bob')]);
 });
 
-test('a hook hears of what its own process does, until that ends', async () => {
+test('a hook observes only its own process, until that ends', async () => {
   const kinds: string[] = [];
   let isDestroyed = false;
   const script: Script = async (context) => {
@@ -253,7 +253,7 @@ test('a hook hears of what its own process does, until that ends', async () => {
   expect(isDestroyed).toBe(false);
 });
 
-test('an error of a hook fails the run of its process, and not the thread', async () => {
+test('an error in a hook fails the run of its process, not the thread', async () => {
   const alice: Script = async () => {
     const init = (): void => {
       throw new Error('of a hook');
@@ -265,7 +265,7 @@ test('an error of a hook fails the run of its process, and not the thread', asyn
   expect(ending).toMatchObject({ kind: 'failed', process: 'alice', error: 'of a hook' });
 });
 
-test('a storage that a process makes costs no later run anything', async () => {
+test('a storage that a process created is disabled after its run', async () => {
   const made: AsyncLocalStorage<number>[] = [];
   const alice: Script = async () => {
     const storage = new AsyncLocalStorage<number>();

@@ -24,7 +24,7 @@ const DATE_MS = (): number => Date.now();
 describe('a guard within a guard', () => {
   const one = { clients: [alice(1, [])] };
 
-  test('is an acquisition of its own, which excludes the first no better than another process', async () => {
+  test('is a separate acquisition, which overlaps the first as another process would', async () => {
     const body: Body = async (section) => {
       const [first, second] = [section.guard({ untilMs: DATE_MS() + 30 }), section.guard()];
       await second.write('x', 2);
@@ -41,7 +41,7 @@ describe('a guard within a guard', () => {
     expect(verdict(trace, 'mutual-exclusion')).toBe('invalid');
   });
 
-  test('takes its turn once the first was left', async () => {
+  test('takes its turn after the first is left', async () => {
     const trace = await happen(async (section) => {
       section.guard({ untilMs: DATE_MS() + 30 }).leave();
       section.guard().leave();
@@ -50,7 +50,7 @@ describe('a guard within a guard', () => {
     expect(verdict(trace, 'mutual-exclusion')).toBe('valid');
   });
 
-  test('is left with the first where their section ends, in a crash too', async () => {
+  test('is left with the first when their section ends, also by a crash', async () => {
     const body: Body = async (section) => {
       section.guard();
       section.guard();
@@ -80,7 +80,7 @@ describe('a guard that is renewed', () => {
       await guard.work();
     };
 
-  test('prolongs what it stands for, and is no new turn', async () => {
+  test('extends its grant without a new acquisition', async () => {
     const trace = await happen(renewing({}), { clients: [alice(1, [write])] });
     expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1]);
     expect(eventsOf(trace, 'renew').map(({ extended, ttlUs }) => [extended, ttlUs])).toEqual([
@@ -96,12 +96,12 @@ describe('a guard that is renewed', () => {
     expect(verdict(trace, 'mutual-exclusion')).toBe('valid');
   });
 
-  test('attaches the token that the renewal brought', async () => {
+  test('attaches the token of the renewal', async () => {
     const trace = await happen(renewing({ token: 6 }), { clients: [alice(1, [write])] });
     expect(eventsOf(trace, 'write').map(({ token }) => token)).toEqual([6]);
   });
 
-  test('changes nothing once it was left', async () => {
+  test('changes nothing after it is left', async () => {
     const trace = await happen(
       async (section) => {
         const guard = section.guard();
@@ -115,7 +115,7 @@ describe('a guard that is renewed', () => {
   });
 });
 
-test.each([5, 35])('two holders are seen also where asking took %i ms', async (ms) => {
+test.each([5, 35])('two holders are detected even if acquiring took %i ms', async (ms) => {
   const body: Body = async (section, _, echo) => {
     await section.call(echo, { label: 'ask', request: null });
     await wait(ms);
@@ -127,7 +127,7 @@ test.each([5, 35])('two holders are seen also where asking took %i ms', async (m
   expect(verdict(trace, 'mutual-exclusion')).toBe('invalid');
 });
 
-test('a call and a guard’s access of one name are two operations', async () => {
+test('a call and a guard access with the same name are separate operations', async () => {
   const body: Body = async (section, _, echo) => {
     const guard = section.guard();
     await section.call(echo, { label: 'read', request: null });
@@ -150,7 +150,7 @@ test('a late call of a section is made under that section’s grant', async () =
   expect(seen).toEqual([1]);
 });
 
-test('a life that crashed writes no more, whoever wakes its code', async () => {
+test('a crashed incarnation writes no more, even if its code is woken', async () => {
   const kept: (() => void)[] = [];
   const body: Body = async (section, { life }) => {
     const guard = section.guard();
@@ -168,7 +168,7 @@ test('a life that crashed writes no more, whoever wakes its code', async () => {
   expect(eventsOf(trace, 'write').map(({ value }) => value)).toEqual([2]);
 });
 
-test('code that goes on after something real fails its run', async () => {
+test('code that continues after a real wait fails its run', async () => {
   const body: Body = async (section, { name }) => {
     for (let step = 0; name === 'bob' && step < 500; step += 1) await wait(1);
     const guard = section.guard();
@@ -192,5 +192,5 @@ test.each([
   expect(ending.kind === 'failed' ? ending.error : '').toContain(told);
 });
 
-/** What plain JavaScript may give where a function is wanted. */
+/** Returns no function, as only plain JavaScript can. */
 const undone: BuildAsync = () => () => Object(1);

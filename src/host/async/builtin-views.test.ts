@@ -1,4 +1,4 @@
-/** Each process has what it puts on a builtin module to itself, by whatever way it is imported. */
+/** Each process sees only its own changes of a builtin module, however it imports the module. */
 import fs from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
@@ -17,7 +17,7 @@ test.each<[string, object]>([
     'the options of an agent',
     Reflect.get(Reflect.get(builtinFor('https'), 'globalAgent'), 'options'),
   ],
-])('each start of a process has its own properties of %s', async (_, view) => {
+])('each incarnation of a process has its own properties of %s', async (_, view) => {
   const script: Script = async (context) => {
     const before = Reflect.ownKeys(view).length;
     Reflect.set(view, 'tok', Number(Reflect.get(view, 'tok') ?? 0) + 1);
@@ -36,7 +36,7 @@ test.each<[string, object]>([
   expect('tok' in view || 'tok' in (behindView(view) ?? {})).toBe(false);
 });
 
-test('each process finds an empty cache of modules, and nothing that another left there', async () => {
+test('each process finds a module cache without entries of other processes', async () => {
   const found: PropertyKey[][] = [];
   const script: Script = async () => {
     const cache: object = Reflect.get(builtinFor('module'), '_cache');
@@ -48,7 +48,7 @@ test('each process finds an empty cache of modules, and nothing that another lef
   expect(found).toEqual([[], ['kept'], [], ['kept']]);
 });
 
-test('a function that a process replaces is replaced for it alone, and others stay virtual', async () => {
+test('a process replaces a function for itself only, and the others stay virtual', async () => {
   const view = builtinFor('os');
   const replacing: Script = async (context) => {
     Reflect.set(view, 'hostname', () => 'mine');
@@ -63,7 +63,7 @@ test('a function that a process replaces is replaced for it alone, and others st
   expect(Reflect.get(view, 'hostname')).toBe(os.hostname);
 });
 
-test('a view is of the same classes, and has the same properties', () => {
+test('a view has the classes and the properties of its module', () => {
   const view = builtinFor('fs');
   expect(Reflect.ownKeys(view)).toEqual(Reflect.ownKeys(fs));
   expect(Reflect.get(view, 'Stats')).toBe(fs.Stats);
@@ -77,7 +77,7 @@ test('a view is of the same classes, and has the same properties', () => {
   expect(viewOf(util)).toBe(builtinFor('util'));
 });
 
-test('a property that is defined for good, or by a getter, is of one process as well', async () => {
+test('a non-configurable property, or a getter, also belongs to one process', async () => {
   const view = builtinFor('net');
   const script: Script = async (context) => {
     Object.defineProperty(view, 'fixed', { value: context.name, configurable: false });

@@ -10,7 +10,7 @@ test.each([
     'redlock',
   ],
   ['at C:\\me\\node_modules\\@a\\b\\c.js:1:2', '@a/b/c.js:1:2', '@a/b'],
-])('the place of %s is named without the folders of Windows', (line, place, name) => {
+])('the place of %s is named without Windows folders', (line, place, name) => {
   const [frame] = framesIn(`Error: x\n    ${line}`);
   if (frame === undefined) expect.fail('there is no frame');
   expect([placeIn(frame), isOfPackage(frame)]).toEqual([place, name !== '']);

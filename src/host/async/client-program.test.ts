@@ -30,7 +30,7 @@ const operationsOf = (trace: Trace): readonly string[] =>
   eventsOf(trace, 'invoke').map(({ operation }) => operation);
 
 describe('a section', () => {
-  test('that rejects is in the log, leaves its lock, and lets the next begin', async () => {
+  test('that rejects is logged, leaves its lock, and lets the next one begin', async () => {
     const trace = await happen(async (section) => {
       section.guard();
       if (section.id === 1) throw new Error('the lock was lost\nand more');
@@ -53,7 +53,7 @@ describe('a section', () => {
     expect(trace.ending.kind === 'failed' && trace.ending.error).toContain(text);
   });
 
-  test('gives its lock back at a crash if that has no end of its own, and else not', async () => {
+  test('releases its lock on a crash only if the lock has no end of its own', async () => {
     const enterFor = (untilMs: number | null): Promise<Trace> => {
       const body: Body = async (section) => {
         section.guard(untilMs === null ? {} : { untilMs: Date.now() + untilMs });
@@ -67,7 +67,7 @@ describe('a section', () => {
     expect(releases(await enterFor(10))).toEqual([]);
   });
 
-  test('that a crash cut off is left behind by the restart', async () => {
+  test('that a crash interrupted is skipped by the restart', async () => {
     const lives: string[] = [];
     const start = ({ life }: AsyncClient): number => lives.push(`life ${life}`);
     const body: Body = async (section, { life }) => {
@@ -114,7 +114,7 @@ describe('a guard', () => {
     expect(eventsOf(trace, 'lease-test').map(({ isLive }) => isLive)).toEqual([true, false]);
   });
 
-  test('gives every operation of a section a name of its own', async () => {
+  test('gives every operation of a section a unique name', async () => {
     const body: Body = async (section) => {
       const guard = section.guard();
       await guard.write('y', 1);
@@ -129,10 +129,10 @@ describe('a guard', () => {
     expect(operationsOf(trace)).toEqual(names);
     expect(trace.unmatched).toEqual([]);
     const [, , third] = eventsOf(trace, 'invoke');
-    expect(third?.atUs).toBe(15 * MS); // sent at 5 ms, but for the pause
+    expect(third?.atUs).toBe(15 * MS); // sent at 5 ms without the pause
   });
 
-  test('refuses a token that is a text, and an end that is no time', async () => {
+  test('refuses a token that is a string, and an end that is not a time', async () => {
     const guardWith = (setting: unknown): Promise<Trace> =>
       happen(async (section) => void Reflect.apply(section.guard, section, [setting]));
     const errors = [await guardWith({ token: '5' }), await guardWith({ untilMs: Number.NaN })].map(
@@ -144,7 +144,7 @@ describe('a guard', () => {
     ]);
   });
 
-  test('works under its own grant, also when its section is over', async () => {
+  test('works under its own grant, even after its section ended', async () => {
     const body: Body = async (section) => {
       const guard = section.guard();
       if (section.id === 2) return await wait(50);
@@ -157,7 +157,7 @@ describe('a guard', () => {
     expect(eventsOf(trace, 'write').map(({ under }) => under)).toEqual([1]);
   });
 
-  test('says that a read was refused, which is no silence', async () => {
+  test('reports a refused read, which differs from no answer', async () => {
     const body: Body = async (section, { log }) => {
       const guard = section.guard({ token: section.id === 1 ? 5 : 4 });
       const read = await guard.read('x').catch((error: unknown) => error);
@@ -170,7 +170,7 @@ describe('a guard', () => {
     ]);
   });
 
-  test('says that no answer came, whatever happened', async () => {
+  test('reports that no answer arrived, even if the operation was executed', async () => {
     const body: Body = async (section, { log }) => {
       const guard = section.guard();
       const failed = await guard.write('x', 1).catch((error: unknown) => error);
@@ -195,7 +195,7 @@ describe('a guard', () => {
   });
 });
 
-test('the probe tries until it had the lock', async () => {
+test('the probe tries until it has held the lock', async () => {
   let tries = 0;
   const body: Body = async (section, { name }) => {
     if (name !== 'probe') return;
@@ -213,7 +213,7 @@ test('the probe tries until it had the lock', async () => {
   expect(logOf(trace).filter((line) => line.includes('Error: busy')).length).toBe(3);
 });
 
-test('what a client does outside of its sections is named by its start', async () => {
+test('a call outside of all sections has a name under `start`', async () => {
   const asked: Promise<unknown>[] = [];
   const start = (client: AsyncClient, echo: EchoPort): void => {
     asked.push(client.call(echo, { label: 'hello', request: null }));
@@ -230,7 +230,7 @@ test.each<[string, Work]>([
   ['renew', { kind: 'renew', id: 1, ttlUs: 1000 }],
   ['lock', { kind: 'lock', id: 1, lock: 'b' }],
   ['memoize', { kind: 'memoize', id: 1, store: 'store', key: 'x', value: 1, forUs: 1, pieces: 1 }],
-])('a %s step is refused, since the code does as it does', async (step, work) => {
+])('a %s step is refused, since the code itself decides', async (step, work) => {
   const plan = planOf({ clients: [alice(1, [work])], lock: 'own', store: 'unfenced' });
   const catalogue = catalogueOf(async () => {});
   expect(whyRefused(plan, catalogue)).toBe(

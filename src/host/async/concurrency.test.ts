@@ -1,4 +1,4 @@
-/** Sections that one process runs at once, as a service does with requests. */
+/** Sections that one process runs concurrently, as a service does with requests. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -36,7 +36,7 @@ const works: Body = async (section) => {
   guard.leave();
 };
 
-test('as many sections as may are open at once, and the next begins as one ends', async () => {
+test('the allowed number of sections run at once, and the next begins as one ends', async () => {
   const trace = await happen(works, { clients: several(5, 3) });
   const began = eventsOf(trace, 'mark').map(({ point, atUs }) => [point, atUs / MS]);
   expect(began).toEqual([
@@ -52,19 +52,19 @@ test('as many sections as may are open at once, and the next begins as one ends'
   );
 });
 
-test('without concurrency nothing marks where a section begins', async () => {
+test('without concurrency no mark shows where a section begins', async () => {
   const trace = await happen(works);
   expect(eventsOf(trace, 'mark')).toEqual([]);
   expect(eventsOf(trace, 'enter').length).toBe(2);
 });
 
-test('two sections that are inside at once break what two processes would', async () => {
+test('two concurrent sections break the claims that two processes would break', async () => {
   const trace = await happen(works, { clients: several(2, 2) });
   expect(verdictOn(trace, 'mutual-exclusion')).toMatchObject({ kind: 'invalid' });
   expect(verdictOn(trace, 'holder-overlap')).toMatchObject({ kind: 'invalid' });
 });
 
-test('a mutex in the memory of the process is put to the test, and holds', async () => {
+test('a mutex in the memory of the process is exercised, and holds', async () => {
   let last = Promise.resolve();
   const body: Body = async (section, client, echo) => {
     const before = last;
@@ -80,10 +80,10 @@ test('a mutex in the memory of the process is put to the test, and holds', async
   expect(verdictOn(trace, 'mutual-exclusion')).toMatchObject({ kind: 'valid', exercised: 2 });
 });
 
-describe('what happens to the process happens to all of its sections', () => {
+describe('a fault of a process affects all of its sections', () => {
   const at = (ms: number) => ({ kind: 'at', atUs: ms * MS }) as const;
 
-  test('a pause holds all of them up', async () => {
+  test('a pause stops all of them', async () => {
     const body: Body = async (section) => {
       const guard = section.guard();
       await wait(section.id);
@@ -100,7 +100,7 @@ describe('what happens to the process happens to all of its sections', () => {
     expect(eventsOf(trace, 'leave').map(({ atUs }) => atUs / MS)).toEqual([11, 12]);
   });
 
-  test('a crash ends them, and the restart goes on with those that had not begun', async () => {
+  test('a crash ends them, and the restart continues with those that had not begun', async () => {
     const lives: string[] = [];
     const body: Body = async (section, client, echo) => {
       lives.push(`${client.life}: ${section.id}`);
@@ -118,7 +118,7 @@ describe('what happens to the process happens to all of its sections', () => {
 });
 
 describe('a call', () => {
-  test('of the client is named for the section whose code makes it', async () => {
+  test('of the client is named after the section whose code makes it', async () => {
     const body: Body = async (section, client, echo) => {
       await wait(section.id);
       await client.call(echo, { label: 'ask', request: null });
@@ -135,7 +135,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that no code of a section makes is named for none', async () => {
+  test('that the code of no section makes is named after none', async () => {
     const asks: (() => void)[] = [];
     const start = (client: AsyncClient, echo: Parameters<Body>[2]): void => {
       const flush = (): void => {
@@ -182,7 +182,7 @@ describe('a driver on sockets', () => {
     expect(operationsOf(trace)).toEqual(['alice/shared/connect', 'alice/1/ping', 'alice/2/ping']);
   });
 
-  test('sends the requests of several sections in one piece for none of them', async () => {
+  test('sends requests of several sections in one write for none of them', async () => {
     let batch = '';
     const trace = await drive(async (socket) => {
       batch += ping;
@@ -191,7 +191,7 @@ describe('a driver on sockets', () => {
     expect(operationsOf(trace).slice(1)).toEqual(['alice/shared/ping', 'alice/shared/ping-2']);
   });
 
-  test('sends for none what it sends as an answer has come', async () => {
+  test('sends a request from a data listener for no section', async () => {
     const trace = await drive(async (socket, id) => {
       if (id === 1) socket.once('data', () => socket.write(ping)).write(ping);
     });
@@ -199,7 +199,7 @@ describe('a driver on sockets', () => {
   });
 });
 
-test('built-in locks refuse a plan that asks for it', () => {
+test('built-in locks refuse a plan with concurrency', () => {
   const clients = [alice(2, [write], { concurrency: 2 })];
   expect(whyRefused(planOf({ clients, lock: 'redis', store: 'unfenced' }))).toBe(
     'redis runs one section at a time; asynchronous code can run several',

@@ -19,12 +19,12 @@ const HERE = import.meta.filename;
 
 const webAssembly: unknown = Reflect.get(globalThis, 'WebAssembly');
 
-/** What compresses on other threads; newer versions of Node have more of it. */
+/** Functions that compress on other threads; newer versions of Node have more of them. */
 const LATER_OF_ZLIB = Object.keys(zlib).filter(
   (name) => /^create|press$|flate$|zip$|Raw$/.test(name) && !/^[A-Z]/.test(name),
 );
 
-/** An escape whose call has no type, or not in every version of Node. */
+/** Returns an escape whose function has no type, or is missing in some versions of Node. */
 function escapeOf(
   name: string,
   target: unknown,
@@ -82,7 +82,7 @@ const ESCAPES: readonly (readonly [string, () => unknown])[] = [
   ['process.exit', () => process.exit()],
 ];
 
-test.each(ESCAPES)('%s is thrown where it is called, and fails the run', async (call, leave) => {
+test.each(ESCAPES)('%s throws at its call, and fails the run', async (call, leave) => {
   let thrown: unknown = null;
   const alice: Script = async () => {
     try {
@@ -127,14 +127,14 @@ test.each<readonly [string, () => unknown, string]>([
     () => globalThis.crypto.subtle.digest('SHA-1', new Uint8Array(1)),
     'use `createHash` and `createHmac` of node:crypto',
   ],
-])('%s is refused with its way out', async (call, leave, wayOut) => {
+])('%s is refused with a remedy', async (call, leave, wayOut) => {
   const { ending } = await happen({ alice: async () => void (await leave()) });
   if (ending.kind !== 'failed') return expect.fail(ending.kind);
   const [, found, hint] = /world: (.+) at \S+:\d+:\d+; (.+)$/.exec(ending.error) ?? [];
   expect([found, hint]).toEqual([call, wayOut]);
 });
 
-test('what only prints stays inside', async () => {
+test('code that only prints does not leave the world', async () => {
   const alice: Script = async () => {
     fs.writeSync(2, '');
     process.stderr.write('');
@@ -147,7 +147,7 @@ test('what only prints stays inside', async () => {
   expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
 });
 
-test('escapes are let pass where nobody wants them detected', async () => {
+test('escapes are allowed if their detection is off', async () => {
   let found = false;
   const alice: Script = async () => {
     found = fs.existsSync(HERE);
@@ -157,7 +157,7 @@ test('escapes are let pass where nobody wants them detected', async () => {
   expect(found).toBe(true);
 });
 
-test('what the rest of the thread does meanwhile is no escape', async () => {
+test('other work of the thread during a run is not an escape', async () => {
   const alice: Script = async () => {
     for (let at = 0; at < 300; at += 1) await new Promise((done) => setTimeout(done, 1));
   };
@@ -177,15 +177,15 @@ test('what the rest of the thread does meanwhile is no escape', async () => {
   expect(reads).toBeGreaterThan(0);
 });
 
-describe('real work that no exit saw', () => {
-  /** As a module has it that was loaded before anything was virtual. */
+describe('real work that no replaced function saw', () => {
+  /** As kept by a module that was loaded before the globals were virtual. */
   const { setTimeout: kept } = globalThis;
   const timers: NodeJS.Timeout[] = [];
   afterEach(() => {
     for (const timer of timers.splice(0)) clearTimeout(timer);
   });
 
-  test('is an error that names its place, while it is pending', async () => {
+  test('fails the run with its place while it is pending', async () => {
     const { ending } = await happen({
       alice: async () => {
         timers.push(kept(() => undefined, 60_000));
@@ -197,7 +197,7 @@ describe('real work that no exit saw', () => {
     );
   });
 
-  test('is none of a process where the thread itself began it', async () => {
+  test('does not fail the run if the thread itself began it', async () => {
     const run = happen({ alice: () => Promise.resolve() });
     timers.push(kept(() => undefined, 60_000));
     expect((await run).ending.kind).toBe('complete');
@@ -207,7 +207,7 @@ describe('real work that no exit saw', () => {
 test('vitest may report while a process runs, and code in another package may not', async () => {
   const real: unknown = Reflect.get(process, '_send');
   const sent: unknown[] = [];
-  // Whatever vitest itself reports meanwhile is sent.
+  // Forwards what vitest itself reports meanwhile.
   Reflect.set(process, '_send', (...args: readonly unknown[]): unknown => {
     if (typeof args[0] === 'string') return sent.push(args[0]);
     return typeof real === 'function' ? Reflect.apply(real, process, args) : true;

@@ -27,7 +27,7 @@ const crash = (when: When, restartAfterUs: number | null): Fault => ({
 const ping = { label: 'ping', request: PING } as const;
 
 describe('a pause', () => {
-  test('lets nothing run: on resume come the messages, then the timers that are due', async () => {
+  test('stops everything; when it ends, messages arrive, then due timers fire', async () => {
     const alice: Script = async (context, echo) => {
       const section = context.section(1);
       setTimeout(() => context.log('', 'timer of 3 ms'), 3);
@@ -46,7 +46,7 @@ describe('a pause', () => {
     ]);
   });
 
-  test('before a send holds back what is fixed, so that what was read is stale', async () => {
+  test('before a send delays the fixed request, so that earlier readings are stale', async () => {
     const alice: Script = async (context, echo) => {
       const section = context.section(1);
       const isInTime = Date.now() - EPOCH_MS < 5;
@@ -58,7 +58,7 @@ describe('a pause', () => {
     expect(logOf(trace)).toEqual(['52 true, and now it is 52']);
   });
 
-  test('at a mark that the code awaits comes between its check and its send', async () => {
+  test('at an awaited mark falls between a check and the send', async () => {
     const alice: Script = async (context, echo) => {
       const section = context.section(1);
       await section.mark('checking');
@@ -69,7 +69,7 @@ describe('a pause', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
-  test('after an answer keeps it from the code', async () => {
+  test('after an answer delays the answer to the code', async () => {
     const alice: Script = async (context, echo) => {
       await context.section(1).call(echo, ping);
       context.log('', 'answer');
@@ -79,7 +79,7 @@ describe('a pause', () => {
     expect(logOf(trace)).toEqual(['7 answer']);
   });
 
-  test('keeps the order in which things were asked for', async () => {
+  test('keeps the order of requests and marks', async () => {
     const alice: Script = async (context, echo) => {
       const section = context.section(1);
       const ask = (label: string): Promise<unknown> => section.call(echo, { label, request: PING });
@@ -106,7 +106,7 @@ describe('a pause', () => {
   });
 });
 
-test('a clock that is wrong from the start is so as a program looks at it first', async () => {
+test('a clock that is wrong from the start is wrong at its first reading', async () => {
   const ahead = { kind: 'clock', process: 'alice', stepUs: 3_600_000 * MS, ratePpm: 0 } as const;
   const script: Script = async (context) => context.log('', new Date().toISOString());
   const faults: readonly Fault[] = [{ ...ahead, when: at(0) }];
@@ -126,7 +126,7 @@ describe('a crash', () => {
     await new Promise(() => {});
   };
 
-  test('ends all that the code waits for, and a restart begins anew', async () => {
+  test('ends all waits of the code, and a restart begins from the start', async () => {
     const setup = { limits: { endUs: 14 * MS } };
     const trace = await happen({ alice }, { faults: [crash(at(4.5), 2 * MS)], ...setup });
     expect(logOf(trace)).toEqual([
@@ -140,7 +140,7 @@ describe('a crash', () => {
     ]);
   });
 
-  test('before a send leaves nothing sent, whatever its jobs still try', async () => {
+  test('before a send prevents the send, even if jobs still run', async () => {
     const ran: string[] = [];
     const tries: Script = async (context, echo) => {
       if (context.life.ordinal > 1) return;
@@ -174,7 +174,7 @@ describe('a message', () => {
   };
   const which = { kind: 'message', message: 'alice/1/ping/1/request' } as const;
 
-  test('that is late leaves the outcome unknown when its time is over', async () => {
+  test('that is late leaves the outcome unknown after the timeout', async () => {
     const faults: Fault[] = [{ kind: 'delay', which, byUs: 20 * MS }];
     const trace = await happen({ alice }, { faults });
     expect(logOf(trace)).toEqual(['10 unknown', '20 unknown']);
@@ -205,7 +205,7 @@ describe('a reset at a point', () => {
     when: before('alice/1/m'),
   });
 
-  test('of one’s own settles one’s calls after the jobs that run', async () => {
+  test('settles the calls of its own process after the jobs that run', async () => {
     const alice: Script = async (context, echo) => {
       const section = context.section(1);
       void section.call(echo, ping).then(({ kind }) => context.log('', kind));
@@ -216,7 +216,7 @@ describe('a reset at a point', () => {
     expect(logOf(trace)).toEqual(['0 marked', '0 unknown']);
   });
 
-  test('of another settles that one’s calls, in its own time and not among the other’s jobs', async () => {
+  test('settles the calls of another process in its own time and after these jobs', async () => {
     const alice: Script = async (context) => {
       await wait(1);
       await context.section(1).mark('m');

@@ -8,12 +8,12 @@ import { runAsync } from './run-async.ts';
 
 const ERROR_PLACE = /forgotten\.test\.ts:\d+:\d+/;
 
-/** Why the run failed; null where it did not. */
+/** Returns the error of a failed run, or null if the run did not fail. */
 function failureOf({ ending }: Trace): string | null {
   return ending.kind === 'failed' ? ending.error : null;
 }
 
-/** `Error: no at forgotten.test.ts:1:2`, without the numbers. */
+/** Returns the end of each section, such as `alice/1 Error: no at forgotten.test.ts`. */
 function textsOf({ sections = [] }: Trace): readonly string[] {
   return sections.flatMap(({ section, end }) => {
     if (end.kind === 'returned') return end.isUnguarded ? [`${section} returned`] : [];
@@ -27,7 +27,7 @@ async function settles(promise: Promise<unknown>): Promise<void> {
   await promise;
 }
 
-describe('what is under way as its guard is left, or its section ends, fails the run', () => {
+describe('work that is pending when its guard is left, or its section ends, fails the run', () => {
   const LEFT = 'was still under way when its guard was left: await it';
   const ENDED = 'was still under way when its section ended: await it';
 
@@ -39,7 +39,7 @@ describe('what is under way as its guard is left, or its section ends, fails the
         const guard = section.guard();
         void guard.work();
         guard.leave();
-        await wait(50); // it is over long before the section
+        await wait(50); // it ends long before the section
       },
     ],
     [
@@ -72,7 +72,7 @@ describe('what is under way as its guard is left, or its section ends, fails the
     expect(error?.replace(ERROR_PLACE, 'HERE')).toBe(expected);
   });
 
-  test('with its place beside it', async () => {
+  test('with the place of the work', async () => {
     const trace = await happen(async (section) => void section.guard().work());
     expect(textsOf(trace)).toEqual([
       `alice/1 Unfinished: guard.work() at forgotten.test.ts ${ENDED} at forgotten.test.ts`,
@@ -80,7 +80,7 @@ describe('what is under way as its guard is left, or its section ends, fails the
   });
 });
 
-describe('nothing is forgotten', () => {
+describe('nothing is reported', () => {
   test.each<[string, Body]>([
     [
       'where all of it is waited for',
@@ -107,7 +107,7 @@ describe('nothing is forgotten', () => {
     expect(failureOf(await happen(body))).toBeNull();
   });
 
-  test('where one of several is rejected, and the others are still under way', async () => {
+  test('if one of several is rejected while the others are pending', async () => {
     const body: Body = async (section) => {
       const guard = section.guard();
       const both = Promise.all([guard.read('x'), wait(20).then(() => guard.read('y'))]);
@@ -120,7 +120,7 @@ describe('nothing is forgotten', () => {
   });
 });
 
-/** A plan of one section that gets no answer to these messages. */
+/** Returns a plan of one section in which these messages are dropped. */
 function dropping(messages: readonly string[]): Plan {
   const client = { ...alice(1, [write]), storeTimeoutUs: 10_000 };
   const plan = planOf({ lock: 'own', store: 'unfenced', clients: [client] });
@@ -130,7 +130,7 @@ function dropping(messages: readonly string[]): Plan {
   return { ...plan, network: { link: 'datagram', latencyUs: 1000 }, faults };
 }
 
-describe('of a call to a server that is still under way the section says so, and the run goes on', () => {
+describe('a pending call to a server is reported by its section, and the run continues', () => {
   const ENDED = 'was still under way when its section ended: await it';
 
   test('at its end, with the place of the call', async () => {
@@ -148,7 +148,7 @@ describe('of a call to a server that is still under way the section says so, and
     ]);
   });
 
-  test('but not where another of its kind was answered, as by most of several servers', async () => {
+  test('but not if another call of its kind was answered, as with a quorum', async () => {
     const trace = await happen(async (section, _, echo) => {
       section.guard().leave();
       const ask = (): Promise<unknown> => section.call(echo, { label: 'ask', request: null });
@@ -161,7 +161,7 @@ describe('of a call to a server that is still under way the section says so, and
   });
 });
 
-describe('an error that ends a section is told with its place', () => {
+describe('an error that ends a section is reported with its place', () => {
   test('in code that waits', async () => {
     const trace = await happen(async (section) => {
       section.guard().leave();
@@ -174,7 +174,7 @@ describe('an error that ends a section is told with its place', () => {
     ]);
   });
 
-  test('across an await, and of a rejection that nobody expected', async () => {
+  test('across an await, and for an unhandled rejection', async () => {
     const trace = await happen(async (section) => {
       section.guard().leave();
       void settles(Promise.reject(new TypeError('unheard of')));
@@ -184,17 +184,17 @@ describe('an error that ends a section is told with its place', () => {
     expect(textsOf(trace)).toEqual(['alice/1 TypeError: unheard of at forgotten.test.ts']);
   });
 
-  test('of a section that returns without a guard there is none', async () => {
+  test('except for a section that returns without a guard', async () => {
     expect(textsOf(await happen(async () => {}))).toEqual(['alice/1 returned', 'alice/2 returned']);
   });
 
-  test('and is no part of the digest: the events are what they were', async () => {
+  test('and is not part of the digest, since it adds no event', async () => {
     const trace = await happen(async () => {});
     expect(trace.events.map(({ kind }) => kind)).not.toContain('section-end');
   });
 });
 
-test('a probe whose program never guards tries three times, not until the run is cut', async () => {
+test('a probe whose program never guards tries three times, and not to the limits', async () => {
   const plan = planOf({ lock: 'own', store: 'unfenced', clients: [alice(1, [write])] });
   const probed = { ...plan, limits: { ...plan.limits, probe: true } };
   const calls = { made: 0 };

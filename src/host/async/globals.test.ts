@@ -13,7 +13,7 @@ import { loadVirtually, virtualizeGlobals } from './globals.ts';
 import { EPOCH_MS } from './life.ts';
 import { fillOf, happen, logOf, type Script } from './script.fixture.ts';
 
-/** Every global and export that is replaced, as far as a program can see. */
+/** Returns every global and export that is replaced, as a program sees it. */
 function seen(): readonly unknown[] {
   const { Date: dates, Math: math, performance: clock, fetch: fetches } = globalThis;
   return [
@@ -42,7 +42,7 @@ function seen(): readonly unknown[] {
   ];
 }
 
-describe('everything is put back', () => {
+describe('the globals are restored', () => {
   test.each<readonly [string, Script]>([
     ['after a run', async () => {}],
     ['after a throw', () => Promise.reject(new Error('no'))],
@@ -74,7 +74,7 @@ describe('everything is put back', () => {
     expect(seen()).toEqual(before);
   });
 
-  test('by the last of several runs at once, which do not see one another', async () => {
+  test('by the last of several concurrent runs, which do not see one another', async () => {
     const before = seen();
     const script =
       (ms: number): Script =>
@@ -88,7 +88,7 @@ describe('everything is put back', () => {
   });
 });
 
-test('globals are what they always were where no simulated process runs', async () => {
+test('globals behave as usual while no simulated process runs', async () => {
   const restore = virtualizeGlobals();
   try {
     expect(Math.abs(Date.now() - EPOCH_MS)).toBeGreaterThan(1e9);
@@ -105,7 +105,7 @@ test('globals are what they always were where no simulated process runs', async 
   }
 });
 
-test('a rejection of the rest of the thread reaches those who listened', async () => {
+test('a rejection outside of simulated processes reaches the earlier listeners', async () => {
   const lost: unknown[] = [];
   const before = process.listeners('unhandledRejection');
   const listener = (reason: unknown): number => lost.push(reason);
@@ -176,7 +176,7 @@ describe('a package', () => {
     return logOf(await happen({ alice }));
   }
 
-  test('as an ES module takes what it imports from the simulated process', async () => {
+  test('as an ES module gets its imports from the simulated process', async () => {
     const module = await import(/* @vite-ignore */ pathToFileURL(join(home, 'lock.mjs')).href);
     const [line = ''] = await behaviour(module.lock);
     expect(line).toMatch(/^5 [0-9a-f]{8} 5$/);
@@ -184,13 +184,13 @@ describe('a package', () => {
     expect(module.randomBytes).toBe(crypto.randomBytes);
   });
 
-  test('in CommonJS takes what it requires from the simulated process', async () => {
+  test('in CommonJS gets what it requires from the simulated process', async () => {
     const [line = ''] = await behaviour(required('lock.cjs'));
     expect(line).toMatch(/^5 [0-9a-f]{8} 5$/);
     expect(await behaviour(required('lock.cjs'))).toEqual([line]);
   });
 
-  test('that keeps what it required is to be loaded virtually', async () => {
+  test('that keeps required functions must be loaded virtually', async () => {
     const lock = await loadVirtually(async () => required('early.cjs'));
     const [line = ''] = await behaviour(lock);
     expect(line).toMatch(/^5 [0-9a-f]{8} 5$/);
@@ -198,14 +198,14 @@ describe('a package', () => {
     expect(lock.value()).not.toBe(lock.value());
   });
 
-  test('may be required while a process runs, since that is no escape', async () => {
+  test('may be required while a process runs', async () => {
     const alice: Script = async (context) => context.log('', required('lazy.cjs').value());
     const trace = await happen({ alice });
     expect(trace.ending).toEqual({ kind: 'complete' });
     expect(logOf(trace)).toEqual(['0 lazy']);
   });
 
-  test('that leaves the world is named, and who called it', async () => {
+  test('that leaves the world is named, with its caller', async () => {
     const lock = required('net.cjs');
     const alice: Script = async () => lock.connect();
     const { ending } = await happen({ alice });

@@ -14,7 +14,7 @@ import { EPOCH_MS } from './life.ts';
 import { runAsync } from './run-async.ts';
 import { type Fill, runFilled } from './run-filled.ts';
 
-/** A lock that is none: bob comes `bobMs` after alice. */
+/** Returns a catalogue with a lock that excludes no client; bob comes `bobMs` after alice. */
 function noLock(bobMs: number): Catalogue {
   const buildAsync: BuildAsync =
     () =>
@@ -57,7 +57,7 @@ describe('grant-order and no-lost-update judge guards', () => {
   });
 });
 
-test('a write names what its guard knew of the key, by a read or a write of its own', async () => {
+test('a write names the last read or write of its key under the same guard', async () => {
   const buildAsync: BuildAsync = () => () => async (section) => {
     const guard = section.guard();
     await guard.write('x', 1);
@@ -82,7 +82,7 @@ test('a write names what its guard knew of the key, by a read or a write of its 
   ]);
 });
 
-test('a guard says until when its program believes, by the program’s own date', async () => {
+test('a guard records the lease end that its program assumes, by its own clock', async () => {
   const faults = [
     {
       kind: 'clock',
@@ -116,7 +116,7 @@ test('a guard says until when its program believes, by the program’s own date'
 describe('a guard after an acquire that a server granted', () => {
   type Verb = 'acquire' | 'again';
 
-  /** Grants whatever is asked for; `again` it says the grant that it has given. */
+  /** Grants every request; `again` repeats the last grant. */
   class Granting implements Server<Verb, number> {
     private readonly book: GrantBook = new GrantBook('lock');
 
@@ -148,7 +148,7 @@ describe('a guard after an acquire that a server granted', () => {
     return eventsOf(trace, 'enter').map(({ ordinal }) => [givers.get(ordinal) ?? '', ordinal]);
   }
 
-  test('stands for that grant, and a second one for a grant of its own', async () => {
+  test('refers to that grant, and a second guard to a grant of its own', async () => {
     const entered = await grantsOf(async (section, ask) => {
       await ask('acquire');
       section.guard();
@@ -160,7 +160,7 @@ describe('a guard after an acquire that a server granted', () => {
     ]);
   });
 
-  test('stands for the one that was answered for it, also of two jobs at once', async () => {
+  test('refers to the grant of its own answer, even if two jobs acquire at once', async () => {
     const entered = await grantsOf(async (section, ask) => {
       const job = async (): Promise<void> => {
         await ask('acquire');
@@ -172,7 +172,7 @@ describe('a guard after an acquire that a server granted', () => {
     expect(new Set(entered.map(([, ordinal]) => ordinal)).size).toBe(2);
   });
 
-  test('stands for one that is said again once that was left, and not before', async () => {
+  test('refers to a repeated grant only after the first guard is left', async () => {
     const again = (isLeft: boolean) =>
       grantsOf(async (section, ask) => {
         await ask('acquire');

@@ -13,7 +13,7 @@ import { MS } from '../../systems/plan.fixture.ts';
 import { happen, logOf, PING, type Script } from './script.fixture.ts';
 
 describe('jobs', () => {
-  test('run to their end before time moves, however deep they are', async () => {
+  test('run to their end before time moves, at any depth', async () => {
     const dive = async (depth: number): Promise<number> => {
       if (depth === 0) return 0;
       await new Promise<void>((done) => process.nextTick(done));
@@ -27,7 +27,7 @@ describe('jobs', () => {
     expect(logOf(await happen({ alice }))).toEqual(['0 1000 deep', '1 timer']);
   });
 
-  test('of two processes in one instant do not mix', async () => {
+  test('of two processes at one instant do not mix', async () => {
     const script: Script = async (context) => {
       for (let round = 0; round < 3; round += 1) {
         await wait(5);
@@ -48,7 +48,7 @@ describe('jobs', () => {
     ]);
   });
 
-  test('come in between two timers of one instant', async () => {
+  test('run between two timers of one instant', async () => {
     const alice: Script = async (context) => {
       for (const name of ['a', 'b']) {
         setTimeout(() => {
@@ -91,7 +91,7 @@ describe('timers', () => {
     ]);
   });
 
-  test('are late by a fault that names them', async () => {
+  test('fire late if a fault names them', async () => {
     const alice: Script = async (context) => {
       for (let round = 0; round < 2; round += 1) setTimeout(() => context.log('', 'timer'), 5);
     };
@@ -133,7 +133,7 @@ describe('timers', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
-  test('that are unreferenced and have run no longer count', async () => {
+  test('that are unreferenced and have fired no longer count', async () => {
     const alice: Script = async (context) => {
       setTimeout(() => context.log('', 'early'), 2).unref();
       setTimeout(() => context.log('', 'late'), 9);
@@ -171,7 +171,7 @@ describe('timers', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
-  test('of an interval of timers/promises are all given, however slow their reader is', async () => {
+  test('of a timers/promises interval are all delivered, even to a slow reader', async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: 1, max: 5 }),
       fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }),
@@ -186,7 +186,7 @@ describe('timers', () => {
             if (count === workMs.length) break;
           }
         };
-        // A tick that came while its reader was at work waits for it.
+        // A tick that fires while its reader works waits for the reader.
         let freeMs = 0;
         const expected = workMs.map((work, at) => {
           const givenMs = Math.max((at + 1) * everyMs, freeMs);
@@ -256,7 +256,7 @@ describe('a run fails', () => {
 });
 
 describe('a program that has ended', () => {
-  test('lives on while something can still wake its code', async () => {
+  test('continues while something can still wake its code', async () => {
     const alice: Script = async (context, echo) => {
       const section = context.section(1);
       const beat = setInterval(() => context.log('', 'beat'), 3);
@@ -275,7 +275,7 @@ describe('a program that has ended', () => {
   });
 });
 
-test('what a program keeps of its run has no effect after it', async () => {
+test('references that a program keeps have no effect after its run', async () => {
   const kept: (() => void)[] = [];
   const alice: Script = async (context, echo) => {
     const section = context.section(1);
@@ -293,7 +293,7 @@ test('what a program keeps of its run has no effect after it', async () => {
   expect(trace.events.length).toBe(count);
 });
 
-test('a clock may be read as often as one likes by code that awaits', async () => {
+test('code that awaits may read a clock any number of times', async () => {
   const alice: Script = async () => {
     for (let at = 0; at < 1_200_000; at += 1) {
       Date.now();
@@ -303,7 +303,7 @@ test('a clock may be read as often as one likes by code that awaits', async () =
   expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
 });
 
-test('a mark leaves the code that passes it in its own time', async () => {
+test('a mark does not change the time of the code that passes it', async () => {
   const alice: Script = async (context) => {
     await wait(3);
     const passed = context.section(1).mark('here');
@@ -318,7 +318,7 @@ describe('a program that never ends', () => {
   const cut = async (alice: Script): Promise<unknown> =>
     (await happen({ alice }, { limits: { endUs: 50 * MS, maxEvents: 2000 } })).ending;
 
-  test('is cut by the limits of its plan', async () => {
+  test('is stopped by the limits of its plan', async () => {
     const beats: Script = async () => {
       for (;;) await wait(1);
     };
@@ -333,13 +333,13 @@ describe('a program that never ends', () => {
     expect(await cut(polls)).toEqual({ kind: 'cut', limit: 'maxEvents' });
   });
 
-  test('is over when it waits for nothing that could come', async () => {
+  test('is complete if nothing can wake it', async () => {
     const trace = await happen({ alice: () => new Promise(() => {}) });
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 });
 
-test('whatever the step, the thread itself runs as nobody beside a job that has thrown', async () => {
+test('after a job threw at any step, the thread itself sees the real process', async () => {
   const real = process.pid;
   const pids = new Set<number>();
   let isOver = false;
@@ -362,18 +362,18 @@ test('whatever the step, the thread itself runs as nobody beside a job that has 
   expect(pids).toEqual(new Set([real]));
 });
 
-describe('a timer that nobody clears', () => {
+describe('a timer that is never cleared', () => {
   const limits = { endUs: 3000 * MS };
 
   test.each([
     ['an interval', () => setInterval(() => {}, 100)],
     ['a timeout', () => setTimeout(() => {}, 60_000)],
-  ])('leaves a run complete once every program is at its end: %s', async (_, set) => {
+  ])('lets a run complete after all programs end: %s', async (_, set) => {
     const alice: Script = async () => void set();
     expect((await happen({ alice }, { limits })).ending).toEqual({ kind: 'complete' });
   });
 
-  test('leaves one cut where a program still waits', async () => {
+  test('does not end a run while a program still waits', async () => {
     const alice: Script = async () => void setInterval(() => {}, 100);
     const bob: Script = () => wait(60_000);
     const { ending } = await happen({ alice, bob }, { limits });
@@ -381,13 +381,13 @@ describe('a timer that nobody clears', () => {
   });
 });
 
-describe('what is left to do when a job has thrown', () => {
+describe('the jobs that remain after one threw', () => {
   const throwing = (): never => {
     throw new Error('nobody handles it');
   };
 
   test.each([1, 3, 80])(
-    'is done by its process, and not by the real one: %i throw',
+    'run in their process, and not in the real one: %i throw',
     async (count) => {
       const seen: string[] = [];
       const alice: Script = async () => {

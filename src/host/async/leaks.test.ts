@@ -1,9 +1,9 @@
 /**
- * Nothing of Node leaks into a simulated process: each function that the globals and the builtin
- * modules lead to is virtual, refused, per process, or on the reviewed list of what is harmless.
- * A new version of Node that brings others fails this test, and not a user.
+ * Nothing of Node leaks into a simulated process: each function reachable from globals and builtin
+ * modules is virtual, refused, per process, or on the reviewed list of harmless ones. A version of
+ * Node with more functions fails this test instead of a user's run.
  */
-// Needs modules of its own: what other tests leave in a thread can be reached as well.
+// Needs modules of its own: what other tests leave in a thread can be reached, too.
 import buffer from 'node:buffer';
 import http from 'node:http';
 import { builtinModules, createRequire } from 'node:module';
@@ -24,14 +24,14 @@ import { happen, type Script } from './script.fixture.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Each of these globals, and all that it leads to. */
+/** Matches these globals, and the names of everything below them. */
 function named(names: string): RegExp {
   return new RegExp(`^(?:${names.replaceAll(' ', '|')})(?:$|[.#^ ])`);
 }
 
 /**
- * Functions of Node that are harmless to a simulation, each with the reason why: they compute from
- * what they are given, only print, or end in one that is virtual or refused. A name is
+ * Functions of Node that are harmless to a simulation, each with the reason: they compute from
+ * their arguments, only print, or end in a function that is virtual or refused. A name is
  * `module.function`, `module.Class#method` or `global`.
  */
 const HARMLESS: readonly (readonly [names: RegExp, reason: string])[] = [
@@ -174,22 +174,22 @@ const HARMLESS: readonly (readonly [names: RegExp, reason: string])[] = [
   ],
 ];
 
-/** Those that people have; `test` runs tests, and no lock has them. */
+/** Builtin modules that a lock may import. None runs tests or builds executables. */
 const MODULES = builtinModules.filter((name) => {
   const isOther = /^_|^(?:node:)?(?:test|sys|sea)\b/.test(name);
   return !isOther && !LEAVING_MODULES.has(name.replace(/^node:/, ''));
 });
 
-/** The test runner's, loaded modules, real standard streams, and a class by its prototype. */
+/** Skips the test runner, loaded modules, real standard streams, and classes by prototype. */
 const NOT_WALKED =
   /vite|^module\.(?:_cache|_pathCache|globalPaths|_extensions)|^process\.(?:std|_?channel|mainModule|_events)|\._std|_events|(?:^|[.#])\[|\bconstructor$|^global(?:This)?$|\.default$/;
 
 type Named = readonly [name: string, called: object];
 
 /**
- * The functions that can be reached from the globals and the builtin modules, each by every name
- * that is found: properties, getters and setters, statics, prototypes (`Map#get`), and those of
- * objects without a class that is exported (`process.features`, `timers.promises.scheduler^wait`).
+ * Returns the functions that can be reached from the globals and the builtin modules, each by every
+ * name that is found: properties, getters and setters, statics, prototypes (`Map#get`), and those
+ * of objects whose class is not exported (`process.features`, `timers.promises.scheduler^wait`).
  */
 function reachable(): readonly Named[] {
   const found: Named[] = [];
@@ -205,7 +205,7 @@ function reachable(): readonly Named[] {
         const accessor = property[kind];
         if (accessor !== undefined) found.push([`${name} (${kind})`, accessor]);
       }
-      // Getters of prototypes want an instance.
+      // Getters of prototypes need an instance.
       const isRead = property.get !== undefined && !/[#^]/.test(prefix);
       visit(isRead ? Reflect.get(target, key) : property.value, name);
     }
@@ -226,9 +226,9 @@ function reachable(): readonly Named[] {
 
 const isHarmless = (name: string): boolean => HARMLESS.some(([names]) => names.test(name));
 
-/** As they are for simulated processes, and those of them that are what they are on the machine. */
+/** Returns all functions as simulated processes see them, and the names of the real ones. */
 function walked(): { readonly all: readonly Named[]; readonly real: readonly string[] } {
-  reachable(); // some are made as they are first looked at
+  reachable(); // some are created on first access
   const before = new Set(reachable().map(([, called]) => called));
   const restore = virtualizeGlobals();
   const all = reachable();
@@ -241,13 +241,13 @@ test('every function is virtual, refused, per process, or harmless', () => {
   expect(all.length - real.length).toBeGreaterThan(500);
   expect(real.length).toBeGreaterThan(2000);
   expect(real.filter((name) => !isHarmless(name))).toEqual([]);
-  // From Node 24 on each process has its own of more of them.
+  // Since Node 24, each process has its own version of more of them.
   const isOlder = Number.parseInt(process.versions.node, 10) < 24;
   const idle = HARMLESS.filter(([pattern]) => !real.some((name) => pattern.test(name)));
   expect(isOlder ? idle : []).toEqual([]);
 });
 
-test('each function that leaves is refused by its name and place, but to connect', async () => {
+test('each function that leaves is refused by its name and place, except to connect', async () => {
   const told: string[] = [];
   const expected: string[] = [];
   const alice = async (): Promise<void> => {
@@ -274,7 +274,7 @@ test('each function that leaves is refused by its name and place, but to connect
   expect(told).toEqual(expected);
 });
 
-/** Node's own are of the time that the thread has run, of this machine, or of what ran before. */
+/** Values that in Node depend on the age of the thread, on the machine, or on what ran before. */
 const VALUES: Readonly<Record<string, readonly [read: () => unknown, expected: unknown]>> = {
   'cpus, memory and load': [
     () => [os.cpus().length, os.availableParallelism(), os.totalmem(), os.freemem(), os.loadavg()],
@@ -399,7 +399,7 @@ const VALUES: Readonly<Record<string, readonly [read: () => unknown, expected: u
 
 const PERFORMANCE: typeof performance = Object.getPrototypeOf(performance);
 
-test.each(Object.entries(VALUES))('is the same everywhere: %s', async (_, [read, expected]) => {
+test.each(Object.entries(VALUES))('every run sees the same: %s', async (_, [read, expected]) => {
   const real = read();
   const seen: unknown[] = [];
   const script: Script = async () => {
@@ -411,7 +411,7 @@ test.each(Object.entries(VALUES))('is the same everywhere: %s', async (_, [read,
   expect(typeof read()).toBe(typeof real);
 });
 
-test('what was matched before is not seen by the next event', async () => {
+test('a match of a regular expression is not visible to the next event', async () => {
   const seen: unknown[] = [];
   const script: Script = () => {
     seen.push(RegExp.lastMatch, RegExp.$1, Reflect.get(RegExp, 'input'));
@@ -424,7 +424,7 @@ test('what was matched before is not seen by the next event', async () => {
   expect(seen).toEqual(['', '', '', 'b', '', '', '', 'b']);
 });
 
-test('an exit code that a process sets is an error, and taken back', async () => {
+test('a process that sets the exit code fails its run, and the code is restored', async () => {
   const { exitCode } = process;
   const alice = async (): Promise<void> => {
     process.exitCode = 7;
@@ -434,13 +434,13 @@ test('an exit code that a process sets is an error, and taken back', async () =>
   expect(ending).toMatchObject({ error: 'it sets process.exitCode, which is real' });
 });
 
-describe('what all processes share', () => {
+describe('state that all processes share', () => {
   test.each([
     ['Array.prototype.last', () => Object.assign(Array.prototype, { last: 1 })],
     ['Map.prototype.get', () => Object.assign(Map.prototype, { get: () => 1 })],
     ['Date.now', () => Object.assign(Date, { now: () => 7 })],
     ['globalThis.counter', () => Object.assign(globalThis, { counter: 1 })],
-  ])('cannot be changed as they run: %s', async (name, change) => {
+  ])('cannot be changed during a run: %s', async (name, change) => {
     const kept = [Map.prototype.get, Date.now];
     const idle = async (): Promise<void> => {
       await new Promise((go) => setTimeout(go, 5));
@@ -459,7 +459,7 @@ describe('what all processes share', () => {
     expect(globalThis).not.toHaveProperty('counter');
   });
 
-  test('may be changed by others between runs, and by a polyfill', async () => {
+  test('may be changed by other code between runs, and by a polyfill', async () => {
     const alice = async (): Promise<void> => {
       Object.defineProperty(Array, 'fromTwo', { value: () => [], configurable: true });
     };
@@ -471,7 +471,7 @@ describe('what all processes share', () => {
     expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
   });
 
-  test('is blamed on nobody in particular by code that changes it only once', async () => {
+  test('is attributed to no single process if it is changed only once', async () => {
     let isFirst = true;
     const alice = async (): Promise<void> => {
       if (isFirst) Object.assign(globalThis, { counter: 1 });

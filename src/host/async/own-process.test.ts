@@ -1,6 +1,6 @@
 /**
- * What Node keeps for the whole thread, each start of a simulated process has for itself: what one
- * does there is not seen by another, by its own next start, or by the next run.
+ * Each incarnation of a simulated process has its own copy of what Node keeps per thread: its
+ * changes are not seen by other processes, by its next incarnation, or by the next run.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
@@ -14,7 +14,7 @@ import { happen, logOf, type Script } from './script.fixture.ts';
 interface Change {
   readonly find: () => unknown;
   readonly change: () => unknown;
-  /** What is found before the change, and after it. */
+  /** The values found before and after the change. */
   readonly found: readonly [before: unknown, after: unknown];
 }
 
@@ -22,7 +22,7 @@ const SIGNAL = 'SIGUSR2';
 const CHANNEL = 'of this test';
 const SHARED: unique symbol = Symbol.for('of this test');
 
-/** Functions that each start makes for itself. */
+/** Returns a function that `isMarked` recognizes. */
 const marked = (): (() => boolean) => Object.assign(() => false, { isMine: true });
 const isMarked = (key: string): unknown => Reflect.get(Reflect.get(process, key), 'isMine');
 
@@ -164,7 +164,7 @@ const RESTART: Fault = {
 
 const idle = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms));
 
-test.each(Object.keys(CHANGES))('each start has its own: %s', async (name) => {
+test.each(Object.keys(CHANGES))('each incarnation has its own: %s', async (name) => {
   const { find, change, found } = CHANGES[name] ?? expect.fail(name);
   Object.assign(process.env, { OF_THE_MACHINE: 'yes', FENCEPOST_ENV: 'OF_THE_MACHINE' });
   onTestFinished(() => {
@@ -187,8 +187,8 @@ test.each(Object.keys(CHANGES))('each start has its own: %s', async (name) => {
   }
 });
 
-describe('what is emitted on process', () => {
-  test('reaches the listeners of the process that emits it, and these are called on process', async () => {
+describe('an event that is emitted on process', () => {
+  test('reaches the listeners of its own process only, and calls them on process', async () => {
     const script: Script = async (context) => {
       let heard = 0;
       const listener = function (this: unknown): void {
@@ -204,7 +204,7 @@ describe('what is emitted on process', () => {
     expect(logOf(trace)).toEqual(['1 3 false', '1 3 false']);
   });
 
-  test('by nobody reaches no simulated process, and what these do no real listener', async () => {
+  test('reaches no simulated process from outside, and no real listener from inside', async () => {
     const heard: string[] = [];
     const real = (): number => heard.push('real');
     process.on(SIGNAL, real);
@@ -222,7 +222,7 @@ describe('what is emitted on process', () => {
     expect(heard).toEqual(['real', 'real']);
   });
 
-  test('by Node is heard by real listeners as by nobody, which may cease to listen', async () => {
+  test('by Node reaches real listeners outside of processes, and these may leave', async () => {
     const heard: string[] = [];
     const once = (warning: Error): void => {
       heard.push(`${warning.message} ${process.pid}`);
@@ -240,7 +240,7 @@ describe('what is emitted on process', () => {
     expect(process.listeners('warning')).not.toContain(once);
   });
 
-  test('by Node is heard there too, and its run fails all the same', async () => {
+  test('by Node also reaches the process, whose run still fails', async () => {
     const heard: unknown[] = [];
     const alice: Script = async () => {
       process.on('unhandledRejection', (error) => heard.push(error));
@@ -252,7 +252,7 @@ describe('what is emitted on process', () => {
   });
 });
 
-test('what is defined in a prototype is asked for each object, and an object may have its own', async () => {
+test('a property of a prototype works per object, and an object may override it', async () => {
   const key = Symbol('of this test');
   const script: Script = async (context) => {
     Object.defineProperty(Array.prototype, key, { get: lengthOf });
@@ -269,7 +269,7 @@ test('what is defined in a prototype is asked for each object, and an object may
   expect(logOf(await happen({ alice: script, bob: script }))).toEqual([expected, expected]);
 });
 
-test('a polyfill that is defined for good may be defined again by each process', async () => {
+test('each process may define a non-configurable polyfill again', async () => {
   const key = Symbol('of this test');
   const script: Script = async (context) => {
     Object.defineProperty(Array.prototype, key, { value: () => context.name });
@@ -280,7 +280,7 @@ test('a polyfill that is defined for good may be defined again by each process',
   Reflect.deleteProperty(Array.prototype, key);
 });
 
-test('a default that is set back stays so', async () => {
+test('a default that is restored stays restored', async () => {
   const script: Script = async (context) => {
     for (const most of [3, 10]) {
       EventEmitter.defaultMaxListeners = most;
@@ -292,7 +292,7 @@ test('a default that is set back stays so', async () => {
 });
 
 test.each([['process.cache', () => Object.assign(process, { cache: {} })]])(
-  'what is put into process cannot be had apart, and is refused: %s',
+  'a change of process that cannot be kept apart is refused: %s',
   async (name, change) => {
     const alice: Script = async () => void change();
     const error = expect.stringContaining(

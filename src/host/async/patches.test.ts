@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Patches } from './patches.ts';
 
-test('what was replaced is put back, with its getters, and the last first', () => {
+test('replaced properties are restored, with their getters, in reverse order', () => {
   const target = Object.create({ inherited: 1 });
   let count = 0;
   Object.defineProperties(target, {

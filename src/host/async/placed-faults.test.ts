@@ -20,7 +20,7 @@ const scenarioWith = (point: string): ReturnType<typeof loadScenario> =>
     withLock,
   );
 
-test('a fault can be placed at an operation that asynchronous code names itself', async () => {
+test('a fault can be placed at an operation that asynchronous code names', async () => {
   const read = scenarioWith('release');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   for (let seed = 0; seed < 10; seed += 1) {
@@ -32,14 +32,14 @@ test('a fault can be placed at an operation that asynchronous code names itself'
   }
 });
 
-test('an operation that nobody names is told, with those that there are', () => {
+test('an unknown operation is refused, with the closest name', () => {
   const read = scenarioWith('relaese');
   expect(read.kind === 'problems' ? read.problems.map(({ what }) => what) : []).toEqual([
     expect.stringContaining('unknown point "relaese"; did you mean "release"?'),
   ]);
 });
 
-test('code that names no such operation meets no fault there', () => {
+test('code without that operation gets no fault there', () => {
   const read = scenarioWith('acquire');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;

@@ -18,12 +18,12 @@ async function printedBy(print: () => unknown): Promise<readonly string[]> {
   return output;
 }
 
-/** Waits until globals are given back, which is done a turn after each run. */
+/** Waits until the globals are restored, which happens a turn after each run. */
 async function released(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await yieldToEventLoop();
 }
 
-/** Each way to print, and the lines that it prints. */
+/** Each way to print, with the lines that it prints. */
 const WAYS: readonly (readonly [name: string, print: () => unknown, lines: readonly string[]])[] = [
   ['console.log', () => console.log('got %d of %s', 1, 'db', { a: 1 }), ['got 1 of db { a: 1 }']],
   ['console.error', () => console.error('a\nb'), ['a', 'b']],
@@ -65,7 +65,7 @@ const WAYS: readonly (readonly [name: string, print: () => unknown, lines: reado
   ['colors and returns', () => console.log('\u001b[31mred\u001b[0m\r'), ['red']],
 ];
 
-test.for(WAYS)('%s is kept with the run, and printed nowhere', async ([, print, lines]) => {
+test.for(WAYS)('output of %s is kept with the run and not printed', async ([, print, lines]) => {
   await released();
   const real = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
   try {
@@ -77,12 +77,12 @@ test.for(WAYS)('%s is kept with the run, and printed nowhere', async ([, print, 
   }
 });
 
-test('a table is kept', async () => {
+test('the output of console.table is kept', async () => {
   const lines = await printedBy(() => console.table([{ a: 1 }]));
   expect(lines.join('\n')).toMatch(/index.*a/);
 });
 
-test('a time is that of the simulated clock', async () => {
+test('console.time measures the simulated clock', async () => {
   const lines = await printedBy(async () => {
     console.time('wait');
     await wait(20);
@@ -92,7 +92,7 @@ test('a time is that of the simulated clock', async () => {
   expect(lines).toEqual(['alice | wait: 20ms', "alice | Warning: No such label 'wait'"]);
 });
 
-test('a stack names no code but the user’s', async () => {
+test('a printed stack names only user code', async () => {
   const lines = await printedBy(() => console.trace('here'));
   expect(lines[0]).toBe('alice | Trace: here');
   expect(
@@ -101,7 +101,7 @@ test('a stack names no code but the user’s', async () => {
   expect(lines.length).toBeGreaterThan(1);
 });
 
-test('a warning is kept, also for those who listen in the process', async () => {
+test('a warning is kept, and also reaches the listeners of its process', async () => {
   const heard: string[] = [];
   const lines = await printedBy(async () => {
     process.on('warning', ({ message }) => heard.push(message));
@@ -116,7 +116,7 @@ test('a warning is kept, also for those who listen in the process', async () => 
   expect(heard).toEqual(['old', 'large']);
 });
 
-test('what is written in pieces is a line, each process having lines of its own', async () => {
+test('text that is written in pieces is joined to lines, per process', async () => {
   const body: Body = async (_, { name }) => {
     process.stdout.write(`${name} `);
     await wait(5);
@@ -128,7 +128,7 @@ test('what is written in pieces is a line, each process having lines of its own'
   expect(output).toEqual(expect.arrayContaining(['alice | alice is here', 'bob | bob is here']));
 });
 
-test('what is printed is no part of the digest', async () => {
+test('output is not part of the digest', async () => {
   const quiet = await happen(async () => {}, once);
   const loud = await happen(async () => console.log('hello'), once);
   expect(quiet.output).toBeUndefined();
@@ -146,7 +146,7 @@ test('thousands of lines are kept in bounded memory', async () => {
   expect(output.at(-1)).toMatch(/^… [\d,]+ more/);
 });
 
-test('what prints where no process runs stays what it was', async () => {
+test('console.log is restored after a run', async () => {
   await released();
   const { log } = console;
   await happen(async () => console.log('hello'), once);
@@ -169,14 +169,14 @@ const loud = extend(
   }),
 );
 
-test('what a claim of users prints is kept with the run that it judges', async () => {
+test('the output of a user-defined claim is kept with the run that it judges', async () => {
   const plan = planOf({ lock: 'none', store: 'unfenced', clients: [] });
   const { trace } = await examineEither(plan, ['loud'], loud);
   expect(trace.output).toEqual(['judged']);
   expect(await runAsync(plan, loud)).not.toHaveProperty('output');
 });
 
-test('what a server of users prints is kept', async () => {
+test('the output of a user-defined server is kept', async () => {
   const body: Body = async (_, client, echo) =>
     void (await client.call(echo, { label: 'ask', request: null }));
   const { output } = await happen(body, { ...once, onAsked: () => console.log('asked') });

@@ -4,14 +4,14 @@ import { eventsOf } from '../../systems/plan.fixture.ts';
 import { lockPlan, withLock } from './lock-user.fixture.ts';
 import { pinAsync, runAsync } from './run-async.ts';
 
-test('a lock client takes its turns', async () => {
+test('the clients of a lock take turns', async () => {
   const trace = await runAsync(lockPlan(1), withLock);
   expect(trace.ending).toEqual({ kind: 'complete' });
   expect(eventsOf(trace, 'enter').length).toBe(4);
   expect(eventsOf(trace, 'write').map(({ value }) => value)).toEqual([1, 2, 3, 4]);
 });
 
-test('a plan gives the same trace, byte for byte, whenever it is run', async () => {
+test('a plan gives the same trace, byte for byte, in every run', async () => {
   const digests = async (): Promise<readonly string[]> => {
     const found: string[] = [];
     for (let seed = 0; seed < 200; seed += 1) {

@@ -10,14 +10,14 @@ const PACKAGE = 'file:///home/a/node_modules/redlock/dist/index.js';
 const OWN = 'file:///home/a/locks/my-lock.mjs?sha256:0a1b';
 const FENCEPOST = 'file:///home/a/node_modules/fencepost/dist/host/redis/client.js';
 
-test('a place is the first in code of the user’s own, else in a package, else nowhere', () => {
+test('a place is the first one in user code, else in a package, else null', () => {
   expect(ownPlaceIn({ stack: stackOf(NODE, FENCEPOST, PACKAGE, OWN) })).toBe('my-lock.mjs:12:5');
   expect(ownPlaceIn({ stack: stackOf(NODE, PACKAGE) })).toBe('redlock/dist/index.js:12:5');
   expect(ownPlaceIn({ stack: stackOf(FENCEPOST, NODE) })).toBeNull();
   expect(ownPlaceIn({})).toBeNull();
 });
 
-test('an error about a call has the place of that call, and its name where it says none', () => {
+test('an error about a call has the place of the call, and its name if it has none', () => {
   const site = { stack: stackOf(FENCEPOST, OWN) };
   const lost = about(new Error('Connection is closed.'), { site, call: 'SET' });
   const refused = about(new Error('ERR wrong arguments for set'), { site, call: 'SET' });
@@ -27,7 +27,7 @@ test('an error about a call has the place of that call, and its name where it sa
   ]);
 });
 
-test('what is no error, or has no stack, has no place', () => {
+test('a thrown non-error, or an error without a stack, has no place', () => {
   const error = new Error('a\nb');
   Object.defineProperty(error, 'stack', {
     get: () => {

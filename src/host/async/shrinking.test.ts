@@ -23,17 +23,17 @@ const pause = (process: string, point: string, ms: number): Fault => ({
   clocks: 'run',
 });
 
-test('a paused holder of a lock without tokens corrupts data, and one that is not does not', async () => {
+test('a paused holder of a lock without tokens corrupts data, and others do not', async () => {
   const faults = [pause('alice', 'alice/1/write', 60)];
   let broken = 0;
   for (let seed = 0; seed < 20; seed += 1) {
     expect(await breaks(lockPlan(seed)), `seed ${seed}`).toBe(false);
     if (await breaks(lockPlan(seed, { faults }))) broken += 1;
   }
-  expect(broken).toBeGreaterThan(10); // in the others bob had done all his work before
+  expect(broken).toBeGreaterThan(10); // in the others, bob had finished before
 });
 
-test('the failure is shrunk to one pause, and to where it begins to break', async () => {
+test('the failure is shrunk to one pause, with its boundary', async () => {
   const faults = [
     pause('bob', 'bob/2/acquire', 7),
     pause('alice', 'alice/1/write', 57),

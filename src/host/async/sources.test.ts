@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { EPOCH_MS } from './life.ts';
 import { happen, logOf, type Script } from './script.fixture.ts';
 
-/** What `read` gives in alice, at 0 and after 5 ms. */
+/** Returns what `read` returns in alice, at 0 and after 5 ms. */
 async function readings(read: () => unknown): Promise<readonly unknown[]> {
   const seen: unknown[] = [];
   const alice: Script = async () => {
@@ -41,7 +41,7 @@ test.each(CLOCKS)('%s shows the time of the process', async (_, read, later) => 
   expect(await readings(read)).toEqual([0, later]);
 });
 
-test('every clock of a process is its own: skewed, fast, and stepped', async () => {
+test('each process has its own clocks: skewed, fast, and stepped', async () => {
   const alice: Script = async (context) => {
     const show = (): void =>
       context.log('clock', `${Date.now() - EPOCH_MS} ${performance.now()} ${hrtime()[1]}`);
@@ -81,7 +81,7 @@ const WAITS: readonly (readonly [string, () => unknown, number])[] = [
     () => {
       const signal = AbortSignal.timeout(7);
       const ended = later((done) => signal.addEventListener('abort', done));
-      return Promise.all([ended, wait(7)]); // it does not keep its process alive by itself
+      return Promise.all([ended, wait(7)]); // the signal alone does not keep its process alive
     },
     7,
   ],
@@ -123,7 +123,7 @@ describe.each(DRAWS)('%s', (_, draw, shape) => {
     );
   };
 
-  test('differs by draw, process and seed, and is the same again', async () => {
+  test('differs per draw, process and seed, and is the same in another run', async () => {
     const first = await drawn(1);
     for (const one of first) expect(one).toMatch(shape);
     const others = await drawn(2);

@@ -1,4 +1,4 @@
-/** What a simulated process sees of zone and language is what Node says in UTC and en-US. */
+/** A simulated process sees the zone and language that Node shows in UTC and en-US. */
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { afterEach, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ afterEach(() => {
   else process.env['TZ'] = TZ;
 });
 
-/** Half past eleven in the evening in UTC, which is the next day, and the next month, in India. */
+/** Expressions about 23:30 in UTC, which in India is the next day and the next month. */
 const EXPRESSIONS = [
   'String(date)',
   'date.toDateString()',
@@ -62,7 +62,7 @@ function inNode(): unknown {
 }
 
 test.each(['Asia/Kolkata', 'America/New_York', 'UTC'])(
-  'in %s a process sees what Node says in UTC',
+  'a process in %s sees the dates that Node shows in UTC',
   async (zone) => {
     process.env['TZ'] = zone;
     const outside = new Date(2024, 0, 31).getTime();
@@ -79,7 +79,7 @@ test.each(['Asia/Kolkata', 'America/New_York', 'UTC'])(
   },
 );
 
-test('a format that is given no date takes that of its process', async () => {
+test('a format without a date uses the date of its process', async () => {
   let texts: unknown = null;
   const alice = async (): Promise<void> => {
     const format = new Intl.DateTimeFormat('en-US', { dateStyle: 'short' });

@@ -9,7 +9,7 @@ import { examineAsync } from './run-async.ts';
 const lines = readFileSync(new URL(import.meta.url), 'utf8').split('\n');
 const never = (): Promise<never> => new Promise(() => {});
 
-/** The marks of the lines where the sections of alice wait, at the end of a run. */
+/** Returns the marks of the lines at which the sections of alice wait when the run ends. */
 async function marksOf(body: Body, more: Partial<ClientPlan> = {}): Promise<readonly string[]> {
   const plan = planOf({ clients: [alice(2, [write], more)], lock: 'own', store: 'unfenced' });
   const { trace } = await examineAsync(plan, ['progress'], catalogueOf(body));
@@ -20,7 +20,7 @@ async function marksOf(body: Body, more: Partial<ClientPlan> = {}): Promise<read
   });
 }
 
-test('each of several sections that a process runs at once has its own place', async () => {
+test('concurrent sections of a process wait at places of their own', async () => {
   const body: Body = async ({ id }) => {
     if (id === 1) await never(); // in the first
     await sleep(1);
@@ -30,7 +30,7 @@ test('each of several sections that a process runs at once has its own place', a
   expect(await marksOf(body)).toEqual(['in the first']);
 });
 
-test('what goes on beside a section, or lost a race, is not where it waits', async () => {
+test('a section waits neither at work beside it nor at the loser of a race', async () => {
   const inner = async (isFirst: boolean): Promise<void> => {
     await (isFirst ? never() : sleep(1)); // in inner
   };
@@ -47,7 +47,7 @@ test('what goes on beside a section, or lost a race, is not where it waits', asy
   expect(await marksOf(isRaced)).toEqual(['after the race']);
 });
 
-test('what a section calls is where it waits, also after it waited there before', async () => {
+test('a section waits in the function that it calls, even after earlier waits there', async () => {
   const inner = async (): Promise<void> => {
     for (let tries = 0; tries < 3; tries += 1) await sleep(1);
     await never(); // in inner

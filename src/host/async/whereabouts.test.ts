@@ -1,4 +1,4 @@
-// Needs modules of its own: a run that another test never ends is still under way in its thread.
+// Needs modules of its own: a run that another test never ends is still active in its thread.
 import { expect, test } from 'vitest';
 import { nameOf } from '../../core/kernel/name.ts';
 import { Scheduler } from '../../core/kernel/scheduler.ts';
@@ -35,7 +35,7 @@ test('each simulated event, and each run that begins or ends, is progress', () =
   expect([moved(), beacon.activity, beacon.what]).toEqual([2, 'nothing', 'a run']);
 });
 
-test('code of fencepost that follows a run keeps its name', () => {
+test('code of fencepost after a run keeps the name of the run', () => {
   const beacon = new Whereabouts();
   tellWhereabouts(beacon.memory);
   within(

@@ -38,7 +38,7 @@ async function spinLock(): Promise<Loaded> {
 
 const SYSTEMS = 'systems: { own: { lock: lock-service, store: fenced } }';
 
-/** What is wrong with a scenario that names `path`, after the line `name:`; '' for nothing. */
+/** Returns the problems of a scenario that uses `path` in line 2, or '' if there are none. */
 async function problemWith(path: string): Promise<string> {
   const file = join(folder, 'scenario.yaml');
   writeFileSync(file, `name: own\nuse: ${JSON.stringify(path)}\n${SYSTEMS}\n`);
@@ -46,7 +46,7 @@ async function problemWith(path: string): Promise<string> {
   return read.kind === 'problems' ? read.problems.map(renderProblem).join('\n') : '';
 }
 
-/** The same for a module beside it with this text. */
+/** Returns the same for a module with this text beside the scenario. */
 function problemIn(name: string, text: string): Promise<string> {
   writeFileSync(join(folder, name), text);
   return problemWith(`./${name}`);
@@ -55,7 +55,7 @@ function problemIn(name: string, text: string): Promise<string> {
 const at = `${join(folder, 'scenario.yaml')}:2:6 use: `;
 
 describe('a scenario that uses a module', () => {
-  test('has its words beside those of fencepost', async () => {
+  test('has its locks beside those of fencepost', async () => {
     const { catalogue, scenario } = await spinLock();
     expect([...catalogue.locks.keys()]).toContain('spin-lock');
     expect([...catalogue.locks.keys()]).toContain('lock-service');
@@ -65,7 +65,7 @@ describe('a scenario that uses a module', () => {
     expect(scenario.systems[0]?.servers).toEqual(['lock']);
   });
 
-  test('finds what its system gets wrong, and that the cure holds', async () => {
+  test('finds the bug of one system, and holds for its cure', async () => {
     const { catalogue, scenario } = await spinLock();
     const broken = (system: string): number =>
       Array.from({ length: 50 }, (_, seed) =>
@@ -75,7 +75,7 @@ describe('a scenario that uses a module', () => {
     expect(broken('cured')).toBe(0);
   });
 
-  test('is told what is unknown to its module too', async () => {
+  test('gets suggestions for unknown names from its module, too', async () => {
     const file = join(folder, 'unknown.yaml');
     copyFileSync(`${fixtures}spin-lock.mjs`, join(folder, 'spin-lock.mjs'));
     const systems = 'systems: { own: { lock: spin-lok, store: fenced } }';
@@ -87,7 +87,7 @@ describe('a scenario that uses a module', () => {
 });
 
 describe('a plan', () => {
-  test('is told at its own place what is unknown', async () => {
+  test('with an unknown option is refused at the place of the option', async () => {
     const { scenario } = await spinLock();
     const file = join(folder, 'plan.yaml');
     copyFileSync(`${fixtures}spin-lock.mjs`, join(folder, 'spin-lock.mjs'));
@@ -120,7 +120,7 @@ describe('a path', () => {
     ['fencepost', 'is the name of a package'],
     ['.\\spin-lock.mjs', 'has a backslash'],
     ['./', 'is a folder'],
-  ])('%s is refused where it stands', async (path, why) => {
+  ])('%s is refused at its place', async (path, why) => {
     const told = await problemWith(path);
     expect(told).toBe(
       `${at}${JSON.stringify(path)} ${why}; expected a file below this folder, such as ./my-lock.mjs`,
@@ -145,11 +145,11 @@ describe('a path', () => {
 });
 
 describe('a module', () => {
-  test('that is missing is named where it is used', async () => {
+  test('that is missing is reported where it is used', async () => {
     expect(await problemWith('./missing.mjs')).toBe(`${at}./missing.mjs: there is no such file`);
   });
 
-  test('that throws is told with the line in its own file', async () => {
+  test('that throws is reported with its error', async () => {
     const text = "const a = 1;\nthrow new Error('not today');\nexport default a;\n";
     expect(await problemIn('throws.mjs', text)).toContain(
       `${at}./throws.mjs cannot be loaded: not today`,
@@ -168,14 +168,14 @@ describe('a module', () => {
       "named 'b' (at further.mjs:1:10)",
     ],
     ['is no JSON', 'further.json', '{,', 'further.json: Expected'],
-  ])('that imports one that %s is told its file and line', async (_, name, text, told) => {
+  ])('that imports one that %s is reported with file and line', async (_, name, text, told) => {
     writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, 'own.mjs'), '');
     writeFileSync(join(folder, 'second.mjs'), `import './${name}';\n`);
     expect(await problemIn('first.mjs', "import './second.mjs';\n")).toContain(told);
   });
 
-  test('that requires a missing module is told so in one line, with the place', async () => {
+  test('that requires a missing module is reported in one line, with the place', async () => {
     const text = "require('nowhere/lib/x');\n";
     expect(await problemIn('requires.cjs', text)).toBe(
       `${at}./requires.cjs cannot be loaded: Cannot find module 'nowhere/lib/x' (at line 1, column 1)`,
@@ -190,7 +190,7 @@ describe('a module', () => {
     expect(await problemIn(name, text)).toContain(`${at}./${name} ${why}`);
   });
 
-  test('whose definition is wrong is told which field', async () => {
+  test('with a wrong definition is refused with the field', async () => {
     const text = [
       "import { defineSystem } from 'fencepost';",
       "export default defineSystem({ locks: { mine: { about: 'mine' } } });",
@@ -200,7 +200,7 @@ describe('a module', () => {
     );
   });
 
-  test('that takes a name of fencepost is refused', async () => {
+  test('that reuses a name of fencepost is refused', async () => {
     const text = [
       "import { defineSystem } from 'fencepost';",
       "const build = () => () => ({ *acquire() { return 'given up'; }, *release() {} });",
@@ -230,7 +230,7 @@ describe('a plan that uses a module', () => {
     }
   });
 
-  test('says so when the module is another version', async () => {
+  test('reports that the module has another version', async () => {
     const { scenario } = await spinLock();
     const own = mkdtempSync(join(folder, 'changed-'));
     const changed = { './spin-lock.mjs': `sha256:${'0'.repeat(64)}` };
@@ -241,7 +241,7 @@ describe('a plan that uses a module', () => {
     expect(read).toMatchObject({ kind: 'plan', changedModules: ['./spin-lock.mjs'] });
   });
 
-  describe('that leaves a mark as it is loaded', () => {
+  describe('with an effect on load', () => {
     const own = mkdtempSync(join(folder, 'stranger-'));
     const hasRun = (): boolean => {
       const has = Reflect.has(globalThis, 'ranForTest');
@@ -268,7 +268,7 @@ describe('a plan that uses a module', () => {
 
     afterEach(hasRun);
 
-    test('is not run where it is not what the plan was made with', async () => {
+    test('is not run if it differs from that of the plan', async () => {
       expect(await told(await planWith(OTHER))).toBe(
         `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs is not what the plan was made with, and is not run; name its folder to run it`,
       );
@@ -278,13 +278,13 @@ describe('a plan that uses a module', () => {
     test.each([
       ['that is no plan', (text: string) => text.replace('limits:', 'limit:')],
       ['that is no YAML', (text: string) => `${text}\n\t- [`],
-    ])('is not run for a text %s, whoever asks', async (_, spoiled) => {
+    ])('is not run for a text %s, even with its folder', async (_, spoiled) => {
       const digest = moduleVersion(join(own, 'spin-lock.mjs'));
       expect(await told(spoiled(await planWith(digest)), own)).toContain(`${file}:`);
       expect(hasRun()).toBe(false);
     });
 
-    test('is run where it is what the plan was made with, or where its folder is named', async () => {
+    test('is run if it equals that of the plan, or if its folder is named', async () => {
       const digest = moduleVersion(join(own, 'spin-lock.mjs'));
       expect(await told(await planWith(digest))).toBe('a plan');
       expect(hasRun()).toBe(true);
@@ -297,7 +297,7 @@ describe('a plan that uses a module', () => {
     });
   });
 
-  test('is told what helps where the module is missing, and only there', async () => {
+  test('gets a hint if the module is missing, and only then', async () => {
     const { scenario } = await spinLock();
     const own = mkdtempSync(join(folder, 'hint-'));
     const source = { file: 'plan.yaml', text: renderPlan(expand(scenario, 'naive', 6)) };
@@ -317,7 +317,7 @@ describe('a plan that uses a module', () => {
     expect(await told(fixtures)).toBe('');
   });
 
-  test('is refused with the place where the module is named', async () => {
+  test('is refused at the place that names the missing module', async () => {
     const { scenario } = await spinLock();
     const own = mkdtempSync(join(folder, 'lost-'));
     const file = join(own, 'plan.yaml');

@@ -24,7 +24,7 @@ function writePackage(name: string, version: string, dependencies: readonly stri
 }
 
 describe('the digest of a module', () => {
-  test('is that of its bytes where it reaches nothing but Node and fencepost', () => {
+  test('is that of its bytes if it reaches only Node and fencepost', () => {
     const text = "import 'node:crypto';\nimport { defineSystem } from 'fencepost';\n";
     const digest = createHash('sha256').update(text).digest('hex');
     expect(moduleVersion(write('alone.mjs', text))).toBe(`sha256:${digest}`);
@@ -66,7 +66,7 @@ describe('the digest of a module', () => {
     expect(differences(before, moduleVersion(main))).toEqual(['./near.mjs has changed']);
   });
 
-  test('does not change with types that leave nothing behind', () => {
+  test('does not change with a file that provides only types', () => {
     const main = write('erased/main.ts', "import type { A } from './a.ts';\nlet a: A;");
     write('erased/a.ts', 'export type A = 1;');
     const before = moduleVersion(main);
@@ -74,7 +74,7 @@ describe('the digest of a module', () => {
     expect(moduleVersion(main)).toBe(before);
   });
 
-  test('has the packages that it reaches with their versions, and says which differ', () => {
+  test('lists reached packages with versions, and a comparison names those that differ', () => {
     writePackage('far', '2.0.0');
     writePackage('near', '1.0.0-beta.2', ['far', 'missing']);
     writePackage('@own/gone', '3.0.0');
@@ -93,7 +93,7 @@ describe('the digest of a module', () => {
     ]);
   });
 
-  test('is that of the file alone where that cannot be read', () => {
+  test('is that of the file alone if the file cannot be parsed', () => {
     const before = moduleVersion(write('wrong.mts', "import './x.mjs'; const a: = ;"));
     expect(moduleVersion(write('wrong.mts', "import './x.mjs'; const b: = ;"))).not.toBe(before);
   });
@@ -110,7 +110,7 @@ describe('two digests', () => {
       ...[...of].map(([name, part]) => `${name}${name.startsWith('.') ? '=' : '@'}${part}`),
     ].join(' ');
 
-  test('differ in what they say they differ in, and in nothing else', () => {
+  test('yield exactly the parts in which they differ', () => {
     fc.assert(
       fc.property(parts, parts, (was, is) => {
         const said = differences(textOf(was), textOf(is));

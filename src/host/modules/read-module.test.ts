@@ -16,14 +16,14 @@ function readText(name: string, text: string): ReturnType<typeof readModule> {
   return readModule(pathToFileURL(file).href);
 }
 
-/** What is wrong, without the folder; the form where nothing is. */
+/** Returns the problem without the folder, or the form if there is none. */
 function told(name: string, text: string): string {
   const read = readText(name, text);
   return read.kind === 'problem' ? read.what.replace(`${folder}/`, '') : read.form;
 }
 
 describe('TypeScript', () => {
-  /** Statements, each with the mark `HERE` in what runs. */
+  /** Statements, each with the mark `HERE` in code that runs. */
   const statements = [
     'const HERE: number = 1;',
     "import type { Lock } from './lock.ts'; HERE();",
@@ -43,7 +43,7 @@ describe('TypeScript', () => {
   const lines = fc.array(fc.constantFrom(...statements), { maxLength: 8 });
   const ends = fc.constantFrom('\n', '\r\n', '; ');
 
-  test('becomes JavaScript in which everything is where it was', () => {
+  test('becomes JavaScript in which all code keeps its place', () => {
     fc.assert(
       fc.property(lines, ends, (chosen, end) => {
         const text = chosen.join(end);
@@ -69,7 +69,7 @@ describe('TypeScript', () => {
     ['.mts', "import x = require('x');", 'module'],
     ['.cts', 'export = 3;', 'commonjs'],
     ['.ts', "import { a } from 'x';\nexport = a;", 'module'],
-  ])('%s that is more than types is translated: %s', (ending, text, form) => {
+  ])('%s with more than types is translated: %s', (ending, text, form) => {
     expect(told(`more${ending}`, `const before: number = 1;\n${text}\n`)).toBe(form);
   });
 
@@ -94,12 +94,12 @@ describe('TypeScript', () => {
         "import j from './j.json' with { type: 'json' };",
       ],
       ["import * as A from 'x';", "import * as A from 'x';"],
-    ])('of which nothing is left but types lets it go, and no other: %s', (text, left) => {
+    ])('drops it if only types use it, and keeps it otherwise: %s', (text, left) => {
       expect(used(text)).toBe(left);
     });
   });
 
-  test('that is wrong is refused with its place', () => {
+  test('with an error is refused with its place', () => {
     expect(told('wrong.ts', 'f();\nconst a: = 3;')).toMatch(
       /^wrong\.ts:2:10: Unexpected token `=`/,
     );
@@ -124,7 +124,7 @@ describe('a file', () => {
     ['js', ESM, ['module', 'commonjs', 'module']],
     ['js', CJS, ['commonjs', 'commonjs', 'module']],
     ['json', '{}', ['json', 'json', 'json']],
-  ])('.%s with %s is what it is run as, by the type of its package', (ending, text, forms) => {
+  ])('.%s with %s gets its form from its ending and its package', (ending, text, forms) => {
     const manifests = ['{}', '{ "type": "commonjs" }', '{ "type": "module" }'];
     const actual = manifests.map((manifest, at) => {
       readText(`typed-${at}/package.json`, manifest);

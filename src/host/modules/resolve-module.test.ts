@@ -14,7 +14,7 @@ function write(name: string, text = ''): void {
   writeFileSync(file, text);
 }
 
-/** The path below the folder, or what is said instead. */
+/** Returns the path below the folder, or the problem. */
 function found(specifier: string, parent: string, asking: Asking = 'import'): string {
   const resolution = resolveModule(specifier, pathToFileURL(join(folder, parent)).href, asking);
   if (resolution.kind === 'builtin') return `builtin ${resolution.name}`;
@@ -24,8 +24,8 @@ function found(specifier: string, parent: string, asking: Asking = 'import'): st
 
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json'];
 
-describe('beside the file that asks', () => {
-  test.each(ENDINGS)('a name without an ending means one with %s', (ending) => {
+describe('relative to the importing file', () => {
+  test.each(ENDINGS)('a name without an ending resolves to one with %s', (ending) => {
     write(`one${ending}/lock${ending}`);
     write(`one${ending}/queue/index${ending}`);
     const parent = `one${ending}/main.ts`;
@@ -37,13 +37,13 @@ describe('beside the file that asks', () => {
     );
   });
 
-  test.each(['', 'm', 'c'])('.%sjs means the TypeScript that it is made of', (kind) => {
+  test.each(['', 'm', 'c'])('.%sjs resolves to the TypeScript that it is built from', (kind) => {
     write(`made/lock.${kind}ts`);
     expect(found(`./lock.${kind}js`, 'made/main.ts')).toBe(`made/lock.${kind}ts`);
     expect(found(`./lock.${kind}js`, 'made/main.js')).toBe(`made/lock.${kind}ts`);
   });
 
-  test('TypeScript takes TypeScript where both are there, and JavaScript what it says', () => {
+  test('if both exist, TypeScript imports TypeScript, and JavaScript the named file', () => {
     write('both/lock.ts');
     write('both/lock.js');
     expect(found('./lock.js', 'both/main.ts')).toBe('both/lock.ts');
@@ -51,7 +51,7 @@ describe('beside the file that asks', () => {
     expect(found('./lock', 'both/main.js')).toBe('both/lock.ts');
   });
 
-  test('a query stays, and who asks may have one', () => {
+  test('a query is kept, and the importing URL may have one', () => {
     write('query/lock.ts');
     const parent = pathToFileURL(join(folder, 'query/main.ts')).href;
     expect(resolveModule('./lock?2', `${parent}?sha256:0`)).toEqual({
@@ -60,7 +60,7 @@ describe('beside the file that asks', () => {
     });
   });
 
-  test('what is not there is said', () => {
+  test('a missing module is reported', () => {
     expect(found('./missing.js', 'main.ts')).toContain('Cannot find module');
     expect(found('missing', 'main.ts')).toContain("Cannot find package 'missing'");
     expect(found('missing', 'main.cts', 'require')).toContain("Cannot find module 'missing'");
@@ -68,7 +68,7 @@ describe('beside the file that asks', () => {
 });
 
 describe('by a name', () => {
-  test('the paths of the nearest tsconfig count, which may extend another', () => {
+  test('the paths of the nearest tsconfig apply, which may extend another', () => {
     write('mapped/base.json', '{ "compilerOptions": { "paths": { "@locks/*": ["./locks/*"] } } }');
     write('mapped/tsconfig.json', '{ /* as ever */ "extends": "./base.json", }');
     write('mapped/locks/spin.ts');
@@ -79,7 +79,7 @@ describe('by a name', () => {
     expect(found('@locks/none', 'mapped/src/main.ts')).toContain('Cannot find package');
   });
 
-  test('also those of a tsconfig that another extends, from its own folder', () => {
+  test('inherited paths are relative to the tsconfig that declares them', () => {
     const name = 'extends';
     write(`${name}/tsconfig.json`, '{ "extends": "./base.json" }');
     const paths = `{ "@/*": ["\${configDir}/lib/*"], "~/*": ["./lib/*"] }`;
@@ -89,13 +89,13 @@ describe('by a name', () => {
     expect(found('~/spin.js', `${name}/src/main.ts`)).toBe(`${name}/lib/spin.tsx`);
   });
 
-  test('the baseUrl counts, before packages', () => {
+  test('the baseUrl applies before packages', () => {
     write('based/tsconfig.json', '{ "compilerOptions": { "baseUrl": "src" } }');
     write('based/src/locks/spin.ts');
     expect(found('locks/spin', 'based/src/app/main.ts')).toBe('based/src/locks/spin.ts');
   });
 
-  test('a package of the workspace is its source, wherever its manifest says', () => {
+  test('a workspace package resolves to the source that its manifest names', () => {
     write('space/packages/lock/package.json', '{ "name": "@space/lock", "exports": "./src/a.ts" }');
     write('space/packages/lock/src/a.ts');
     mkdirSync(join(folder, 'space/node_modules/@space'), { recursive: true });
@@ -106,13 +106,13 @@ describe('by a name', () => {
     expect(found('@space/lock', 'space/app/main.ts')).toBe('space/packages/lock/src/a.ts');
   });
 
-  test('a manifest that names the JavaScript of a workspace means its TypeScript', () => {
+  test('JavaScript that a workspace manifest names resolves to its TypeScript', () => {
     write('own/package.json', '{ "name": "own", "imports": { "#lock": "./lock.js" } }');
     write('own/lock.ts');
     expect(found('#lock', 'own/main.ts')).toBe('own/lock.ts');
   });
 
-  test('a package may answer `import` and `require` each with another file', () => {
+  test('a package may provide different files for `import` and `require`', () => {
     const exported = '{ "import": "./a.mjs", "require": "./a.cjs" }';
     write('two/node_modules/dual/package.json', `{ "name": "dual", "exports": ${exported} }`);
     write('two/node_modules/dual/a.mjs');
@@ -121,12 +121,12 @@ describe('by a name', () => {
     expect(found('dual', 'two/main.cts', 'require')).toBe('two/node_modules/dual/a.cjs');
   });
 
-  test('inside of packages only Node decides', () => {
+  test('inside packages only the rules of Node apply', () => {
     write('strict/node_modules/p/a.ts');
     expect(found('./a', 'strict/node_modules/p/main.mjs')).toContain('Cannot find module');
   });
 
-  test.each(['fs', 'node:fs', 'node:fs/promises'])('%s is of Node', (name) => {
+  test.each(['fs', 'node:fs', 'node:fs/promises'])('%s is a builtin module', (name) => {
     expect(found(name, 'main.ts')).toBe(`builtin ${name}`);
   });
 });

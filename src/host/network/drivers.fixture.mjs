@@ -1,4 +1,4 @@
-// Locks on drivers of npm as they are, which connect to redis-1:6379; `own` is fencepost's client.
+// Locks on unmodified npm drivers, which connect to redis-1:6379; `own` is fencepost's client.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defineSystem } from 'fencepost';
@@ -31,7 +31,7 @@ async function once(redis, section) {
   await redis.eval(RELEASE, 1, lock.key, lock.value);
 }
 
-// As it stands in the code of many: at the top of a module.
+// At the top of a module, as in much application code.
 const shared = new Redis('redis://redis-1:6379');
 shared.on('error', () => {});
 

@@ -1,4 +1,4 @@
-/** Drivers and packages of npm as they are, on virtual sockets. */
+/** Unmodified drivers and packages of npm, on virtual sockets. */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
@@ -42,14 +42,14 @@ beforeAll(async () => {
   paused = await loaded(PAUSES);
 });
 
-/** The names of what a client asked a server, without those of one try. */
+/** Returns the names of all operations of clients. */
 function callsIn(trace: Trace): readonly string[] {
   return trace.events.flatMap(({ kind, ...event }) =>
     kind === 'invoke' && 'operation' in event ? [event.operation] : [],
   );
 }
 
-test.each(LOCKS)('%s takes the lock, and runs alike however often it is loaded', async (lock) => {
+test.each(LOCKS)('%s takes the lock, and repeats its traces after a reload', async (lock) => {
   const again = await loaded(PAUSES);
   for (let seed = 0; seed < 4; seed += 1) {
     const trace = await runSeed(paused, lock, seed);
@@ -59,7 +59,7 @@ test.each(LOCKS)('%s takes the lock, and runs alike however often it is loaded',
   }
 });
 
-test('a command of a driver is one call with its name, as that of fencepost’s own client', async () => {
+test('a driver command is one call with its name, as with fencepost’s own client', async () => {
   const calm = await loaded('[]');
   const [own, driver] = await Promise.all(
     ['own', 'ioredis'].map(async (lock) => callsIn(await runSeed(calm, lock, 1))),
@@ -72,7 +72,7 @@ test('a command of a driver is one call with its name, as that of fencepost’s 
   expect(driver).toContain('alice/1/connect');
 });
 
-test('a lock on ioredis has the boundary that it has on fencepost’s own client', async () => {
+test('a lock has the same boundary on ioredis as on fencepost’s own client', async () => {
   const { scenario, catalogue } = paused;
   const boundaries: number[] = [];
   for (const lock of ['own', 'ioredis']) {
@@ -90,7 +90,7 @@ test('a lock on ioredis has the boundary that it has on fencepost’s own client
   expect(Math.abs(own - driver)).toBeLessThanOrEqual(5);
 });
 
-test('a reply that is lost makes ioredis ask again, and its own lock denies it', async () => {
+test('after a lost reply, ioredis retries, and its own lock denies the retry', async () => {
   const dropped = await loaded('[{ drop: { chance: 1/12 } }]');
   let denied = 0;
   for (let seed = 0; seed < 20; seed += 1) {
@@ -101,7 +101,7 @@ test('a reply that is lost makes ioredis ask again, and its own lock denies it',
   expect(denied).toBeGreaterThan(0);
 });
 
-/** Whether a SET that was granted is sent again with the same value, and denied. */
+/** Returns true if a granted SET is sent again with the same value, and denied. */
 function isDeniedByItself(trace: Trace): boolean {
   const granted = new Set<string>();
   const asked = new Map<string, string>();

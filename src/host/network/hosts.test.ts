@@ -9,7 +9,7 @@ test.each([
   ['[::1]:6379', ['localhost:6379', '::1:6379']],
   ['[fd00::1]:6379', ['fd00::1:6379', '[FD00::1]:6379']],
   ['fd00::1:6379', ['[fd00::1]:6379']],
-])('who listens at %s is found however the address is written', (address, written) => {
+])('the listener at %s is found under every spelling of its address', (address, written) => {
   const hosts = new Hosts();
   hosts.listen(address, listener);
   for (const one of written) expect(hosts.at(one), one).toBe(listener);

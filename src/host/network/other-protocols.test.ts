@@ -1,4 +1,4 @@
-/** No client of another server is met with silence, whatever it sends, and however that is cut. */
+/** Clients of other servers are never ignored, whatever they send and however it is split. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,7 +15,7 @@ function bytesOf(hex: string): string {
   return Buffer.from(hex.replaceAll(' ', ''), 'hex').toString('latin1');
 }
 
-/** What clients of npm sent first to a real socket. */
+/** The first bytes that npm clients sent to a real socket. */
 const OPENINGS: readonly (readonly [client: string, protocol: string, bytes: string])[] = [
   ['pg', 'PostgreSQL', bytesOf('00000030 00030000 75736572 00750064 61746162 61736500 64000000')],
   ['pg with ssl', 'PostgreSQL', bytesOf('00000008 04d2162f')],
@@ -42,7 +42,7 @@ type Socket = net.Socket;
 
 const ADDRESS = 'redis-1:6379';
 
-/** Connects, sends the pieces with a millisecond between them, and waits for ever for an answer. */
+/** Connects, sends the pieces one millisecond apart, and waits for an answer forever. */
 function sending(pieces: readonly string[], heard: string[] = []): () => Promise<void> {
   return async () => {
     const socket = net.connect(6379, 'redis-1');
@@ -60,8 +60,8 @@ function failureOf({ ending }: Trace): string {
   return ending.kind === 'failed' ? ending.error : ending.kind;
 }
 
-describe.each(OPENINGS)('%s speaks %s', (_, protocol, bytes) => {
-  test('however its first bytes are cut', async () => {
+describe.each(OPENINGS)('%s is recognized as %s', (_, protocol, bytes) => {
+  test('however its first bytes are split', async () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const trace = await inSection(sending([bytes.slice(0, at), bytes.slice(at)]));
       expect(trace.ending).toEqual({
@@ -78,7 +78,7 @@ describe.each(OPENINGS)('%s speaks %s', (_, protocol, bytes) => {
     expect(byBytes).toContain(wayOutOf(protocol));
   });
 
-  test('and a part of it is not passed over in silence', async () => {
+  test('and even a part of them fails the run', async () => {
     for (let at = 1; at < bytes.length; at += 1) {
       const failure = failureOf(await inSection(sending([bytes.slice(0, at)])));
       expect(failure).toMatch(/^alice (?:speaks \S+|sends ".+"…?).* to redis-1:6379/);
@@ -86,12 +86,12 @@ describe.each(OPENINGS)('%s speaks %s', (_, protocol, bytes) => {
   });
 });
 
-test('each names the lock that models it, if there is one', () => {
+test('the error for a protocol names the lock that models it, if there is one', () => {
   const { length } = OPENINGS.filter(([, protocol]) => wayOutOf(protocol).includes('init --lock'));
   expect(length).toBe(5);
 });
 
-/** Bytes that begin as a request may, and any others. */
+/** Bytes that begin as a request may, and arbitrary ones. */
 const anyBytes: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('', '*', '*1\r\n$4\r\n', '*2\r\n$3\r\nGE', 'GET ', '\r\n', '*0\r\n', '\0\0\0'),
@@ -110,7 +110,7 @@ test('no bytes are ignored: each client is answered, or the run fails', async ()
   await fc.assert(law, { numRuns: runs(400) });
 });
 
-test('a request that is not Redis after some that are fails the run as well', async () => {
+test('a request that is not Redis fails the run even after valid ones', async () => {
   const failure = failureOf(await inSection(sending(['PING\r\n', '\0\x01bad'])));
   expect(failure).toContain('alice sends "\\x00\\x01bad" to redis-1:6379');
 });
@@ -118,7 +118,7 @@ test('a request that is not Redis after some that are fails the run as well', as
 test.each([
   [5, 'at its end'],
   [20, 'at once'],
-])('%d bytes of nothing fail the run %s, also if Redis is spoken besides', async (count, when) => {
+])('%d zero bytes fail the run %s, even beside a connection to Redis', async (count, when) => {
   const { ending, events } = await inSection(async () => {
     net.connect(6379, 'redis-1').write(Buffer.alloc(count));
     const redis = net.connect(6379, 'redis-1');
@@ -131,7 +131,7 @@ test.each([
   expect(calls.includes('alice/1/ping')).toBe(when === 'at its end');
 });
 
-test('what is recognized needs no more than its first bytes, and Redis is none of it', () => {
+test('other protocols are recognized by their first bytes, and Redis is not one of them', () => {
   const word = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 });
   const law = fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
     const sent = words.map((one) => Buffer.from(one).toString('latin1'));
@@ -261,13 +261,13 @@ describe('a client that sends nothing', () => {
         for (;;) await ping(redis);
       },
     ],
-  ])('but %s is none of these', async (_, code) => {
+  ])('but %s does not fail the run', async (_, code) => {
     const { ending } = await inSection(code, { ...DATABASE, limits: { maxEvents: 2_000 } });
     expect(ending.kind).not.toBe('failed');
   });
 });
 
-describe('where no server listens', () => {
+describe('an address without a server', () => {
   test.each<[what: string, port: number, host: string, bytes: string, error: RegExp]>([
     [
       'Redis',
@@ -299,7 +299,7 @@ describe('where no server listens', () => {
       /^alice sends "(?:\\x00){16}" to db-1:1, where no server/,
     ],
   ])(
-    '%s is told apart, and only what may be Redis leads to `hosts`',
+    '%s is recognized, and only a possible Redis leads to `hosts`',
     async (_, port, host, bytes, error) => {
       const trace = await inSection(async () => {
         const socket = net.connect(port, host);
@@ -310,7 +310,7 @@ describe('where no server listens', () => {
     },
   );
 
-  test('a socket of a file system cannot be named in `hosts`', async () => {
+  test('a Unix socket cannot be named in `hosts`', async () => {
     const trace = await inSection(async () => {
       net.connect('/run/redis.sock').write('PING\r\n');
       await wait(10);
@@ -318,7 +318,7 @@ describe('where no server listens', () => {
     expect(failureOf(trace)).toMatch(/speaks Redis to \/run\/redis\.sock, .*; `hosts` takes addre/);
   });
 
-  test('a scenario without hosts is told so', async () => {
+  test('the error for a scenario without hosts says so', async () => {
     const trace = await inSection(
       async () => {
         net.connect(6379, 'redis-1').write('PING\r\n');

@@ -6,11 +6,11 @@ import type { AsyncSection } from '../../systems/protocol.ts';
 import { inSection } from './in-section.fixture.ts';
 
 interface Limiter {
-  /** Sends UNSUBSCRIBE, and waits for no answer. */
+  /** Sends UNSUBSCRIBE without waiting for the answer. */
   disconnect(): undefined;
-  /** Waits for its answer. */
+  /** Sends DEL and waits for the answer. */
   release(): Promise<void>;
-  /** Sends something from a timer. */
+  /** Sends PEXPIRE from a timer. */
   beat(): void;
 }
 
@@ -29,7 +29,7 @@ const packaged: (redis: Redis) => Limiter = Object(
 
 type Body = (limiter: Limiter, redis: Redis) => Promise<unknown>;
 
-/** How the section ended: `returned`, or the error without places. */
+/** Returns `returned`, or the error of the section without places. */
 async function endOf(body: Body): Promise<string | undefined> {
   const code = async (section: AsyncSection): Promise<void> => {
     const redis = new Redis('redis://redis-1:6379');
@@ -63,7 +63,7 @@ test.each<[string, Body]>([
       await wait(5);
     },
   ],
-])('a call that a package makes and does not wait for is its own: %s', async (_, body) => {
+])('a call that a package makes and does not await is not reported: %s', async (_, body) => {
   expect(await endOf(body)).toBe('returned');
 });
 
@@ -88,6 +88,6 @@ test.each<[string, Body]>([
       void later();
     },
   ],
-])('what the user’s own code does not wait for is reported: %s', async (_, body) => {
+])('a call that user code does not await is reported: %s', async (_, body) => {
   expect(await endOf(body)).toBe(DEL);
 });

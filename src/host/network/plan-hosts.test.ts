@@ -1,4 +1,4 @@
-/** A lock of somebody's own driver, and nothing but `hosts` that says where its server is. */
+/** A lock on a user's own driver; only `hosts` names the address of its server. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,7 +33,7 @@ beforeAll(() => {
   put('echo.fencepost.ts', ECHO);
 });
 
-/** Its server is no Redis. */
+/** Its server is not a Redis. */
 const ECHO = `import { defineSystem } from 'fencepost';
 const buildAsync = (world) => {
   world.addServer({ name: 'lock', role: 'lock' }, { handle: (request) => request });
@@ -48,7 +48,7 @@ async function loaded(text: string): Promise<Extract<ScenarioFileRead, { kind: '
   return read;
 }
 
-test('a driver reaches what `hosts` names, without a line for its server', async () => {
+test('a driver reaches the servers that `hosts` names, without further code', async () => {
   const { scenario: read, catalogue } = await loaded(scenario);
   const plan = expand(read, 'my-lock', 1);
   const trace = await runAsync(plan, catalogue);
@@ -71,7 +71,7 @@ test('a driver reaches what `hosts` names, without a line for its server', async
   expect(digestOf(await runAsync(pinned.plan, pinned.catalogue))).toBe(digestOf(trace));
 });
 
-test('a plan whose server is none of its lock is refused with its place', async () => {
+test('a plan that names an unknown server is refused with its place', async () => {
   const { scenario: read, catalogue } = await loaded(scenario);
   const text = renderPlan(expand(read, 'my-lock', 1)).replace('6379: lock }', '6379: lok }');
   const pinned = await readPlanSource({ file: 'plan.yaml', text }, { kind: 'folder', folder });
@@ -86,7 +86,7 @@ test('a plan whose server is none of its lock is refused with its place', async 
   );
 });
 
-test('an address where no server listens is told with its place and those that there are', async () => {
+test('an address without a server is reported with its place and the known hosts', async () => {
   const { scenario: read, catalogue } = await loaded(scenario.replace('redis-1', 'redis-2'));
   const { ending } = await runAsync(expand(read, 'my-lock', 1), catalogue);
   expect(ending).toMatchObject({

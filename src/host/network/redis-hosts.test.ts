@@ -1,6 +1,6 @@
 /**
- * What goes through a socket to a simulated node, byte for byte as it goes to a real
- * `redis-server`: versions of the protocol, transactions, subscriptions and their ends.
+ * Compares the bytes on a socket to a simulated node with those of a real `redis-server`: versions
+ * of the protocol, transactions, subscriptions and their ends.
  */
 import { once } from 'node:events';
 import net from 'node:net';
@@ -10,17 +10,17 @@ import { needs } from '../../../tools/needs.ts';
 import { hasRealRedis, RealServer } from '../redis/real-redis.fixture.ts';
 import { inSection } from './in-section.fixture.ts';
 
-/** What one of two connections writes at once, as people type it; `hangs up`: it is destroyed. */
+/** Lines that one of two connections writes at once; `hangs up` destroys its socket. */
 type Step = readonly [on: 0 | 1, ...lines: readonly string[]];
 
 const CLIENT_ID = /(\$2\r\nid\r\n:)\d+/g;
 
 const HANGS_UP = 'hangs up';
 
-/** Waits until as much was heard as there is to come. */
+/** Waits until all expected bytes have arrived. */
 type Settle = (heard: readonly string[], step: number) => Promise<void>;
 
-/** All that two connections heard, step by step. */
+/** Returns all bytes that two connections received, step by step. */
 async function talk(
   steps: readonly Step[],
   open: () => net.Socket,
@@ -56,7 +56,7 @@ async function simulated(steps: readonly Step[]): Promise<readonly (readonly str
   return told[0] ?? [];
 }
 
-/** A real server is waited for until it said as much as the simulated one. */
+/** Talks to a real server, and waits until it has sent as much as the simulated one. */
 async function real(
   steps: readonly Step[],
   expected: readonly (readonly string[])[],
@@ -134,7 +134,7 @@ const TALKS: Readonly<Record<string, readonly Step[]>> = {
   ],
 };
 
-describe('a socket hears from a simulated node what a real one says', () => {
+describe('a simulated node sends the bytes that a real one sends', () => {
   needs('redis-server', hasRealRedis()).each(Object.entries(TALKS))('%s', async (_, steps) => {
     const expected = await simulated(steps);
     expect(expected).toEqual(await real(steps, expected));
@@ -142,7 +142,7 @@ describe('a socket hears from a simulated node what a real one says', () => {
 });
 
 test.each(['none', 'UNSUBSCRIBE', 'QUIT', 'RESET', HANGS_UP])(
-  'a section that subscribed, then %s, has awaited all there was to await',
+  'a section that subscribed, then %s, leaves nothing pending',
   async (then) => {
     const trace = await inSection(async () => {
       const socket = net.connect(6379, 'redis-1');

@@ -8,11 +8,13 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { inSection } from './in-section.fixture.ts';
 
-/** What a section asked for in vain, as `2 command XADD at unsimulated.test.ts in bullmq`. */
+/**
+ * Returns the refused requests of a section, as `2 command XADD at unsimulated.test.ts in bullmq`.
+ */
 async function refusedIn(code: () => Promise<unknown>): Promise<readonly string[]> {
   const { unsimulated = [] } = await inSection(async (section) => {
     const guard = section.guard();
-    // As packages do that swallow whatever they are told.
+    // As in packages that swallow all errors.
     await code().catch(() => {});
     guard.leave();
   });
@@ -129,17 +131,17 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
     [`1 protocol the address db:3306 at ${HERE}`],
   ],
   ['a name', () => dns.lookup('db'), [`1 protocol the host db at ${HERE}`]],
-])('what is not simulated is counted where code swallows it: %s', async (_, code, expected) => {
+])('unsimulated calls are counted even if their error is caught: %s', async (_, code, expected) => {
   expect(await refusedIn(code)).toEqual(expected);
 });
 
-/** A function of a package, which calls what it is given. */
+/** Returns a function of a package. */
 function inPackage(name: string, code: string): (...given: readonly unknown[]) => Promise<unknown> {
   const filename = `/srv/node_modules/${name}/index.js`;
   return Object(compileFunction(`return ${code}`, [], { filename })());
 }
 
-test('a package that asked is named, the driver of a command is not', async () => {
+test('the package that makes a call is named, but not the driver of a command', async () => {
   const add = inPackage('queue', "async (redis) => { await redis.xadd('s', '*', 'a', 'b') }");
   const load = inPackage('@a/http', "async (get) => { await get('http://a.b') }");
   const redis = (): Redis => new Redis('redis://redis-1:6379');
@@ -158,7 +160,7 @@ test('a package that asked is named, the driver of a command is not', async () =
   expect(await refusedIn(later)).toEqual(['1 command XADD at queue/index.js in queue']);
 });
 
-test('what is refused is no part of the digest, and a run without it has none', async () => {
+test('a run without refused calls has no `unsimulated` field', async () => {
   expect(await inSection(async (section) => section.guard().leave())).not.toHaveProperty(
     'unsimulated',
   );

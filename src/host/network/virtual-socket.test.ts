@@ -17,7 +17,7 @@ import { NotUnderstood } from './other-protocols.ts';
 
 type Echoed = WireProtocol<{ kind: 'ping' }, { count: number }>;
 
-/** A line `ping` is a request, `hello` is answered on the client's side, `bad` is no word. */
+/** A line `ping` is a request, the client's side answers `hello`, and `bad` is invalid. */
 const LINES: Echoed = {
   hello: { kind: 'ping' },
   speaks: (bytes) => (bytes.includes('\n') ? /^(?:ping|hello)\n/.test(bytes) : null),
@@ -52,7 +52,7 @@ function happen(alice: AsyncProgram, faults: readonly Fault[] = []): Promise<Tra
   });
 }
 
-/** What comes through a socket until it is closed, and what it said besides. */
+/** Logs the data and events of a socket, and resolves when it closes. */
 function heard(socket: net.Socket, log: (text: string) => void): Promise<void> {
   socket.setEncoding('utf8');
   socket.on('data', (text) => log(String(text).trim()));
@@ -66,7 +66,7 @@ function heard(socket: net.Socket, log: (text: string) => void): Promise<void> {
   });
 }
 
-test('what a driver writes are calls, and their answers come in its order', async () => {
+test('requests that a driver writes are calls, and their answers arrive in order', async () => {
   const trace = await happen(async (context) => {
     const socket = net.connect({ port: 7000, host: 'echo-1' });
     const closed = heard(socket, (text) => context.log('socket', text));
@@ -93,7 +93,7 @@ test('what a driver writes are calls, and their answers come in its order', asyn
   expect(called).toEqual(['alice/start/connect', 'alice/start/ping', 'alice/start/ping-2']);
 });
 
-test('no data comes before the write that it answers has returned', async () => {
+test('no data arrives before the write that it answers has returned', async () => {
   const trace = await happen(async (context) => {
     const socket = net.connect({ port: 7000, host: 'echo-1' });
     const closed = heard(socket, (text) => context.log('socket', text));
@@ -141,7 +141,7 @@ test('a lost answer resets the connection, and another can be opened', async () 
   expect(said.slice(3, 5)).toEqual(['connect', '4 to alice/2']);
 });
 
-/** What the error of a connection says, beside its words: as Node's own on Linux does. */
+/** The fields of a connection error besides its message, as in Node on Linux. */
 test.each([
   ['ECONNRESET', 'echo-1', { errno: -104, code: 'ECONNRESET', syscall: 'read' }],
   [
@@ -154,7 +154,7 @@ test.each([
     'slow-1',
     { errno: -110, code: 'ETIMEDOUT', syscall: 'connect', address: 'slow-1', port: 7000 },
   ],
-])('the error of a connection has the number and the place of %s', async (name, host, told) => {
+])('a connection error has the number and the fields of %s', async (name, host, told) => {
   const plan = planOf({ clients: [clientOf('alice', [])] });
   const errors: object[] = [];
   await runFilled(plan, (given, world) => {
@@ -176,7 +176,7 @@ test.each([
   expect(getSystemErrorName(told.errno)).toBe(name);
 });
 
-test('a secure socket is the plain one', async () => {
+test('a TLS socket behaves as a plain one', async () => {
   const trace = await happen(async (context) => {
     const socket = tls.connect({ port: 7000, host: 'echo-1', servername: 'echo-1' });
     await once(socket, 'secureConnect');
@@ -188,7 +188,7 @@ test('a secure socket is the plain one', async () => {
   expect(logOf(trace)).toEqual(['4 2 to alice/1', '4 true']);
 });
 
-test('names are those of the hosts, and their numbers lead to the same place', async () => {
+test('host names resolve to addresses that lead to the same server', async () => {
   const trace = await happen(async (context) => {
     const { address } = await dns.promises.lookup('echo-1');
     const found = await new Promise((resolve) => {
@@ -206,7 +206,7 @@ test('names are those of the hosts, and their numbers lead to the same place', a
   ]);
 });
 
-test('an address where no server listens is an error that names those that there are', async () => {
+test('connecting to an unknown address is an error that names the known hosts', async () => {
   const trace = await happen(async () => {
     net.connect({ port: 7001, host: 'echo-1' });
   });
@@ -220,7 +220,7 @@ test('an address where no server listens is an error that names those that there
   });
 });
 
-test('an idle socket says so by the clock of its process, set before or after it connects', async () => {
+test('a timeout set before or after connecting uses the clock of the process', async () => {
   const trace = await happen(async (context) => {
     const socket = net.connect({ port: 7000, host: 'echo-1', timeout: 7 });
     void heard(socket, (text) => context.log('socket', text));
@@ -240,7 +240,7 @@ test('an idle socket says so by the clock of its process, set before or after it
 });
 
 test.each(['bad words, and many', 'ping\nbad'])(
-  '%j is no request, which fails the run',
+  'an invalid request fails the run: %j',
   async (text) => {
     const trace = await happen(async (context) => {
       const socket = net.connect(7000, 'echo-1');

@@ -1,4 +1,4 @@
-/** Every function of `fs` while a module is loaded: it reads as in Node, or is refused by name. */
+/** Calls every function of `fs` while a module is loaded: each reads as in Node, or is refused. */
 import fs, {
   mkdirSync,
   mkdtempSync,
@@ -24,7 +24,7 @@ beforeAll(() => {
   for (const name of ['a', 'b', 'sub/c']) writeFileSync(join(folder, name), `text of ${name}\n`);
 });
 
-/** All that a folder has, with contents and times. */
+/** Returns all entries of a folder, with contents and times. */
 function stateOf(path: string): unknown {
   return readdirSync(path, { withFileTypes: true }).map((entry) => {
     const full = join(path, entry.name);
@@ -36,7 +36,7 @@ function stateOf(path: string): unknown {
 
 let count = 0;
 
-/** Loads a module of this text; what it exports, or why it is refused. */
+/** Loads a module of this text; returns its exports, or the reason for its refusal. */
 async function load(text: string, name = 'm.mjs'): Promise<object | string> {
   count += 1;
   const own = join(code, String(count));
@@ -56,7 +56,7 @@ const B = JSON.stringify(join(folder, 'b'));
 const NEW = JSON.stringify(join(folder, 'new'));
 const SUB = JSON.stringify(join(folder, 'sub'));
 
-/** Arguments that change something with one function or another. */
+/** Arguments with which one function or another changes something. */
 const ARGUMENTS = [
   A,
   `${A}, 'x'`,
@@ -132,7 +132,7 @@ test.each([
   ['v8.writeHeapSnapshot', 'require("v8").writeHeapSnapshot(fresh)'],
   ['net.Server.listen', 'require("net").createServer().listen(fresh)'],
   ['dns.resolve', 'require("dns").resolve("localhost", () => {})'],
-  // From code that Node calls, or that goes on after something real.
+  // From code that Node calls, or that continues after real work.
   [
     'fs.writeFileSync',
     'await new Promise((go) => fs.realpath.native(a, go)); fs.writeFileSync(a, "")',
@@ -145,7 +145,7 @@ test.each([
   ['fs.rmSync', 'queueMicrotask(() => fs.rmSync(a))'],
   ['FileHandle.chmod', 'const file = await fs.promises.open(a); await file.chmod(0o600)'],
   ['FileHandle.createWriteStream', '(await fs.promises.open(a)).createWriteStream()'],
-])('%s is refused by name, even if the module catches that: %s', async (called, text) => {
+])('%s is refused by name, even if the module catches the error: %s', async (called, text) => {
   const before = stateOf(folder);
   for (const line of [text, `try { ${text} } catch {}`]) {
     const told = await load(`${HEAD}${line};\n`);
@@ -159,7 +159,7 @@ test.each([
   'process.nextTick(fs.rmSync, a)',
   'setImmediate(fs.rmSync, a)',
   'setTimeout(fs.rmSync, 0, a)',
-])('nor is anything changed by what Node calls itself: %s', async (text) => {
+])('a function that Node itself calls changes nothing: %s', async (text) => {
   const before = stateOf(folder);
   await load(`${HEAD}${text};\n`);
   await new Promise((go) => setTimeout(go, 5));
@@ -202,7 +202,7 @@ const READINGS = [
   'new Promise((go) => new fs.ReadStream(a, "utf8").on("data", go))',
 ];
 
-test.each(READINGS)('it reads as in Node: %s', async (text) => {
+test.each(READINGS)('an expression reads as in Node: %s', async (text) => {
   const loaded = await load(`${HEAD}export const made = await (${text});\n`);
   const names = ['fs', 'promisify', 'a', 'fresh', 'sub', 'fd'];
   const given = [fs, promisify, ...['a', 'new', 'sub'].map((name) => join(folder, name))];

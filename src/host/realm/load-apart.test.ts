@@ -43,7 +43,7 @@ test.each([
   ['events.prototype.emit', 'require("events").prototype.emit = () => false;'],
   ['%AsyncFunction%.waits', '(async () => {}).constructor.waits = 0;'],
   ['the prototype of Map', 'Object.setPrototypeOf(Map, null);'],
-])('a module that changes %s as it is loaded is refused by its name', async (what, text) => {
+])('a module that changes %s on load is refused by its name', async (what, text) => {
   const before = [globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally];
   const files = {
     'main.mjs': `import './calm.mjs'; import './writes.cjs'; import './calm.cjs';`,
@@ -55,19 +55,19 @@ test.each([
   await expect(load(await graphOf(files))).rejects.toThrow(told);
   const graph = await graphOf(files);
   await expect(requireApart(graph, [graph.rootUrl])).rejects.toThrow(told);
-  // All is as it was.
+  // Everything is restored.
   expect([globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally]).toEqual(
     before,
   );
   expect(Reflect.has(globalThis, 'cache') || Reflect.has({}, 'polluted')).toBe(false);
 });
 
-test('so is one that awaits something before', async () => {
+test('a module that changes a global after an await is refused, too', async () => {
   const graph = await graphOf({ 'main.mjs': 'await null; globalThis.late = {};' });
   await expect(load(graph)).rejects.toThrow('main.mjs changes globalThis.late as it is loaded');
 });
 
-test('a polyfill is none of these, nor what changes nothing', async () => {
+test('a polyfill is accepted, and so is code that changes nothing', async () => {
   const graph = await graphOf({
     'main.mjs': `Symbol.forTest ??= Symbol('forTest');
 Array.prototype.lastForTest ??= function () { return this.at(-1); };
@@ -83,7 +83,7 @@ export const seen = [1, 2].lastForTest();`,
   Reflect.deleteProperty(Array.prototype, 'lastForTest');
 });
 
-test('each realm may put its own polyfill there, as tslib does, but nothing else in its place', () => {
+test('each realm may install its own polyfill, as tslib does, but nothing else there', () => {
   const shared = new GlobalObjects();
   for (const polyfill of [(): number => 1, (): number => 2]) {
     Reflect.set(globalThis, '__extendsForTest', polyfill);
@@ -96,7 +96,7 @@ test('each realm may put its own polyfill there, as tslib does, but nothing else
   Reflect.deleteProperty(globalThis, '__extendsForTest');
 });
 
-test('a longer stack, as Bluebird wants it, is put back and no error', async () => {
+test('a longer stack, as Bluebird sets it, is restored without an error', async () => {
   const { stackTraceLimit } = Error;
   const graph = await graphOf({
     'main.mjs': 'Error.stackTraceLimit += 6; export const most = Error.stackTraceLimit;',
@@ -112,7 +112,7 @@ test.each<[string, string, () => unknown]>([
     'require("module").prototype.require = () => {}',
     () => Module.prototype.require,
   ],
-])('so is another way to tell or to find: %s', async (_, code, find) => {
+])('another way to render stacks or to find modules is restored: %s', async (_, code, find) => {
   const kept = Error.prepareStackTrace;
   Error.prepareStackTrace ??= String;
   const before = find();
@@ -123,7 +123,7 @@ const require = createRequire(import.meta.url); ${code};`;
   Object.assign(Error, { prepareStackTrace: kept });
 });
 
-test('what others change between two runs is none of theirs', async () => {
+test('changes by other code between two runs are not attributed to modules', async () => {
   const inLaterTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   for (const pass of [inLaterTurn, () => new Patches().restore()]) {
     const shared = new GlobalObjects();
@@ -136,7 +136,7 @@ test('what others change between two runs is none of theirs', async () => {
   }
 });
 
-test('how files are read may be changed, as graceful-fs does, and is as before for others', async () => {
+test('a module may change file access, as graceful-fs does, but only for itself', async () => {
   const { close } = fs;
   const text = `import fs from 'node:fs'; const { close } = fs;
 fs.close = (...given) => close(...given); fs.queue = []; export const isMine = fs.close !== close;`;
@@ -144,7 +144,7 @@ fs.close = (...given) => close(...given); fs.queue = []; export const isMine = f
   expect([fs.close, 'queue' in fs]).toEqual([close, false]);
 });
 
-test('whoever draws as it is loaded is named, and what cannot be loaded is not', async () => {
+test('modules that draw on load are listed, but not those that cannot be loaded', async () => {
   const graph = await graphOf({
     'main.mjs': `import './ids.mjs'; import 'draws'; import './later.mjs'; import './calm.mjs';`,
     'ids.mjs': `import { randomUUID } from 'node:crypto'; export const id = randomUUID();`,
@@ -166,7 +166,7 @@ test('the output of two modules with one name is reported for each', async () =>
   expect(takeLoadOutput()).toEqual([]);
 });
 
-test('what comes to the thread itself meanwhile finds all as it really is', async () => {
+test('callbacks of the thread itself see the real process meanwhile', async () => {
   const pids: number[] = [];
   const note = (): number => pids.push(process.pid);
   const graph = await graphOf({ 'main.mjs': 'for (let at = 0; at < 1e7; at += 1);' });

@@ -6,7 +6,7 @@ import { rewriteModule, rewriteScript } from './rewrite-module.ts';
 
 const FILLING = 'for (const name of names) Commander.prototype[name] = f;';
 
-test('a class that is filled later is told of where it ends, and nothing moves', () => {
+test('a class that is filled later is followed by a call, and no line moves', () => {
   const source = `class Other {}\nclass Commander {\n} // of Redis\n${FILLING}`;
   expect(rewriteScript(source, 'a.js')).toBe(
     `class Other {}\nclass Commander {\n};$fproom(Commander); // of Redis\n${FILLING}`,
@@ -20,7 +20,7 @@ test('a class that is filled later is told of where it ends, and nothing moves',
   expect(rewriteModule(module, 'a.mjs').text).toContain(`\n};$fproom(Commander);\n${FILLING}`);
 });
 
-test('a class is left alone where something follows in its line, or nobody fills it', () => {
+test('a class is unchanged if code follows on its line, or if it is never filled', () => {
   for (const source of [
     `class Commander {} ${FILLING}`,
     'class Commander {}\nCommander.prototype.get.call(this);',
@@ -33,7 +33,7 @@ test('a class is left alone where something follows in its line, or nobody fills
   }
 });
 
-test('a class that is given room is the same, with a prototype that takes methods at once', () => {
+test('a class with reserved slots is the same, with a prototype in dictionary mode', () => {
   v8.setFlagsFromString('--allow-natives-syntax');
   const isList: unknown = vm.runInThisContext('(given) => %HasFastProperties(given)');
   if (typeof isList !== 'function') throw new Error('it is a function');
@@ -56,11 +56,11 @@ test.each([
   ['class A { [await 1] = 2 }', true],
   ['for await (const a of b);', true],
   ['class A { a = async () => { await 1; await using b = c } }', false],
-])('%s at the top of a module is waited for: %s', (source, isAsync) => {
+])('%s at the top of a module makes it asynchronous: %s', (source, isAsync) => {
   expect(rewriteModule(source, 'a.mjs').isAsync).toBe(isAsync);
 });
 
-test('a long word takes no longer to look through than a short one', () => {
+test('a very long word does not slow down the scan', () => {
   const source = `class Commander {}\nconst bytes = '${'A'.repeat(2_000_000)}';\n`;
   expect(rewriteScript(source, 'a.js')).toBe(source);
 });

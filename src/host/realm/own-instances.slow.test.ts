@@ -1,4 +1,4 @@
-/** One result however a sweep is laid out: a module may draw, count and cache as it loads. */
+/** A sweep has one result in every layout, although a module may draw, count and cache on load. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ const counting = { about: 'uses a package that keeps things', buildAsync: lockOf
 export default defineSystem({ locks: { lazy, counting } });
 `;
 
-/** One can be used again from seed to seed, and one keeps something, which is seen at its runs. */
+/** One package can be reused across seeds; the other keeps state, which shows in its runs. */
 const PACKAGES = {
   calm: 'exports.jitter = () => Math.floor(Math.random() * 3);',
   counts: 'let calls = 0; exports.count = () => (calls += 1);',
@@ -68,7 +68,7 @@ faults:
   - crash: { process: clients, at: 1ms..40ms, restart: 1ms..5ms, chance: 1/4 }
 `;
 
-/** What `run` says, without its speed. */
+/** Returns the output of `run` without its speed. */
 function resultWith(file: string, folder: string, { workers, env }: Layout): string {
   const args = [cli, 'run', file, '--seeds', '96', '--json', '--quiet', '--output', folder];
   const output = execFileSync(process.execPath, [...args, '--workers', String(workers)], {
@@ -79,7 +79,7 @@ function resultWith(file: string, folder: string, { workers, env }: Layout): str
   return output.replace(/"\w+PerSecond":[\d.]+,?/g, '');
 }
 
-/** The path of the scenario. */
+/** Writes a project, and returns the path of its scenario. */
 function writeProject(folder: string): string {
   for (const [name, text] of Object.entries(PACKAGES)) {
     mkdirSync(join(folder, 'node_modules', name), { recursive: true });
@@ -103,10 +103,10 @@ const LAYOUTS: readonly Layout[] = [
   { workers: 2, env: {} },
   { workers: 3, env: { LC_ALL: 'sv_SE.UTF-8' } },
 ];
-/** Those that a second process repeats: each commit another half, and the night all of them. */
+/** Layouts that a second process repeats: another half in each commit, all of them nightly. */
 const REPEATED = some(LAYOUTS);
 
-test('two processes or one in each of four layouts, zones and languages come to one result', {
+test('a sweep has one result in all layouts, zones and languages, and when it is repeated', {
   timeout: 600_000,
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-layouts-'));
@@ -116,7 +116,7 @@ test('two processes or one in each of four layouts, zones and languages come to 
   expect(new Set(results).size).toBe(1);
 });
 
-test('a package that keeps something from seed to seed is named, and loaded anew for each', {
+test('a package that keeps state across seeds is named, and loaded again for each', {
   timeout: 120_000,
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-keeper-'));

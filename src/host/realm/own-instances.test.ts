@@ -33,7 +33,7 @@ const build = (world) => {
 export default defineSystem({ locks: { kept: { about: 'a lock that keeps things', operations: ['ask'], buildAsync: build } } });
 `;
 
-/** Draws, reads and keeps things at its top level, as packages do. */
+/** Draws, reads and keeps state at its top level, as packages do. */
 const KEPT = `import crypto, { randomUUID } from 'node:crypto';
 import { hostname } from 'os';
 import { createRequire } from 'module';
@@ -81,7 +81,7 @@ async function readScenario(scenarioFile: string): Promise<Read> {
   return read;
 }
 
-/** Loads all again and runs these seeds. */
+/** Loads everything again and runs these seeds. */
 async function tracesOf(seeds: readonly number[], scenarioFile = file): Promise<readonly Trace[]> {
   const read = await readScenario(scenarioFile);
   const traces: Trace[] = [];
@@ -97,7 +97,7 @@ function said(trace: Trace, topic: string): readonly string[] {
   );
 }
 
-test('no seed, no order of seeds and no start changes what a module does at its top level', async () => {
+test('neither the order of seeds nor earlier runs change the top level of a module', async () => {
   const seeds = Array.from({ length: 24 }, (_, seed) => seed);
   const forwards = (await tracesOf(seeds)).map(digestOf);
   const backwards = (await tracesOf(seeds.toReversed())).map(digestOf);
@@ -105,7 +105,7 @@ test('no seed, no order of seeds and no start changes what a module does at its 
   expect(new Set(forwards).size).toBe(seeds.length);
 });
 
-test('each process, and each start after a crash, draws its own', async () => {
+test('each incarnation of each process draws its own values', async () => {
   const ofMachine = [process.listenerCount('SIGUSR2'), undefined];
   const traces = await tracesOf([1, 2, 3, 4, 5, 6, 7, 8]);
   const drawn = traces.flatMap((trace) => said(trace, 'load'));
@@ -124,13 +124,13 @@ test('each process, and each start after a crash, draws its own', async () => {
   }
 });
 
-test('what a module counts is counted by each process for itself', async () => {
+test('each process has its own module state', async () => {
   const [trace] = await tracesOf([3]);
   if (trace === undefined) expect.fail('no trace');
   for (const line of said(trace, 'count')) expect(line).toMatch(/^\w+ (?:11|21,2)$/);
 });
 
-test('a module of a lock may be imported as the lock runs, and is found where it lies', async () => {
+test('a lock may import a module while it runs, relative to its own file', async () => {
   writeFileSync(
     join(folder, 'late.ts'),
     `import { word } from './word.mjs';
@@ -152,7 +152,7 @@ new Response(null); // as \`pg\` does: Node puts what sends requests into global
   expect(said(trace, 'late')).toContain('alice found');
 });
 
-test('what a lock does as it adds its servers is done to no real process', async () => {
+test('a lock that adds its servers does not change the real process', async () => {
   const adding = LOCK.replace(
     'return (client) => {',
     `process.on('SIGUSR2', () => {});
@@ -169,12 +169,12 @@ test('what a lock does as it adds its servers is done to no real process', async
   expect(process.listenerCount('SIGUSR2')).toBe(listening);
   if (first === undefined || again === undefined) expect.fail('no trace');
   expect(digestOf(first)).toBe(digestOf(again));
-  // Theirs alone: that of its module, and that of the lock.
+  // Only those of the process: the listener of its module, and that of the lock.
   const counts = said(first, 'built').map((line) => line.replace(/,.*/, ''));
   expect(new Set(counts)).toEqual(new Set(['alice 2', 'bob 2', 'probe 2']));
 });
 
-test('a lock that changes a class of a builtin module fails by its name, on every seed', async () => {
+test('a lock that changes a builtin class fails with its name, on every seed', async () => {
   const changing = LOCK.replace('call();', 'dns.Resolver.asked = (dns.Resolver.asked ?? 0) + 1;');
   writeFileSync(join(folder, 'changing.mjs'), `import dns from 'node:dns';\n${changing}`);
   const changes = join(folder, 'changing.yaml');
@@ -191,7 +191,7 @@ test('a lock that changes a class of a builtin module fails by its name, on ever
   expect(dns.Resolver).not.toHaveProperty('asked');
 });
 
-test('a definition that is loaded gets no answer from the names of the real network', async () => {
+test('a definition gets no answer from the real DNS while it is loaded', async () => {
   const asking = `import dns from 'node:dns';
 const heard = globalThis.heardAtLoad;
 dns.lookup('localhost', (_, address) => heard.push(address));
@@ -202,7 +202,7 @@ dns.promises.lookup('localhost').then(({ address }) => heard.push(address));
   writeFileSync(asks, SCENARIO.replace('lock.mjs', 'asking.mjs'));
   Reflect.set(globalThis, 'heardAtLoad', []);
   await tracesOf([], asks);
-  // Whoever asks later is answered later.
+  // Later lookups are answered later.
   for (let at = 0; at < 2; at += 1) await dns.promises.lookup('localhost');
   expect(Reflect.get(globalThis, 'heardAtLoad')).toEqual([]);
   Reflect.deleteProperty(globalThis, 'heardAtLoad');

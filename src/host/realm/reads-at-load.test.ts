@@ -1,4 +1,4 @@
-/** What a package may read of the disk while it is loaded, and what is said of one that may not. */
+/** Disk reads of a package on load, and the refusal of all other access. */
 import fs, { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ clients: { count: 1, ttl: 20ms, sections: 1 }
 workload: { kind: read-modify-write }
 `;
 
-/** A run with a package of this text. */
+/** Runs a plan with a package of this text. */
 async function runWith(text: string, name = 'index.js', lock = LOCK): Promise<Trace> {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-reads-'));
   const pack = join(folder, 'node_modules/pack');
@@ -45,7 +45,7 @@ test.each([
   'fs.closeSync(file)',
   // As detect-libc does.
   'fs.close(file, () => {})',
-])('a package reads a file piece by piece as it is loaded, and closes it by %s', async (close) => {
+])('a package may read a file piece by piece on load, and close it by %s', async (close) => {
   const trace = await runWith(`const fs = require('fs');
 const file = fs.openSync(__filename, 'r');
 const bytes = Buffer.alloc(8);
@@ -59,7 +59,7 @@ ${close};
 });
 
 test.each(['closeSync(2)', 'close(1, () => {})'])(
-  'nor does it close the real output: fs.%s',
+  'a package cannot close the real output: fs.%s',
   async (code) => {
     const loading = runWith(`const fs = require('fs');\nfs.${code};\nexports.told = '';\n`);
     await expect(loading).rejects.toThrow(/leaves the simulated world: fs\.close/);
@@ -67,7 +67,7 @@ test.each(['closeSync(2)', 'close(1, () => {})'])(
 );
 
 test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+')`])(
-  'it does no more than that, and its own place is named: %s',
+  'a package may only read, and a refusal names its place: %s',
   async (code) => {
     const loading = runWith(`const fs = require('fs');\n${code};\nexports.told = '';\n`);
     const place = String.raw`\S*node_modules/pack/index\.js:2:4`;
@@ -77,7 +77,7 @@ test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+
   },
 );
 
-test('each process reads what its modules read, also after they have waited for that', async () => {
+test('each process reads the files of its modules, even after an await', async () => {
   const reading = `import { readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 const first = await readFile(import.meta.filename, 'utf8');
@@ -91,14 +91,14 @@ const told = first.slice(0, 8) + readFileSync(import.meta.filename).equals(secon
   expect(told).toMatchObject({ text: 'import {true' });
 });
 
-test('code that builds a lock changes nothing, also where no globals are virtual yet', async () => {
+test('code that builds a lock cannot write, even while no globals are virtual', async () => {
   const to = join(mkdtempSync(join(tmpdir(), 'fencepost-built-')), 'written');
-  // What earlier runs replaced is put back in a later turn.
+  // The globals of earlier runs are restored in a later turn.
   await new Promise((go) => setTimeout(go, 20));
   expect(() => madeByNobody(() => fs.writeFileSync(to, ''))).toThrow(
     /leaves the simulated world: fs\.writeFileSync at /,
   );
   expect(fs.existsSync(to)).toBe(false);
-  // Afterwards it writes as ever.
+  // Afterwards, it writes as usual.
   fs.writeFileSync(to, '');
 });

@@ -9,7 +9,7 @@ import { Life } from '../async/life.ts';
 import { ModuleGraph } from './module-graph.ts';
 import { RealmBlock } from './realm-blocks.ts';
 
-/** Modules of a package, by their names, and a first module that imports all of them. */
+/** Returns the graph of a module that imports these modules of a package. */
 async function graphOf(modules: Readonly<Record<string, string>>): Promise<ModuleGraph> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fencepost-blocks-')));
   const put = (path: string, text: string): void => {
@@ -28,7 +28,7 @@ async function graphOf(modules: Readonly<Record<string, string>>): Promise<Modul
   return await ModuleGraph.open(pathToFileURL(join(folder, 'main.mjs')).href);
 }
 
-/** A process that may do anything while modules are loaded. */
+/** A process with all that a module may use on load. */
 const somebody: Inhabitant = Object.assign(Object.create(Life.prototype), {
   process: { name: 'alice', clock: { wallUs: () => 0, monotonicUs: () => 0 } },
   parts: { scheduler: { nowUs: 0 }, choices: { streamOf: () => 0 } },
@@ -41,7 +41,7 @@ const somebody: Inhabitant = Object.assign(Object.create(Life.prototype), {
   timers: { set: () => ({ unref: () => {} }) },
 });
 
-/** Which modules the second run of a block finds as the first has left them, and its own. */
+/** Returns the modules, with `own.mjs`, that the second run of a block reuses from the first. */
 async function usedAgain(modules: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const graph = await graphOf(modules);
   const block = new RealmBlock();
@@ -66,14 +66,14 @@ async function usedAgain(modules: Readonly<Record<string, string>>): Promise<rea
   }
 }
 
-/** What a module has made as it was loaded. */
+/** Returns the object that a module created on load. */
 function instanceOf(exports: unknown): unknown {
   const namespace = Object(exports);
   const made = 'default' in namespace ? namespace.default : namespace;
   return 'made' in Object(made) ? made.made : made;
 }
 
-test('a module of a package that does nothing as it is loaded is used again, one’s own is not', async () => {
+test('a package module without effects on load is reused, and a user module is not', async () => {
   const modules = {
     'plain.js': 'exports.made = {};',
     'uses.mjs': `import { made as other } from './plain.js'; export const made = { other };`,
@@ -103,7 +103,7 @@ test.each([
   ],
   ['makes a promise', 'exports.made = { ready: Promise.resolve(1) };'],
   ['calls an async function', 'exports.made = {}; (async () => {})();'],
-])('a module that %s as it is loaded is loaded anew, and whoever uses it', async (_, text) => {
+])('a module that %s on load is loaded again, with its importers', async (_, text) => {
   const modules = {
     'impure.js': text,
     'uses.js': `exports.made = { other: require('./impure.js') };`,
@@ -113,11 +113,11 @@ test.each([
   expect(await usedAgain(modules)).toEqual(['plain.js']);
 });
 
-test('a module that awaits something is loaded anew', async () => {
+test('a module that awaits on load is loaded again', async () => {
   expect(await usedAgain({ 'waits.mjs': 'await null; export const made = {};' })).toEqual([]);
 });
 
-test('a module on a circle with one that draws is loaded anew', async () => {
+test('a module in an import cycle with one that draws is loaded again', async () => {
   const modules = {
     'a.js': `exports.made = {}; exports.b = require('./b.js');`,
     'b.js': `exports.made = {}; exports.a = require('./a.js'); Math.random();`,

@@ -1,4 +1,4 @@
-/** A realm is compared with Node itself, which runs the same files in a process of its own. */
+/** Compares a realm with Node itself, which runs the same files in a separate process. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ function resultInNode(folder: string): unknown {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-/** Each is a program whose `result` is what it saw. */
+/** Programs whose `result` shows what they see. */
 const PROGRAMS: Readonly<Record<string, Files>> = {
   'names of all kinds': {
     'main.mjs': `import first, { a, b as c, default as again, 'a b' as odd } from './a.mjs'
@@ -267,14 +267,14 @@ export const d = 4`,
 };
 
 test.each(Object.entries(PROGRAMS))(
-  '%s give in a realm what they give in Node',
+  '%s have the same result in a realm as in Node',
   async (_, files) => {
     const folder = folderWith(files);
     expect(await resultIn(await openIn(folder))).toEqual(resultInNode(folder));
   },
 );
 
-test('what a module keeps is another in each realm', async () => {
+test('each realm has its own module state', async () => {
   const folder = folderWith({
     'main.mjs': `import { table } from './table.mjs'; import list from './list.cjs'
 table.set(table.size, 1); list.push(1); export const result = [table.size, list.length]`,
@@ -297,7 +297,7 @@ export async function load() { await import('./a.mjs'); return new Error('5'); }
 export const stacks = async () => [early, later(), again(), after, await load(), a()].map((e) => e.stack)
 export const result = stacks().then((all) => all.map((one) => /\\w+\\.mjs:\\d+:\\d+/.exec(one)[0]))`;
 
-test('every place is in the line and the column that it has in its file', async () => {
+test('every place has the line and the column of its file', async () => {
   const folder = folderWith({
     'main.mjs': PLACED,
     'a.mjs': `\nexport function a() { return new Error('6') }`,
@@ -352,7 +352,7 @@ export const set = () => {
   expect(error instanceof Error ? error.stack : '').toContain(place);
 });
 
-test('what a module threw as it was run is thrown to each who imports it', async () => {
+test('the error of a module is thrown to each importer', async () => {
   const folder = folderWith({
     'main.mjs': `const tries = []
 for (let at = 0; at < 2; at += 1) await import('./bad.mjs').catch((e) => tries.push(e))

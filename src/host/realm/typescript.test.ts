@@ -1,4 +1,4 @@
-/** TypeScript that is more than types runs, and every place that is reported is the user's own. */
+/** TypeScript with more than types runs, and every reported place is in the user's own file. */
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { moduleVersion } from '../modules/module-digest.ts';
 import { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
 
-/** Writes files, of which the first is loaded; its exports, and where they lie. */
+/** Writes files, loads the first, and returns its exports. */
 async function load(files: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const [main = ''] = Object.keys(files);
   const file = join(write(files), main);
@@ -80,7 +80,7 @@ test.each([
     "import { Lease, A } from './other'; enum B { C } export const made: Lease = A.B + B.C;",
     0,
   ],
-])('%s means what it means in TypeScript', async (_, text, made) => {
+])('%s behaves as in TypeScript', async (_, text, made) => {
   const loaded = await load({
     'main.ts': text,
     'other.ts': 'export type Lease = number; export const enum A { B, C }',
@@ -91,7 +91,7 @@ test.each([
   expect(loaded['made']).toEqual(made);
 });
 
-/** Of which each throws at the mark, which is no part of it. */
+/** Programs that throw at the mark, which is removed first. */
 const THROWING = [
   "enum A { B } export const run = () => { if (A.B === 0) throw ▲new Error('x'); };",
   'namespace N { export function run() { const a: any = undefined; return a.▲b.c; } }\nexport const { run } = N;',
@@ -130,7 +130,7 @@ test.each([
     '// a@b.c @dec\nconst a = "@dec";\nclass C { accessor a = 1; }',
     /main\.ts:3:11: accessor is for your/,
   ],
-])('what cannot be translated is refused with its place: %s', async (text, what) => {
+])('untranslatable code is refused with its place: %s', async (text, what) => {
   const { message } = await errorOf(() => load({ 'main.ts': text }));
   expect(message).toMatch(what);
 });
@@ -143,7 +143,7 @@ test('JSX is refused with its place, and other code of such a file runs', async 
   expect(made).toBe(0);
 });
 
-test('a name that is missing is reported at its own place', async () => {
+test('a missing name is reported at its place', async () => {
   const text =
     "enum A { B }\nimport { a, none } from './other.mjs';\nexport const b = [a, none, A];";
   const error = await errorOf(() => load({ 'main.ts': text, 'other.mjs': 'export const a = 1;' }));
@@ -153,7 +153,7 @@ test('a name that is missing is reported at its own place', async () => {
 const MAP = '{"version":3,"sources":["a"],"names":[],"mappings":"AACA"}';
 const DECORATED = "import { Lease } from './lease';\n@dec(Lease)\nclass A {}\n";
 
-/** Packages that stand for compilers: what they make are their own options. */
+/** Packages that stand in for compilers: their output is their own options. */
 const COMPILERS = {
   typescript: `exports.transpileModule = (source, { compilerOptions }) => ({
     outputText: 'import { Lease } from "./lease"; export const made = ' + JSON.stringify(compilerOptions) +
@@ -181,10 +181,10 @@ function project(
   };
 }
 
-test('decorators are for the compiler of the project, with its settings', async () => {
+test('decorators are compiled by the compiler of the project, with its settings', async () => {
   const { made, run } = await load(project('typescript', { options: LEGACY }));
   expect(made).toMatchObject({ ...LEGACY, useDefineForClassFields: true, target: 'es2022' });
-  // The interface is imported for its metadata, and is no value.
+  // The interface is imported for its metadata, and is not a value.
   const error = await errorOf(() => (typeof run === 'function' ? run() : null));
   expect(error.message).toBe('undefined');
   expect(ownPlaceIn(error)).toMatch(/^main\.ts:2:/);
@@ -195,7 +195,7 @@ test('decorators are for the compiler of the project, with its settings', async 
   expect(byEsbuild).toMatchObject({ compilerOptions: { useDefineForClassFields: false } });
 });
 
-test('a compiler that cannot do what the settings ask for is passed over', async () => {
+test('a compiler that does not support the settings is skipped', async () => {
   const { message } = await errorOf(() => load(project('esbuild', { options: LEGACY })));
   expect(message).toMatch(/main\.ts:2:1: .*; for emitDecoratorMetadata add typescript 5 or @swc/);
   const seventh = { ...project('typescript'), 'node_modules/typescript/index.js': '' };

@@ -1,4 +1,4 @@
-/** The client: what libraries may ask of it, and what they are told where no reply comes. */
+/** The client: the calls that libraries make, and its behavior if no reply arrives. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
@@ -13,7 +13,7 @@ interface Setup extends RedisClientOptions {
   readonly faults?: readonly Fault[];
 }
 
-/** Runs a program of alice's, with a client of the one node, `lock`. */
+/** Runs a program of alice, with a client of the only node, `lock`. */
 async function happen(
   program: (redis: RedisClient) => Promise<void>,
   { faults = [], ...options }: Setup = {},
@@ -30,7 +30,7 @@ async function happen(
   return trace;
 }
 
-/** What a program hands out. */
+/** Returns the value that a program returns. */
 async function told(
   program: (redis: RedisClient) => Promise<unknown>,
   setup?: Setup,
@@ -46,7 +46,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const before = (operation: string) => ({ kind: 'before', point: `alice/1/${operation}` }) as const;
 
 describe('a command', () => {
-  test('resolves to its value: a text, a number, null, a list', async () => {
+  test('resolves to a string, a number, null or a list', async () => {
     const values = await told(async (redis) => [
       await redis.set('a', 'v', 'PX', 30_000, 'NX'),
       await redis.set('a', 'w', 'NX'),
@@ -70,7 +70,7 @@ describe('a command', () => {
     expect(values).toEqual(['OK', ['a', 'ü']]);
   });
 
-  test('tells a callback too, in the way of Node, and never both of them', async () => {
+  test('calls a callback with either an error or a value, as in Node', async () => {
     const seen: unknown[] = [];
     await happen(async (redis) => {
       redis.set('a', 1, (error, value) => seen.push(error, value));
@@ -82,7 +82,7 @@ describe('a command', () => {
     expect(seen).toEqual([null, 'OK', null, 2, noScript, undefined]);
   });
 
-  test('leaves alone what a callback returns, a rejected promise as well', async () => {
+  test('ignores the return value of a callback, even a rejected promise', async () => {
     await happen(async (redis) => {
       const lost = Promise.reject(new Error('it is the callback’s'));
       lost.catch(() => {});
@@ -98,7 +98,7 @@ describe('a command', () => {
   });
 });
 
-describe('where no reply comes', () => {
+describe('if no reply arrives', () => {
   const crash: Fault = {
     kind: 'crash',
     process: 'lock',
@@ -106,7 +106,7 @@ describe('where no reply comes', () => {
     when: { kind: 'at', atUs: 500 },
   };
 
-  test('the command rejects as in ioredis, and listeners are told', async () => {
+  test('the command rejects as in ioredis, and error listeners are called', async () => {
     const seen: string[] = [];
     await happen(
       async (redis) => {
@@ -118,12 +118,12 @@ describe('where no reply comes', () => {
     expect(seen).toEqual(['Connection is closed.', 'Connection is closed.']);
   });
 
-  test('nobody has to listen', async () => {
+  test('no error listener is needed', async () => {
     const program = (redis: RedisClient): Promise<unknown> => redis.get('a').catch(messageOf);
     expect(await told(program, { faults: [crash] })).toBe('Connection is closed.');
   });
 
-  test('in time, the command is given up, and may be carried out later', async () => {
+  test('in time, the command times out, and may still be executed later', async () => {
     const pause: Fault = {
       kind: 'pause',
       process: 'lock',
@@ -142,7 +142,7 @@ describe('where no reply comes', () => {
     expect(values).toEqual(['Command timed out', '1']);
   });
 
-  test('it is sent again, where that is asked for, and may be carried out twice', async () => {
+  test('the command is sent again if requested, and may be executed twice', async () => {
     const reply = { kind: 'message', message: 'alice/1/incr/1/reply' } as const;
     const drop: Fault = { kind: 'drop', which: reply };
     const values = await told(async (redis) => [await redis.incr('a'), await redis.get('a')], {
@@ -187,7 +187,7 @@ describe('the trace', () => {
     return calls.map((call, at) => `${call}: ${answers[at]}`);
   };
 
-  test('says what commands mean for a lock', async () => {
+  test('shows the meaning of commands for a lock', async () => {
     const trace = await happen(async (redis) => {
       await redis.set('db', 'me', 'NX', 'PX', 10);
       await redis.set('db', 'you', 'NX', 'PX', 10);
@@ -216,7 +216,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('reads what was there before, which a SET with GET answers', async () => {
+  test('judges a SET with GET by the old value in its reply', async () => {
     const trace = await happen(async (redis) => {
       await redis.set('db', 'me', 'XX', 'GET');
       await redis.set('db', 'me', 'NX', 'GET', 'PX', 10);
@@ -231,7 +231,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('takes no lock where a value is set that may be there already', async () => {
+  test('shows no acquisition if a SET may overwrite a value', async () => {
     const trace = await happen(async (redis) => {
       await redis.set('seen:probe', 1);
       await redis.set('db:token', 'nx', 'PX', 10);
@@ -244,7 +244,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('says of scripts what it is told', async () => {
+  test('shows the meaning of a script as `means` declares it', async () => {
     const text = 'return redis.call("del", KEYS[1])';
     const means: Means = ({ sha, keys, args }) =>
       sha === shaOf(text)
@@ -264,7 +264,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('takes a script that the node does not know for no answer about the lock', async () => {
+  test('shows no answer about the lock if the node does not know the script', async () => {
     const means: Means = () => ({ verb: 'acquire', lock: 'db', isDone: (reply) => reply === 1 });
     const trace = await happen(
       async (redis) => {

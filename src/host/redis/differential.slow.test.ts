@@ -1,9 +1,9 @@
 /**
- * The simulated node against a real `redis-server`, command by command, at one and the same
- * millisecond of a clock that stands still and is stepped forwards and backwards: every row of the
- * tables (`syntax.fixture.ts`), from clients, in transactions and from scripts, in both versions of
- * the protocol, on two connections; then scripts (`commands.fixture.ts`, `lua.fixture.ts`); then
- * subscriptions. FENCEPOST_REDIS_COMMANDS says how many commands each law takes.
+ * Compares the simulated node with a real `redis-server`, command by command, at the same
+ * millisecond of a frozen clock that is stepped forward and backward: every row of the tables
+ * (`syntax.fixture.ts`), from clients, in transactions and from scripts, in both versions of the
+ * protocol, on two connections; then scripts (`commands.fixture.ts`, `lua.fixture.ts`); then
+ * subscriptions. FENCEPOST_REDIS_COMMANDS sets the number of commands per law.
  */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
@@ -29,10 +29,12 @@ const START_MS = Date.UTC(2026, 0, 1);
 
 const law = hasRealRedis() ? needs('a C compiler', hasCompiler()) : needs('redis-server', false);
 
-/** A reply without what Redis draws by chance, orders and addresses, and the sign of NaN. */
+/**
+ * Returns a reply without the random values, orders and addresses of Redis, and the sign of NaN.
+ */
 function settled(command: RedisCommand, reply: RedisReply): unknown {
   const name = (calledBy(command)[0] ?? '').toLowerCase();
-  // Redis counts keys that have run out until a command looks at them.
+  // Redis counts expired keys until a command looks at them.
   if (name === 'dbsize') return typeof reply;
   if (command.length > 2 && /^eval/i.test(command[0] ?? '') && command[1] !== PASSED_ON) {
     const text = JSON.stringify(reply);
@@ -55,14 +57,14 @@ function sorted(reply: RedisReply): RedisReply {
 
 const PASSED_ON = 'return redis.call(unpack(ARGV))';
 
-/** The command that a script passes on, or the command itself. */
+/** Returns the command that a script passes on, or the command itself. */
 function calledBy(command: RedisCommand): RedisCommand {
   return command[1] === PASSED_ON ? command.slice(3) : command;
 }
 
 interface Step {
   readonly on: number;
-  /** By how much the clock is stepped before. */
+  /** Step of the clock before the command. */
   readonly afterMs: number;
   readonly command: RedisCommand;
 }
@@ -75,7 +77,7 @@ function stepOf(command: fc.Arbitrary<RedisCommand>): fc.Arbitrary<Step> {
   });
 }
 
-/** Commands for two connections, some of them given by a script. */
+/** Commands for two connections, some of them called by a script. */
 const step = stepOf(
   fc
     .tuple(anyCommand, fc.constantFrom('', '', '', 'EVAL', 'EVAL', 'EVAL_RO'))
@@ -83,7 +85,7 @@ const step = stepOf(
 );
 
 const channel = fc.constantFrom('x', 'y', 'z');
-/** No two of them match one channel: in which order those are told is by chance. */
+/** No two patterns match one channel, since Redis delivers such messages in random order. */
 const pattern = fc.constantFrom('[x]', 'y*', '?z');
 
 function talkOf(...words: readonly fc.Arbitrary<string | readonly string[]>[]): fc.Arbitrary<Step> {
@@ -91,7 +93,7 @@ function talkOf(...words: readonly fc.Arbitrary<string | readonly string[]>[]): 
   return fc.record({ on: fc.constantFrom(0, 1), afterMs: fc.constant(0), command });
 }
 
-/** What connections say of channels. */
+/** Commands about channels. */
 const talk: fc.Arbitrary<Step> = fc.oneof(
   talkOf(fc.constantFrom('SUBSCRIBE', 'unsubscribe'), fc.array(channel, { maxLength: 2 })),
   talkOf(fc.constantFrom('psubscribe', 'PUNSUBSCRIBE'), fc.array(pattern, { maxLength: 2 })),
@@ -106,7 +108,7 @@ function framesOf(reply: RedisReply): readonly RedisReply[] {
   return isSeveral ? reply.pushes : [reply];
 }
 
-/** Channels come in an order by chance, where several are left at once. */
+/** Ignores the order: Redis reports channels in a random one if several are left at once. */
 function inAnyOrder(frames: readonly RedisReply[]): unknown {
   const lists = frames.map((frame) => (Array.isArray(frame) ? frame : [frame]));
   const places = Math.max(0, ...lists.map((list) => list.length));
@@ -144,7 +146,7 @@ describe('a real redis-server', () => {
       const last = JSON.stringify(history.slice(-8), null, 1);
       const read = readReply(written, 0)?.reply ?? expect.fail(last);
       expect(settled(command, read), last).toEqual(settled(command, reply));
-      // What differs in an order is written as Redis writes it.
+      // If only the order differs, the encoder must write the reply of Redis as Redis does.
       expect(encodeReply(reply, version), last).toBe(bytes);
     }
   }
@@ -153,7 +155,7 @@ describe('a real redis-server', () => {
     await compare(fc.sample(step, { seed, numRuns: COUNT }), 2);
   });
 
-  /** Both connections speak version 3; `RESET` would go back to version 2. */
+  /** Compares with both connections in version 3, without `RESET`, which returns to version 2. */
   async function compareRich(steps: readonly Step[]): Promise<void> {
     for (const one of real) await one.send(['HELLO', '3']);
     await compare(

@@ -1,4 +1,4 @@
-/** What a node tells the observer of keys that are locks. */
+/** The changes of lock keys that a node reports to the observer. */
 import { expect, test } from 'vitest';
 import type { KeyChange, TraceEvent } from '../../core/history/events.ts';
 import type { Boot } from '../../core/world/server.ts';
@@ -6,7 +6,9 @@ import { RedisNode } from './node.ts';
 
 type Said = readonly [client: string, command: string, message?: string];
 
-/** What is told of the last of these commands: `removed l by bob of alice`, `removed? …` if not. */
+/**
+ * Returns the report on the last command: `removed l by bob of alice`, or `removed? …` if not done.
+ */
 function toldOf(said: readonly Said[]): readonly string[] {
   const node = new RedisNode({ lockKeys: ['l*'] });
   let told: string[] = [];
@@ -47,11 +49,11 @@ test.each([
   ['PERSIST l', 'prolonged'],
   ['GETEX l PX 50', 'prolonged'],
   ['DEL l', 'removed'],
-])('%s of another is %s, whatever the value', (command, change) => {
+])('%s by another client is reported as %s, whatever the value', (command, change) => {
   expect(toldOf([TAKEN, ['bob', command]])).toEqual([`${change} l by bob of alice`]);
 });
 
-test('a lock may lie in any database, and is another one in each', () => {
+test('a lock may be in any database, and differs per database', () => {
   const inThird: readonly Said[] = [['alice', 'SELECT 3'], TAKEN, ['bob', 'SELECT 3']];
   expect(toldOf([...inThird, ['bob', 'DEL l']])).toEqual(['removed l by bob of alice']);
   const inBoth: readonly Said[] = [...inThird, ['bob', 'SELECT 0'], ['bob', 'SET l own NX']];
@@ -62,14 +64,14 @@ test('a lock may lie in any database, and is another one in each', () => {
 });
 
 test.each(['SET l locked XX PX 50', 'PEXPIRE l 50'])(
-  '%s of the holder prolongs, in a later section',
+  '%s by the holder extends the lock, in a later section',
   (command) => {
     const later: Said = ['alice', command, 'alice/2/set/1'];
     expect(toldOf([TAKEN, later])).toEqual(['prolonged l by alice of alice']);
   },
 );
 
-test('a new value is written by the section that took the key, or by another', () => {
+test('a new value extends the lock only in the section that took it', () => {
   const words = 'SET l heartbeat-2 XX PX 50';
   const own: Said = ['alice', words, 'alice/1/set-2/1'];
   expect(toldOf([TAKEN, own])).toEqual(['prolonged l by alice of alice']);
@@ -77,7 +79,7 @@ test('a new value is written by the section that took the key, or by another', (
   expect(toldOf([TAKEN, other])).toEqual(['overwritten l by alice of alice']);
 });
 
-/** A script of one command, in one word. */
+/** Returns a script of one command, as one word. */
 function scriptOf(command: string): string {
   const words = command.split(' ').map((word) => `'${word}'`);
   return `return\tredis.call(${words.join(',')})`;
@@ -86,7 +88,7 @@ function scriptOf(command: string): string {
 const ACQUIRE = "if redis.call('exists', KEYS[1]) == 0 then redis.call('set', KEYS[1], 1) end";
 
 test.each(['SET l other NX PX 100', 'SETNX l other', `EVAL ${ACQUIRE.replaceAll(' ', '\t')} 1 l`])(
-  '%s of a key that another took is denied, and told once for each holding',
+  '%s of a held key is denied, and reported once per client and holding',
   (command) => {
     const bob: Said = ['bob', command];
     const denied = ['taken? l by bob of alice'];
@@ -99,7 +101,7 @@ test.each(['SET l other NX PX 100', 'SETNX l other', `EVAL ${ACQUIRE.replaceAll(
   },
 );
 
-test('each command of a transaction is told that did nothing', () => {
+test('each change in a transaction that has no effect is reported', () => {
   const both: readonly Said[] = [TAKEN, ['alice', 'SET l2 locked NX'], ['alice', 'DEL l l2']];
   const queued: readonly Said[] = [
     ...both,
@@ -118,13 +120,13 @@ test('each command of a transaction is told that did nothing', () => {
 const SCRIPT = 'return(redis.call("del",KEYS[1]))';
 
 test.each(['DEL l', 'PEXPIRE l 50', `EVAL ${SCRIPT} 1 l`])(
-  '%s in another database says nothing of the lock',
+  '%s in another database reports nothing about the lock',
   (command) => {
     expect(toldOf([TAKEN, ['alice', 'SELECT 1'], ['alice', command]])).toEqual([]);
   },
 );
 
-test('a script says what it spared in the database of locks', () => {
+test('a script without effect in the database of locks is reported', () => {
   const gone: readonly Said[] = [TAKEN, ['bob', 'DEL l'], ['alice', `EVAL ${SCRIPT} 1 l`]];
   expect(toldOf(gone)).toEqual(['removed? l by alice of nobody']);
 });
@@ -132,7 +134,7 @@ test('a script says what it spared in the database of locks', () => {
 test.each([
   ['l', ['removed l by bob of alice']],
   ['other', []],
-])('a script that sets a key which is told to be a lock takes it: %s', (key, told) => {
+])('a script that sets a key takes it if it is a lock key: %s', (key, told) => {
   const text = "return redis.call('set',KEYS[1],ARGV[1])".replaceAll(' ', '\t');
   const script: Said = ['alice', `EVAL ${text} 1 ${key} locked`];
   expect(toldOf([script, ['bob', `DEL ${key}`]])).toEqual(told);
@@ -142,7 +144,7 @@ test.each([
   ['EVAL', "if redis.call('exists',KEYS[1])==0 then redis.call('set',KEYS[1],ARGV[1]) end"],
   ['EVAL', "redis.call('hset',KEYS[1],'owner',ARGV[1]) redis.call('pexpire',KEYS[1],50)"],
   ['EVAL', "redis.call('hincrby',KEYS[1],ARGV[1],1)"],
-])('a lock may be taken by the effect of a script', (name, script) => {
+])('a script that creates a lock key takes the lock', (name, script) => {
   const node = new RedisNode({ lockKeys: ['l*'] });
   const { told, at } = observed();
   node.handle({ session: 'alice', command: [name, script, '1', 'l', 'mine'] }, at('alice', 1));
@@ -152,22 +154,22 @@ test.each([
 test.each([
   ['SET l free', 'SET l alice NX'],
   ['HSET l until 0', 'HSET l until 9'],
-])('a key without an end has no holder after its own `%s`', (release, taking) => {
+])('a key without expiry has no holder after its own `%s`', (release, taking) => {
   const takes: Said = ['alice', `EVAL ${scriptOf(taking)} 1 l`];
   expect(toldOf([takes, ['alice', release]])).toEqual(['untracked l by alice of alice']);
   expect(toldOf([takes, ['alice', release], ['bob', release.replace('0', '5')]])).toEqual([]);
 });
 
-test('a key without an end has no holder once another client’s script has changed it', () => {
+test('a key without expiry has no holder after a script of another client changed it', () => {
   const endless: Said = ['alice', 'SET l locked NX'];
   const script: Said = ['bob', `EVAL ${scriptOf('SET l stolen')} 1 l`];
   expect(toldOf([endless, script])).toEqual(['untracked l by bob of alice']);
-  // Where it has one, or by a plain command, that is what it looks like.
+  // With an expiry, or by a plain command, the change is an overwrite.
   expect(toldOf([TAKEN, script])).toEqual(['overwritten l by bob of alice']);
   expect(toldOf([endless, ['bob', 'SET l stolen']])).toEqual(['overwritten l by bob of alice']);
 });
 
-test('a hash that a second client adds to has no holder', () => {
+test('a hash has no holder after a second client adds to it', () => {
   expect(
     toldOf([
       ['alice', 'HSETNX l alice 1'],
@@ -187,7 +189,7 @@ test('a hash that a second client adds to has no holder', () => {
   expect(toldOf(own)).toEqual(['overwritten l by bob of alice']);
 });
 
-/** Collects what a node reports of its keys. */
+/** Collects the key changes that a node reports. */
 function observed() {
   const told: KeyChange[] = [];
   const observe = (event: TraceEvent): void => {

@@ -1,4 +1,4 @@
-/** Scripts: how values are converted, what a script may see, and that it always ends. */
+/** Scripts: the conversion of values, the environment of a script, and its limits. */
 import { describe, expect, test } from 'vitest';
 import { runScript } from './lua-engine.ts';
 import { LuaChance } from './lua-library.ts';
@@ -10,7 +10,7 @@ function evaluate(text: string, node: RedisNode = new RedisNode()): RedisReply {
   return node.handle(['EVAL', text, '2', 'a', 'b', 'x', '7'], { wallUs: 0 });
 }
 
-/** What a script's error says, without its place. */
+/** Returns the error of a script, without its place. */
 function errorOf(text: string, node?: RedisNode): string {
   const reply = evaluate(text, node);
   if (typeof reply !== 'object' || !('error' in reply)) expect.fail(JSON.stringify(reply));
@@ -40,7 +40,7 @@ test.each<[string, RedisReply]>([
   ['return redis.sha1hex("a")', '86f7e437faa5a7fce15d1ddcb9eaeaea377667b8'],
   [bytesOf('return "ü" .. #"ü"'), bytesOf('ü2')],
   ['return "\\0\\255" .. #"\\0\\255"', '\0\xff2'],
-])('%s answers %j', (text, reply) => {
+])('%s replies %j', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });
 
@@ -59,7 +59,7 @@ describe('a number', () => {
     ['redis.call("set", "k", 1704067200123456) return redis.call("get", "k")', '1704067200123456'],
     ['redis.call("set", "k", 0.1) return redis.call("get", "k")', '0.10000000000000001'],
     ['local t = {} for i = 1, 3 do t[i] = i end return #t .. t[3]', '33'],
-  ])('is a double, and reads as in Lua 5.1: %s', (text, reply) => {
+  ])('is a double, and prints as in Lua 5.1: %s', (text, reply) => {
     expect(evaluate(text)).toEqual(reply);
   });
 });
@@ -84,7 +84,7 @@ describe('a script', () => {
     'setmetatable(string, {})',
     'getmetatable("").__index.leaked = 1',
     'loadstring("leaked = 1")()',
-  ])('cannot leave anything behind by %s', (text) => {
+  ])('cannot leave any state behind by %s', (text) => {
     const node = new RedisNode();
     expect(errorOf(text, node)).toMatch(/readonly table|metatable|index a boolean/);
     expect(errorOf('return leaked', node)).toMatch('nonexistent global');
@@ -94,7 +94,7 @@ describe('a script', () => {
     ]);
   });
 
-  test('is told of an error with its own line, and may catch it', () => {
+  test('gets an error with its own line, and may catch it', () => {
     const reply = evaluate('local x = 1\nreturn redis.call("incrby", "k", "no")');
     expect(reply).toEqual({
       error: expect.stringMatching(
@@ -119,7 +119,7 @@ describe('a script', () => {
     'while true do xpcall(error, error) end',
     'coroutine.wrap(function() pcall(error) while true do end end)()',
     'coroutine.wrap(function() xpcall(error, type) while true do end end)()',
-  ])('that never ends is ended by an error: %s', (text) => {
+  ])('that never ends is stopped with an error: %s', (text) => {
     const node = new RedisNode({ mostScriptSteps: 20_000 });
     expect(errorOf(text, node)).toBe('ERR script ended after 20000 steps');
     expect(evaluate('return 1', node)).toBe(1);
@@ -137,7 +137,7 @@ describe('a script', () => {
     ['return select("#", xpcall(error, function() error("again") end))', 2],
     ['local w = coroutine.wrap(function() pcall(error) coroutine.yield(7) end) return w()', 7],
     ['return pcall() == nil', { error: expect.stringMatching(/bad argument #1 to 'pcall'/) }],
-  ])('may catch what fails: %s', (text, reply) => {
+  ])('may catch errors: %s', (text, reply) => {
     expect(evaluate(text)).toEqual(reply);
   });
 
@@ -150,7 +150,7 @@ describe('a script', () => {
     ['error({})', 'ERR unknown error'],
     ['error(setmetatable({}, {__index = function() error("x") end}))', 'ERR unknown error'],
     ['error(setmetatable({err = "MY"}, {__newindex = function() error("x") end}))', 'MY'],
-  ])('that fails says the same whatever ran before: %s', (text, problem) => {
+  ])('that fails gives the same error whatever ran before: %s', (text, problem) => {
     expect(errorOf(text)).toBe(problem);
   });
 
@@ -158,20 +158,20 @@ describe('a script', () => {
     ['return setmetatable({}, {__index = function() error("x") end})', []],
     ['return setmetatable({7}, {__index = function() return 8 end})', [7]],
     ['return {setmetatable({}, {__index = {err = "MY error"}})}', [[]]],
-  ])('answers what its tables hold, not what they lead to: %s', (text, reply) => {
+  ])('replies with the fields of its tables, not with those of metatables: %s', (text, reply) => {
     expect(evaluate(text)).toEqual(reply);
     expect(evaluate('return 1')).toBe(1);
   });
 
   test.each(['string.rep("x", 1024 * 1024 + 1)', '("xy"):rep(1e9)', 'string.rep("", 1e9)'])(
-    'cannot repeat a text without end: %s',
+    'cannot repeat a string without limit: %s',
     (text) => {
       expect(errorOf(text)).toBe('ERR user_script:1: resulting string too large');
       expect(evaluate('return #string.rep("x", 1024 * 1024)')).toBe(1024 * 1024);
     },
   );
 
-  test('that is ended stops at the same command in every run', () => {
+  test('that is stopped ends at the same command in every run', () => {
     const node = new RedisNode({ mostScriptSteps: 5000 });
     const count = (): RedisReply => {
       evaluate('redis.call("set", "n", 0) while true do redis.call("incr", "n") end', node);
@@ -183,26 +183,26 @@ describe('a script', () => {
     expect(Number(first)).toBeGreaterThan(100);
   });
 
-  test('goes through a table in the order in which it was filled, in every process', () => {
+  test('iterates over a table in insertion order', () => {
     const text = 'local s = "" for k in pairs({z = 1, y = 2, x = 3}) do s = s .. k end return s';
     expect(evaluate(text)).toBe('zyx');
   });
 
-  test('sees no addresses, and draws the numbers of its node', () => {
+  test('sees no addresses, and draws the random numbers of its node', () => {
     expect(evaluate('return tostring({}) == tostring({})')).toBe(1);
     const drawn = 'return {math.random() .. "", math.random(10), math.random(5, 9)}';
     expect(evaluate(drawn)).toEqual(evaluate(drawn));
     expect(evaluate(drawn)).toEqual(['0.39646477363839', 9, 6]);
   });
 
-  test('is kept compiled, of thousands of texts only some', () => {
+  test('stays compiled in a cache of limited size', () => {
     const node = new RedisNode();
     for (let at = 0; at < 1200; at += 1) expect(evaluate(`return ${at}`, node)).toBe(at);
     expect(evaluate('return 7', node)).toBe(7);
   });
 });
 
-describe('what a command throws', () => {
+describe('an exception of a command', () => {
   const run = (text: string, call: () => RedisReply): RedisReply =>
     runScript({
       text,
@@ -222,7 +222,7 @@ describe('what a command throws', () => {
     'return redis.call("get", "a")',
     'pcall(redis.call, "get", "a") return 1',
     'while true do pcall(redis.call, "get", "a") end',
-  ])('is thrown by the run of its own script and by no other: %s', (text) => {
+  ])('is thrown by the run of its own script only: %s', (text) => {
     expect(() => run(text, fail)).toThrow('out of order');
     expect(run('return redis.call("get", "a")', () => 'fine')).toBe('fine');
   });

@@ -1,9 +1,9 @@
-/** What scripts find beside Lua itself. All answers are those of a redis-server 7.0.15. */
+/** Libraries of scripts beside Lua itself. All answers are those of a redis-server 7.0.15. */
 import { expect, test } from 'vitest';
 import { RedisNode } from './node.ts';
 import type { RedisReply } from './reply.ts';
 
-/** The answer, of an error without its place. */
+/** Returns the reply, and an error without its place. */
 function evaluate(text: string): RedisReply {
   const reply = new RedisNode().handle(['EVAL', text, '0'], { wallUs: 0 });
   if (typeof reply !== 'object' || !('error' in reply)) return reply;
@@ -72,7 +72,7 @@ test.each<[string, RedisReply]>([
     { error: 'ERR user_script:1: Cannot serialise, excessive nesting (1001)' },
   ],
   ['cjson.encode = 1', { error: 'ERR user_script:1: Attempt to modify a readonly table' }],
-])('cjson.encode: %s', (text, reply) => {
+])('cjson.encode replies as in Redis: %s', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });
 
@@ -181,7 +181,7 @@ test.each<[string, RedisReply]>([
     "return select(2, pcall(cjson.decode, '{'))",
     'Expected object key string but found T_END at character 2',
   ],
-])('cjson.decode: %s', (text, reply) => {
+])('cjson.decode replies as in Redis: %s', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });
 
@@ -223,7 +223,7 @@ test.each<[string, RedisReply]>([
     'return {bit.lshift(1,33), bit.rshift(1,-1), bit.rshift(-1, 0), bit.band("7", 3), bit.band(7)}',
     [2, 0, -1, 3, 7],
   ],
-])('bit: %s', (text, reply) => {
+])('the bit library replies as in Redis: %s', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });
 
@@ -241,11 +241,11 @@ test.each<[string, RedisReply]>([
     [0, 1, 2, 3],
   ],
   ['return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM}', ['7.0.15', 458767]],
-])('redis: %s', (text, reply) => {
+])('the redis library replies as in Redis: %s', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });
 
-test('the version is that of INFO', () => {
+test('redis.REDIS_VERSION equals the version in INFO', () => {
   const version = evaluate('return redis.REDIS_VERSION');
   const info = evaluate('return redis.call("info")');
   expect(info).toContain(`redis_version:${String(version)}\r\n`);
@@ -267,7 +267,7 @@ test.each<[string, RedisReply]>([
   ['redis.call("hset", "h", "f", 1) redis.setresp(3) return redis.call("hgetall", "h").map.f', '1'],
   ['redis.setresp(3)', { nil: true }],
   ['return redis.setresp(4)', { error: 'ERR RESP version must be 2 or 3.' }],
-])('what a script replies, and asks for: %s', (text, reply) => {
+])('a script may use the types of version 3: %s', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
   expect(evaluate('return redis.call("get", "none")')).toEqual({ nil: true });
 });
@@ -319,7 +319,7 @@ test.each<[string, RedisReply]>([
   expect(reply).toBe(value);
 });
 
-test('sorts as Lua 5.1 does, also where items are equal or the order is none', () => {
+test('table.sort sorts as in Lua 5.1, even with equal items or an inconsistent order', () => {
   const sort = (order: string): RedisReply =>
     evaluate(`local t = {"b1", "a1", "b2", "a2", "c1", "a3"}
       local ok, e = pcall(table.sort, t, function(x, y) return ${order} end)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { RedisNode } from './node.ts';
 import type { RedisReply } from './reply.ts';
 
-/** The answer, of an error without its place. */
+/** Returns the reply, and an error without its place. */
 function evaluate(text: string, node = new RedisNode()): RedisReply {
   const reply = node.handle(['EVAL', text, '0'], { wallUs: 0 });
   if (typeof reply !== 'object' || !('error' in reply)) return reply;
@@ -46,11 +46,11 @@ test.each<[string, RedisReply]>([
     'return ("a"):gsub(".", function() return {} end)',
     { error: 'ERR user_script:1: invalid replacement value (a table)' },
   ],
-])('%s', (text, reply) => {
+])('the reply equals that of Redis: %s', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });
 
-describe('a pattern that would match for ever', () => {
+describe('a pattern that would match forever', () => {
   const A = 'local a = ("a"):rep(200)';
 
   test.each([
@@ -82,7 +82,7 @@ describe('a pattern that would match for ever', () => {
     expect(new Set(counts).size).toBe(1);
   });
 
-  test('is none if it only goes through a long text', () => {
+  test('is not one that only scans a long text', () => {
     expect(evaluate('return #(("a"):rep(300000) .. "b"):match("^.-b")')).toBe(300_001);
     expect(evaluate('return select(2, ("a b "):rep(50000):gsub("%s", ""))')).toBe(100_000);
   });

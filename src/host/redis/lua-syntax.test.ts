@@ -94,6 +94,6 @@ test.each<[RedisCommand, RedisReply]>([
       error: "ERR Error compiling script (new function): user_script:1: unexpected symbol near '/'",
     },
   ],
-])('%j', (command, reply) => {
+])('the reply equals that of Redis: %j', (command, reply) => {
   expect(new RedisNode().handle(command, { wallUs: 0 })).toEqual(reply);
 });

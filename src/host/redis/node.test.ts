@@ -1,4 +1,4 @@
-/** The node's commands, one by one, as redis.io documents them. */
+/** The commands of a node, one by one, as redis.io documents them. */
 import { describe, expect, test } from 'vitest';
 import { LATER, type Turn } from '../../core/world/server.ts';
 import { RedisNode, type RedisNodeOptions } from './node.ts';
@@ -21,12 +21,12 @@ class Bench {
     this.node = new RedisNode(options);
   }
 
-  /** Carries out a command written with spaces between its parts. */
+  /** Runs a command written with spaces between its parts. */
   do(line: string): RedisReply {
     return this.node.handle(line.split(' '), this);
   }
 
-  /** The same by a connection. */
+  /** Runs a command on a connection. */
   on(session: string, line: string): RedisReply {
     return this.node.handle({ session, command: line.split(' ') }, this);
   }
@@ -36,14 +36,14 @@ class Bench {
   }
 }
 
-/** Replies of a fresh node, in order. */
+/** Returns the replies of a new node, in order. */
 function replies(...lines: readonly string[]): readonly RedisReply[] {
   const bench = new Bench();
   return lines.map((line) => bench.do(line));
 }
 
 describe('SET', () => {
-  test('sets only what is absent with NX, and only what is there with XX', () => {
+  test('sets only a missing key with NX, and only an existing key with XX', () => {
     expect(replies('SET a 1 XX', 'SET a 1 NX', 'SET a 2 NX', 'SET a 3 XX', 'GET a')).toEqual([
       NIL,
       OK,
@@ -53,7 +53,7 @@ describe('SET', () => {
     ]);
   });
 
-  test('returns what was there with GET, and refuses what is no string', () => {
+  test('returns the old value with GET, and refuses a key that is not a string', () => {
     expect(replies('SET a 1 GET', 'SET a 2 GET', 'SET a 3 NX GET', 'GET a')).toEqual([
       NIL,
       '1',
@@ -63,7 +63,7 @@ describe('SET', () => {
     expect(replies('HSET h f 1', 'SET h 1 GET', 'SET h 1')).toEqual([1, WRONG_TYPE, OK]);
   });
 
-  test('takes the end away, unless KEEPTTL', () => {
+  test('removes the expiry, unless KEEPTTL is given', () => {
     expect(replies('SET a 1 PX 500', 'SET a 2 KEEPTTL', 'PTTL a', 'SET a 3', 'PTTL a')).toEqual([
       OK,
       OK,
@@ -73,7 +73,7 @@ describe('SET', () => {
     ]);
   });
 
-  test('refuses options that contradict one another, and times that are none', () => {
+  test('refuses conflicting options and invalid times', () => {
     const syntax = { error: 'ERR syntax error' };
     const time = { error: "ERR invalid expire time in 'set' command" };
     expect(
@@ -88,8 +88,8 @@ describe('SET', () => {
   });
 });
 
-describe('an end', () => {
-  test('is kept by PEXPIRE and EXPIRE, told by PTTL and TTL, and taken by PERSIST', () => {
+describe('an expiry', () => {
+  test('is set by PEXPIRE and EXPIRE, returned by PTTL and TTL, and removed by PERSIST', () => {
     expect(replies('PTTL a', 'PEXPIRE a 5', 'SET a 1', 'TTL a', 'PEXPIRE a 1600')).toEqual([
       -2,
       0,
@@ -101,16 +101,16 @@ describe('an end', () => {
     expect(replies(...lines)).toEqual([OK, 2000, 1, 7, 1, 0]);
   });
 
-  test('that is not ahead deletes the key', () => {
+  test('that is not in the future deletes the key', () => {
     expect(replies('SET a 1', 'PEXPIRE a 0', 'EXISTS a')).toEqual([OK, 1, 0]);
   });
 
-  test('moves only forwards with GT, and only backwards with LT', () => {
+  test('only moves later with GT, and only earlier with LT', () => {
     const lines = ['SET a 1 PX 9', 'PEXPIRE a 5 GT', 'PEXPIRE a 5 LT', 'PTTL a', 'PEXPIRE a 1 NX'];
     expect(replies(...lines)).toEqual([OK, 0, 1, 5, 0]);
   });
 
-  test('is judged by the wall clock: the key is there at its end, and gone a millisecond later', () => {
+  test('uses the wall clock: the key exists at its end, and not a millisecond later', () => {
     const bench = new Bench();
     bench.do('SET a 1 PX 100');
     bench.wallUs = 100 * MS + 999;
@@ -119,7 +119,7 @@ describe('an end', () => {
     expect([bench.do('GET a'), bench.do('PTTL a'), bench.do('DEL a')]).toEqual([NIL, -2, 0]);
   });
 
-  test('comes early where the clock is set forwards, and late where it is set back', () => {
+  test('comes early if the clock is set forward, and late if it is set back', () => {
     const bench = new Bench();
     bench.do('SET a 1 PX 100');
     bench.wallUs = -5000 * MS;
@@ -129,7 +129,7 @@ describe('an end', () => {
   });
 });
 
-test('INCR and INCRBY count in 64 bits, and refuse what is no integer', () => {
+test('INCR and INCRBY count in 64 bits, and refuse a value that is not an integer', () => {
   expect(replies('INCR a', 'INCRBY a 41', 'INCRBY a -2', 'GET a')).toEqual([1, 42, 40, '40']);
   const most = '9223372036854775807';
   expect(replies(`SET a ${most}`, 'INCR a', 'GET a')).toEqual([
@@ -147,7 +147,7 @@ test('INCR and INCRBY count in 64 bits, and refuse what is no integer', () => {
   expect(replies('HSET h f 1', 'INCR h', 'GET h')).toEqual([1, WRONG_TYPE, WRONG_TYPE]);
 });
 
-test('DEL and EXISTS count keys, one that is named twice twice', () => {
+test('EXISTS counts a repeated key twice, and DEL counts it once', () => {
   expect(replies('SET a 1', 'SET b 1', 'EXISTS a b c a', 'DEL a b c a', 'EXISTS a b')).toEqual([
     OK,
     OK,
@@ -157,7 +157,7 @@ test('DEL and EXISTS count keys, one that is named twice twice', () => {
   ]);
 });
 
-test('a hash is there while it has a field', () => {
+test('a hash exists while it has a field', () => {
   expect(
     replies('HSET h f 1 g 2', 'HINCRBY h f 4', 'HGET h f', 'HEXISTS h x', 'HDEL h f g', 'EXISTS h'),
   ).toEqual([2, 5, '5', 0, 2, 0]);
@@ -170,7 +170,7 @@ test('PING and TIME answer', () => {
   expect(bench.do('TIME')).toEqual(['1704067201', '500001']);
 });
 
-test('what is no command is told as Redis does', () => {
+test('an invalid command gets the error of Redis', () => {
   const [unknown, short, subcommand] = replies('NOPE a b', 'GET', 'SCRIPT nope');
   expect(unknown).toEqual({
     error: "ERR unknown command 'NOPE', with args beginning with: 'a' 'b' ",
@@ -199,7 +199,7 @@ describe('a script', () => {
     expect(broken).toEqual({ error: expect.stringMatching(/^ERR Error compiling script \(new/) });
   });
 
-  test('is told which arguments are keys', () => {
+  test('gets its keys apart from its other arguments', () => {
     const { node } = new Bench();
     const text = 'return {#KEYS, KEYS[1], #ARGV, ARGV[2]}';
     expect(node.handle(['EVAL', text, '1', 'k', 'a', 'b'], { wallUs: 0 })).toEqual([
@@ -223,12 +223,12 @@ describe('a crash', () => {
     return [bench.do('GET a'), bench.do('PTTL a'), bench.do(`SCRIPT EXISTS ${sha}`)];
   };
 
-  test('loses keys and scripts, and with persistence scripts alone', () => {
+  test('loses keys and scripts, or only scripts with persistence', () => {
     expect(after({})).toEqual([NIL, -2, [0]]);
     expect(after({ persistence: 'always' })).toEqual(['1', 100, [0]]);
   });
 
-  test('leaves to a replica what it had been sent, and no script', () => {
+  test('leaves a replica the data that it was sent, and no script', () => {
     const bench = new Bench();
     bench.do('SET a 1');
     bench.do('HSET h f 1');
@@ -247,7 +247,7 @@ describe('a crash', () => {
 const QUEUED = { status: 'QUEUED' };
 
 describe('a transaction', () => {
-  test('runs what was queued at once, and one that failed does not stop the others', () => {
+  test('runs its queued commands at once, and a failed one does not stop the others', () => {
     const bench = new Bench();
     const lines = ['MULTI', 'SET a x', 'INCR a', 'INCR b', 'EXEC', 'GET b'];
     const error = { error: 'ERR value is not an integer or out of range' };
@@ -261,7 +261,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  test('is of one connection: another one reads what was before', () => {
+  test('belongs to one connection, and others read the earlier values', () => {
     const bench = new Bench();
     bench.on('c', 'MULTI');
     bench.on('c', 'SET a 1');
@@ -270,7 +270,7 @@ describe('a transaction', () => {
     expect(bench.on('d', 'GET a')).toBe('1');
   });
 
-  test('does nothing once a watched key was changed, by whomever', () => {
+  test('does nothing if any connection changed a watched key', () => {
     const bench = new Bench();
     for (const by of ['c', 'd']) {
       bench.on('c', 'WATCH a');
@@ -283,7 +283,7 @@ describe('a transaction', () => {
     expect(['MULTI', 'INCR a', 'EXEC'].map((line) => bench.on('c', line)).at(-1)).toEqual([3]);
   });
 
-  test('does nothing once a watched key ran out', () => {
+  test('does nothing if a watched key expired', () => {
     const bench = new Bench();
     bench.on('c', 'SET a 1 PX 10');
     bench.on('c', 'WATCH a');
@@ -292,7 +292,7 @@ describe('a transaction', () => {
     expect(bench.on('c', 'EXEC')).toEqual({ nil: true, isList: true });
   });
 
-  test('is refused whole where a command in it is none', () => {
+  test('is refused completely if one of its commands is unknown', () => {
     const bench = new Bench();
     const lines = ['MULTI', 'SET a 1', 'NOPE', 'EXEC', 'GET a'];
     expect(lines.map((line) => bench.on('c', line)).slice(3)).toEqual([
@@ -309,8 +309,8 @@ describe('a transaction', () => {
   });
 });
 
-describe('what a connection subscribed to', () => {
-  /** Waits for what is pushed to a connection. */
+describe('a message on a subscribed channel', () => {
+  /** Waits for messages to a connection. */
   function awaits(bench: Bench, session: string): readonly RedisReply[] {
     const told: RedisReply[] = [];
     const turn: Pick<Turn<RedisReply>, 'wallUs' | 'answer'> = {
@@ -322,7 +322,7 @@ describe('what a connection subscribed to', () => {
     return told;
   }
 
-  test('is sent to it once it asks, all that came before and then one by one', () => {
+  test('is delivered when its connection waits: all earlier ones, then one by one', () => {
     const bench = new Bench();
     bench.on('c', 'SUBSCRIBE x y');
     expect([bench.do('PUBLISH x 1'), bench.do('PUBLISH y 2'), bench.do('PUBLISH z 3')]).toEqual([
@@ -340,7 +340,7 @@ describe('what a connection subscribed to', () => {
     expect(told).toEqual([[['message', 'y', '4']]]);
   });
 
-  test('is gone with the node', () => {
+  test('has no receiver after a restart of the node', () => {
     const bench = new Bench();
     bench.on('c', 'SUBSCRIBE x');
     bench.node.restart();
@@ -348,7 +348,7 @@ describe('what a connection subscribed to', () => {
   });
 });
 
-test('each connection has a database of its own, and a replica has all of them', () => {
+test('each connection selects its own database, and a replica has all of them', () => {
   const bench = new Bench();
   bench.on('c', 'SELECT 3');
   bench.on('c', 'SET a 1');
@@ -361,7 +361,7 @@ test('each connection has a database of its own, and a replica has all of them',
   expect([bench.on('e', 'GET a'), bench.on('c', 'GET a')]).toEqual(['1', NIL]);
 });
 
-test('a value is any bytes, and so is a key, which a plan names as text', () => {
+test('values and keys are arbitrary bytes, and a plan names keys as text', () => {
   const bench = new Bench();
   const value = '\0\xff\r\n';
   const key = bytesOf('schlüssel');
@@ -371,7 +371,7 @@ test('a value is any bytes, and so is a key, which a plan names as text', () => 
   expect(bench.evict('schlüssel')).toBe(true);
 });
 
-test('an evicted key is gone, and one that is not there cannot be', () => {
+test('an evicted key is gone, and a missing key cannot be evicted', () => {
   const bench = new Bench();
   bench.do('SET a 1 PX 100');
   expect([bench.evict('a'), bench.evict('a'), bench.do('GET a')]).toEqual([true, false, NIL]);
@@ -383,6 +383,6 @@ test('an evicted key is gone, and one that is not there cannot be', () => {
   expect(bench.evict('a')).toBe(false);
 });
 
-test('an error is told from other replies', () => {
+test('an error is distinguished from other replies', () => {
   expect(replies('GET', 'GET a').map((reply) => isRedisError(reply))).toEqual([true, false]);
 });

@@ -31,7 +31,7 @@ export const NODES: readonly string[] = ['lock-1', 'lock-2', 'lock-3'];
 const PACE = { retryCount: 10, retryDelay: 30, retryJitter: 10 };
 const COMMAND_TIMEOUT_MS = 50;
 const TTL_US = 2_000_000;
-/** Version 5 keeps the nodes that it won in a vote that it lost, until its last attempt. */
+/** Delay between clients: version 5 keeps the nodes of a lost vote until its last attempt. */
 const APART_US = 20_000;
 
 export type Take = (section: AsyncSection, nodes: readonly RedisClient[]) => Promise<void>;

@@ -19,14 +19,14 @@ import {
 } from './redlock.fixture.ts';
 
 describe.each(['redlock-5', 'redlock-4'])('npm %s', (lock) => {
-  test('takes its turns, and every increment counts', async () => {
+  test('excludes other clients, and every increment counts', async () => {
     const trace = await runAsync(redlockPlan(lock, 1), withRedlock);
     expect(trace.ending).toEqual({ kind: 'complete' });
     expect(eventsOf(trace, 'enter').length).toBe(6);
     expect(eventsOf(trace, 'write').map(({ value }) => value)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test('does the same in every run of a plan', async () => {
+  test('gives the same trace in every run of a plan', async () => {
     const digests = async (): Promise<readonly string[]> => {
       const found: string[] = [];
       for (let seed = 0; seed < 30; seed += 1) {
@@ -40,13 +40,13 @@ describe.each(['redlock-5', 'redlock-4'])('npm %s', (lock) => {
   });
 });
 
-/** Each client does what stands under its name; with the points that they pass, in order. */
+/** Runs a script per client; returns the marks that they pass, in order. */
 async function happen(
   scripts: Readonly<Record<string, Take>>,
   { faults = [], ...options }: RedisNodeOptions & { readonly faults?: readonly Fault[] } = {},
 ): Promise<{ readonly trace: Trace; readonly log: readonly string[] }> {
   const takes = Object.entries(scripts);
-  // The lock that a section is to take says whose it is.
+  // The name of its lock identifies the client of a section.
   const clients = takes.map(([name]) => clientOf(name, [], { section: { lock: name } }));
   const take: Take = (section, nodes) => scripts[section.lock]?.(section, nodes) ?? wait(0);
   const plan = planOf({ clients, lock: 'own', store: 'unfenced', faults, healAtUs: 5000 * MS });
@@ -118,7 +118,7 @@ describe('a lock that is extended', () => {
   ];
 
   test.each(versions)(
-    '%s is kept past its first end, and free when it is given back',
+    '%s is held past its first end, and free after its release',
     async (_, alice) => {
       const scripts = { alice, bob: triesOnce(350), carol: triesOnce(450) };
       const { trace, log } = await happen(scripts);
@@ -129,7 +129,7 @@ describe('a lock that is extended', () => {
   );
 });
 
-test('`using` extends its lock while its routine runs, and gives it back', async () => {
+test('`using` extends its lock while its routine runs, and then releases it', async () => {
   const alice: Take = async (section, nodes) => {
     const redlock = new FifthRedlock(nodes, { retryCount: 0 });
     const settings = { automaticExtensionThreshold: 300 };
@@ -156,7 +156,7 @@ describe('a quorum of nodes', () => {
     expect(await marks(scripts)).toEqual(denied);
   });
 
-  test('gives it away when their wall clocks are set forwards, not when one is', async () => {
+  test('grants a held lock if their wall clocks are set forward, but not if one is', async () => {
     const step = (process: string): Fault => ({
       kind: 'clock',
       process,
@@ -168,7 +168,7 @@ describe('a quorum of nodes', () => {
     expect(await marks(scripts, { faults: onTwo(step).slice(1) })).toEqual(denied);
   });
 
-  test('gives it away when they crash, unless they write all of it down', async () => {
+  test('grants a held lock after crashes, unless the nodes persist everything', async () => {
     const crash = (process: string): Fault => ({
       kind: 'crash',
       process,
@@ -180,7 +180,7 @@ describe('a quorum of nodes', () => {
     expect(await marks(scripts, { faults, persistence: 'always' })).toEqual(denied);
   });
 
-  test('gives it away when replicas take over that had not heard of it', async () => {
+  test('grants a held lock if replicas take over that were not sent it', async () => {
     const failover = (lagUs: number): readonly Fault[] =>
       onTwo((process) => ({ kind: 'failover', process, lagUs, when }));
     expect(await marks(scripts, { faults: failover(250 * MS) })).toEqual(given);
@@ -188,7 +188,7 @@ describe('a quorum of nodes', () => {
   });
 });
 
-test('a node that does not answer is told to redlock as ioredis words it', async () => {
+test('redlock gets the errors of ioredis for a node that does not answer', async () => {
   const told: string[] = [];
   const listens = (section: AsyncSection, nodes: Parameters<Take>[1]): Promise<void> => {
     const redlock = new FifthRedlock(nodes, { retryCount: 0 });

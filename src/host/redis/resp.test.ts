@@ -1,4 +1,4 @@
-/** What goes through a driver's socket, in both versions of the protocol. */
+/** The bytes on the socket of a driver, in both versions of the protocol. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RedisReply } from './reply.ts';
@@ -22,7 +22,7 @@ test.each<[RedisReply, string, string]>([
   expect([encodeReply(reply, 2), encodeReply(reply, 3)]).toEqual([second, third]);
 });
 
-test('a message of a channel is a list, or what version 3 has for it', () => {
+test('a message of a channel is a list, or a push in version 3', () => {
   expect([encodePush([1], 2), encodePush([1], 3)]).toEqual(['*1\r\n:1\r\n', '>1\r\n:1\r\n']);
 });
 
@@ -30,7 +30,7 @@ const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(
 const word = fc.string({ unit: byte, maxLength: 6 });
 const commands = fc.array(fc.array(word, { minLength: 1, maxLength: 4 }), { maxLength: 4 });
 
-test('commands are found however the bytes are cut', () => {
+test('commands are decoded however their bytes are split', () => {
   const law = fc.property(commands, fc.array(fc.nat(80)), (sent, cuts) => {
     const bytes = sent.map((one) => encodeReply(one, 2)).join('');
     const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
@@ -42,7 +42,7 @@ test('commands are found however the bytes are cut', () => {
   fc.assert(law);
 });
 
-/** As a real Redis 7 takes them. */
+/** As a real Redis 7 parses them. */
 test.each([
   ['GET  a\r\n\r\nPING\r\n', [['GET', 'a'], ['PING']]],
   ['  ACQ db 20\n\nPING  \n', [['ACQ', 'db', '20'], ['PING']]],
@@ -61,13 +61,13 @@ test.each([
     ],
   ],
   ["SET a 'it\\'s \\n'\n", [['SET', 'a', "it's \\n"]]],
-])('what people type, %j, is a command too', (typed, commands) => {
+])('an inline command, %j, is decoded, too', (typed, commands) => {
   expect(new CommandDecoder().push(typed)).toEqual(commands);
   const decoder = new CommandDecoder();
   expect([...typed].flatMap((byte) => decoder.push(byte))).toEqual(commands);
 });
 
-test('what is none is refused', () => {
+test('invalid input is refused', () => {
   expect(() => new CommandDecoder().push('*1\r\n:7\r\n')).toThrow('no command of Redis: :7');
   for (const open of ['SET a "b\n', "it's\n", 'SET "a"b\n']) {
     expect(() => new CommandDecoder().push(open)).toThrow('with open quotes');

@@ -1,13 +1,13 @@
 /**
- * What a script may do by its first line, and by the command that runs it. All answers are those of
- * a redis-server 7.0.15.
+ * The permissions of a script, by its first line and by the command that runs it. All answers are
+ * those of a redis-server 7.0.15.
  */
 import { expect, test } from 'vitest';
 import { rows } from './commands.ts';
 import { RedisNode } from './node.ts';
 import type { RedisCommand, RedisReply } from './reply.ts';
 
-/** The answer; of an error only the line. */
+/** Returns the reply, and of the place of an error only the line. */
 function answer(command: RedisCommand): RedisReply {
   const reply = new RedisNode().handle(command, { wallUs: 0 });
   if (typeof reply !== 'object' || !('error' in reply)) return reply;
@@ -61,7 +61,7 @@ test.each<[RedisCommand, RedisReply]>([
     ['SCRIPT', 'LOAD', "#!lua flags=no-writes\nreturn redis.call('set','a','1')"],
     '71c6978aa8dbb43cfeb7536150d4b9326e6031a2',
   ],
-])('a first line with flags: %j', (command, reply) => {
+])('the flags of a first line apply: %j', (command, reply) => {
   expect(answer(command)).toEqual(reply);
 });
 
@@ -101,11 +101,11 @@ test.each<[RedisCommand, RedisReply]>([
     ['EVAL', "return redis.call('eval_ro','return 1', '0')", '0'],
     { error: 'ERR This Redis command is not allowed from script (line 1)' },
   ],
-])('only reads: %j', (command, reply) => {
+])('a read-only command runs a script that only reads: %j', (command, reply) => {
   expect(answer(command)).toEqual(reply);
 });
 
-/** Those that COMMAND of a redis-server says to write, and PUBLISH. */
+/** Commands that COMMAND of a redis-server reports as writing, and PUBLISH. */
 const WRITING = [
   'append copy decr decrby del expire expireat flushall flushdb getdel getex getset hdel',
   'hincrby hincrbyfloat hmset hset hsetnx incr incrby incrbyfloat linsert lmove lpop lpush',
@@ -119,7 +119,7 @@ const callable = rows.flatMap(([name, arity, , ...flags]) =>
   flags.includes('no script') ? [] : [{ name, count: Math.abs(arity) }],
 );
 
-test.each(callable)('only what writes is refused where none may: $name', ({ name, count }) => {
+test.each(callable)('EVAL_RO refuses exactly the writing commands: $name', ({ name, count }) => {
   const given = [...name.split('|'), ...Array<string>(count).fill('1')].slice(0, count);
   const reply = answer(['EVAL_RO', 'return redis.call(unpack(ARGV))', '0', ...given]);
   const isRefused = JSON.stringify(reply).includes('Write commands are not allowed');

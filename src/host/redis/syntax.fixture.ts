@@ -43,7 +43,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   timeMs: ['nowMs-1', 'nowMs+0', 'nowMs+1', 'nowMs+2', '99999999999999', '1', 'x'],
   pattern: ['*', 'a', '?', '[a-c]', '[^a]', '\\a', 'a*b', '[c-a]', '[', '*?*', '[\\a-c]', '[^-b]'],
   database: ['0', '0', '0', '1', '15', '16', '-1', 'x'],
-  /** More keys than there ever are. */
+  /** More keys than any database has. */
   many: ['99', '99', '0', '-1', 'x'],
   cursor: ['0', '0', 'x', ''],
   /** Redis finds keys of type `none` if they have just expired. */

@@ -22,11 +22,11 @@ test.each([
   ['a**b', 'ab', true],
   ['[a-\xff]', 'b', false],
   ['[\xff-a]', '\0', true],
-])('%j and %j: %s', (pattern, text, isMatch) => {
+])('pattern %j matches %j: %s', (pattern, text, isMatch) => {
   expect(globOf(pattern)(text)).toBe(isMatch);
 });
 
-/** The same by trying everything. */
+/** Matches by exhaustive search. */
 function tried(pattern: string, text: string): boolean {
   if (pattern === '') return text === '';
   const rest = pattern.slice(1);
@@ -36,7 +36,7 @@ function tried(pattern: string, text: string): boolean {
   return (pattern.startsWith('?') || pattern[0] === text[0]) && tried(rest, text.slice(1));
 }
 
-test('a pattern matches where any way of matching it does', () => {
+test('a pattern matches if any way of matching does', () => {
   const signs = (...of: string[]): fc.Arbitrary<string> =>
     fc.array(fc.constantFrom(...of), { maxLength: 9 }).map((all) => all.join(''));
   fc.assert(
