@@ -177,9 +177,9 @@ function wordOf(event: TraceEvent, workload: Row['workload']): string {
 }
 
 /**
- * Returns true if a client writes after it read while the other one held the lock. Such a client
- * finds its lease over by its clock, which is exact and which it checks after the read, so it does
- * not write. The model has no clock.
+ * Returns true if a client writes although it read after the other one was granted the lock. Such a
+ * client finds its lease over by its clock, which is exact and which it checks after the read, so
+ * it does not write. The model has no clock.
  */
 function testsInVain(handled: string): boolean {
   const words = handled.split(' ');

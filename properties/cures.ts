@@ -61,7 +61,9 @@ async function cron(context: Context): Promise<void> {
   guard.leave();
 }
 
-/** Extends the lease during the work. The twin sets the key again if it is gone. */
+/**
+ * Extends the lease during the work. The twin continues after its release and sets the key again.
+ */
 async function watchdog(context: Context): Promise<void> {
   const { redis, section, isCured } = context;
   const id = await take(context);

@@ -42,7 +42,7 @@ describe.each(ownKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kin
     expect([broken, exercised > 10]).toEqual([0, isOutlasted]);
   });
 
-  test('passes next to its broken twin, which fails, with both numbers', async () => {
+  test('passes next to its twin, which breaks the claim, and avoids its hazard', async () => {
     const swept = await sweptOf(ownScenario(kind, false), kind.claim);
     expect([...swept.values()].map(({ met }) => met)).toEqual([true, true]);
     const [broken, correct] = ['broken', 'correct'].map((name) => swept.get(name));

@@ -59,7 +59,7 @@ describe('a holder of a key', () => {
     expect(exercised.get('owner-only-release')).toBeGreaterThan(0);
   });
 
-  test('is one of all kinds of holders', () => {
+  test('is of one of these five kinds', () => {
     expect(HOLDERS).toEqual([
       'compares',
       'deletes',

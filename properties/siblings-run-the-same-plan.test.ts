@@ -118,9 +118,12 @@ describe('the line of a twin', () => {
       'pessimistic',
       'tells nothing: it has no bob/1/write to inject a fault at',
     ],
-  ])('of %s on %s says what was refused there, or that nothing was', async (name, system, what) => {
-    expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);
-  });
+  ])(
+    'of %s on %s names the refusal there, or the reason why there is none',
+    async (name, system, what) => {
+      expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);
+    },
+  );
 
   test('reports that a claim breaks there too', async () => {
     const scenario = scenarioOf('zombie-writer');

@@ -40,12 +40,12 @@ function stampedeOf(system: string, kinds: readonly FaultKind[], from = scenario
 describe('a crowd of five that misses one value', () => {
   const none = stampedeOf('none', []);
 
-  test('all compute at once without a lock', () => {
+  test('computes all at once without a lock', () => {
     expect(none.most).toBe(5);
     expect(none.computations).toBeGreaterThan(4 * SEEDS);
   });
 
-  test.each(['cache-lock', 'lock-service'])('one computes per run under %s', (lock) => {
+  test.each(['cache-lock', 'lock-service'])('computes once per run under %s', (lock) => {
     expect(stampedeOf(lock, [])).toEqual({ computations: SEEDS, most: 1 });
   });
 

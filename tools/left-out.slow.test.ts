@@ -19,7 +19,7 @@ function runWithoutPrograms(args: readonly string[]): Promise<{ stdout: string; 
   return promisify(execFile)(process.execPath, [vitest, 'run', ...args], { cwd: root, env });
 }
 
-test('missing programs are reported once, last, with the number of tests that need each', async () => {
+test('missing programs are reported once, last, each with the number of its tests', async () => {
   const { stdout } = await runWithoutPrograms([redis, ...browsers]);
   const [last = ''] = stdout.trimEnd().split('\n').slice(-1);
   const [, ...counts] =

@@ -111,7 +111,7 @@ export const seeds: Subject = {
   rows: seedRows,
 };
 
-/** Measures the cost of comparing systems, if one system breaks what the other holds. */
+/** Measures the cost of section counts and counterfactuals, which decide if claims can pass. */
 async function* greenRows(): AsyncIterable<Row> {
   const file = new URL('../../fixtures/zombie-writer.yaml', import.meta.url);
   const scenario = scenarioOf(readFileSync(file, 'utf8'), 'zombie-writer.yaml');

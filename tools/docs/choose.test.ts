@@ -15,7 +15,7 @@ const replayed = [...page.matchAll(/`fencepost replay ([^`]+)`/g)].map(([, plans
 const planOf = (name: string): string => `${root}fixtures/plans/${name}.yaml`;
 
 test.each(replayed)(
-  'the plan of %s reproduces, and the others of its row are fixed',
+  'the plan %s reproduces, and the others of its row are fixed',
   (first, ...others) => {
     expect([first, ...others].filter((name) => !existsSync(planOf(name)))).toEqual([]);
     expect(readFileSync(planOf(first ?? ''), 'utf8')).toMatch(/outcome: reproduced/);

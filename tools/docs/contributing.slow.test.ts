@@ -71,7 +71,7 @@ test('the recipes, taken together, compile and pass their tests', SLOW, () => {
   for (const file of tests) expect(out).toContain(file);
 });
 
-test('a recipe without its forgotten steps does not compile', SLOW, () => {
+test('a recipe with a forgotten step does not compile', SLOW, () => {
   const forgotten = [
     'src/search/evidence/cures.ts',
     'src/core/plan/fault-words.ts',
