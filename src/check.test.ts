@@ -1,4 +1,4 @@
-/** The examples in the comments of `fencepost/check` print what stands beside them. */
+/** The examples in the comments of `fencepost/check` print the value beside them. */
 import { readFileSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
 import { transformSync } from '@swc/wasm-typescript';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import * as check from './check.ts';
 
 test.each(['src/linearizability/check-history.ts', 'src/linearizability/formats/formats.ts'])(
-  'the example in %s',
+  'the example in %s prints the documented value',
   (file) => {
     const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
     const [, block = ''] = /^ \* @example\n([\s\S]*?) \*\/$/m.exec(text) ?? [];

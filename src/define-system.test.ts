@@ -29,7 +29,7 @@ function scenarioOf(store: string, claim: string, catalogue: Catalogue): Scenari
   return read.scenario;
 }
 
-/** The first of some seeds on which the claim is broken; null for none. */
+/** Returns the first of 30 seeds on which the claim is broken, or null if there is none. */
 function firstBroken(store: string, claim: string, catalogue: Catalogue): Examination | null {
   const scenario = scenarioOf(store, claim, catalogue);
   for (let seed = 0; seed < 30; seed += 1) {
@@ -63,10 +63,10 @@ const fewWrites = defineSystem({
   },
 });
 
-describe('a claim of one’s own', () => {
+describe('a user-defined claim', () => {
   const catalogue = extend(builtIn, fewWrites);
 
-  test('is judged, shrunk and told like any other', () => {
+  test('is judged, shrunk and explained like any other', () => {
     const found = firstBroken('fenced', 'one-write-each', catalogue);
     if (found === null) throw new Error('no seed breaks it');
     const { plan, reproduced } = shrinkFailure(found.plan, 'one-write-each', { catalogue });
@@ -134,15 +134,15 @@ const newestOnly = defineSystem({
   },
 });
 
-describe('a model and a store of one’s own', () => {
+describe('a user-defined model and store', () => {
   const catalogue = extend(builtIn, newestOnly);
 
-  test('are what `linearizable` means for that store', () => {
+  test('decide the meaning of `linearizable` for that store', () => {
     expect(firstBroken('forgetful', 'linearizable', catalogue)).not.toBeNull();
     expect(firstBroken('fenced', 'linearizable', catalogue)).toBeNull();
   });
 
-  test('the model is a claim for every store', () => {
+  test('have a claim for the model with every store', () => {
     const claim = 'linearizable(growing-register)';
     expect(catalogue.aboutClaims.get(claim)?.about).toContain('lower one');
     expect(firstBroken('unfenced', claim, catalogue)).not.toBeNull();
@@ -217,12 +217,12 @@ describe('a definition', () => {
     );
   });
 
-  test('adds nothing to what is built in', () => {
+  test('adds nothing to the built-in catalogue', () => {
     expect(builtIn.claims.has('one-write-each')).toBe(false);
     expect(extend(builtIn, fewWrites).claims.size).toBe(builtIn.claims.size + 1);
   });
 
-  test('that comes from no module is not for worker threads', async () => {
+  test('without a module is refused for worker threads', async () => {
     const catalogue = extend(builtIn, fewWrites);
     const scenario = scenarioOf('fenced', 'one-write-each', catalogue);
     const pool = openPool({ workers: 0 });
@@ -233,7 +233,7 @@ describe('a definition', () => {
   });
 });
 
-test('a lock whose build throws makes its plans impossible, and says why', () => {
+test('a lock whose build throws makes its plans impossible, with the reason', () => {
   const broken = defineSystem({
     locks: {
       broken: {

@@ -13,7 +13,7 @@ async function breaks(plan: Plan): Promise<boolean> {
   return verdict?.kind === 'invalid';
 }
 
-test('plans of a scenario stay inside its bounds, and the same seed gives the same plans', () => {
+test('plans of a scenario stay within its bounds, and one seed gives the same plans', () => {
   const plans = (): readonly Plan[] => fc.sample(planArbitrary(zombie, 'fenced'), { seed: 1 });
   expect(plans().map(String)).toEqual(plans().map(String));
   for (const { system, data } of plans()) {
@@ -23,7 +23,7 @@ test('plans of a scenario stay inside its bounds, and the same seed gives the sa
   }
 });
 
-test('a property that fails is shown the smallest plan on which it does', async () => {
+test('a failing property is reported with the smallest plan on which it fails', async () => {
   const holds = fc.asyncProperty(planArbitrary(zombie, 'unfenced'), async (plan) => {
     expect(await breaks(plan)).toBe(false);
   });

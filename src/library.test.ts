@@ -1,4 +1,4 @@
-/** The public functions: what each resolves to, and how it refuses what it cannot use. */
+/** Tests the results of the public functions, and their refusal of invalid arguments. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const fixtures = join(import.meta.dirname, '../fixtures');
 const zombie = await loadScenario(join(fixtures, 'zombie-writer.yaml'));
 const kept = await loadPlan(join(fixtures, 'plans/zombie-writer-unfenced-grant-order.yaml'));
 
-/** The first plan of the unfenced system that breaks the claim. */
+/** Returns the first plan of the unfenced system that breaks the claim. */
 async function broken(): Promise<Plan> {
   for (let seed = 0; seed < 100; seed += 1) {
     const plan = await expand(zombie, 'unfenced', seed);
@@ -33,7 +33,7 @@ async function broken(): Promise<Plan> {
 }
 
 describe('a scenario', () => {
-  test('has its name and those of its systems, and may be a text', async () => {
+  test('has its name and those of its systems, and may be given as a text', async () => {
     const file = join(fixtures, 'zombie-writer.yaml');
     const read = await loadScenario({ file, text: readFileSync(file, 'utf8') });
     expect(read.name).toBe('zombie-writer');
@@ -41,7 +41,7 @@ describe('a scenario', () => {
     expect(read.systems).toContain('fenced');
   });
 
-  test('with mistakes is refused with each of them and its place', async () => {
+  test('with mistakes is refused with each mistake and its place', async () => {
     const text = 'name: a\nsystems: { a: { lock: lokk, store: fenced } }\nclients: none\n';
     const refused = loadScenario({ file: 'a.yaml', text });
     await expect(refused).rejects.toThrow(InvalidInput);
@@ -51,7 +51,7 @@ describe('a scenario', () => {
     await expect(refused).rejects.toMatchObject({ problems: [{ line: 2 }, { line: 3 }] });
   });
 
-  test('may use definitions that are given beside it', async () => {
+  test('may use definitions that are passed with it', async () => {
     const claims = { few: { about: 'few events', judge: () => ({ exercised: 1 }) } };
     const text = readFileSync(join(fixtures, 'zombie-writer.yaml'), 'utf8');
     const use = defineSystem({ claims });
@@ -63,7 +63,7 @@ describe('a scenario', () => {
 });
 
 describe('a plan', () => {
-  test('runs to one trace, the same as a simulator of generators gives', async () => {
+  test('runs to one trace, as with the synchronous simulator', async () => {
     const plan = await expand(zombie, 'fenced', 3);
     const [one, other] = [await run(plan), await replay(plan)];
     expect(digestOf(one)).toBe(other.digest);
@@ -87,7 +87,7 @@ describe('a plan', () => {
     await expect(refused).rejects.toThrow(why);
   });
 
-  test('is judged by each claim that is judged on every run, or by those that are named', async () => {
+  test('is judged by all claims that are judged on every run, or by the given ones', async () => {
     const trace = await run(kept);
     const all = await judge(kept, trace);
     expect(all.length).toBeGreaterThan(15);
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(await replay(kept)).not.toHaveProperty('cause');
   });
 
-  test('is shrunk with its boundary, and explained in its words', async () => {
+  test('is shrunk with its boundary, and explained', async () => {
     const { plan, isMinimal, runs, boundary } = await shrink(await broken(), 'grant-order');
     expect(plan.data.clients.length).toBe(2);
     expect(isMinimal).toBe(true);
@@ -138,7 +138,7 @@ describe('a plan', () => {
     ['shrink', (claim) => shrink(kept, claim)],
     ['replay', (claim) => replay(kept, claim)],
     ['explain', (claim) => explain(kept, claim)],
-  ])('is not taken by %s for a claim that there is not', async (_, takes) => {
+  ])('is refused by %s for an unknown claim', async (_, takes) => {
     const refused = takes('grant-odor');
     await expect(refused).rejects.toThrow(InvalidInput);
     await expect(refused).rejects.toThrow(
@@ -147,7 +147,7 @@ describe('a plan', () => {
   });
 });
 
-describe('an argument of a wrong type is refused by name', () => {
+describe('an argument of the wrong type is refused by name', () => {
   const given = <T>(value: unknown): T => JSON.parse(JSON.stringify(value) ?? 'null');
   const zombieFile = join(fixtures, 'zombie-writer.yaml');
 
@@ -177,13 +177,13 @@ describe('an argument of a wrong type is refused by name', () => {
     await expect(refused).rejects.toThrow(why);
   });
 
-  test('one claim for a list of claims', async () => {
+  test('one claim instead of a list', async () => {
     const claims = given<string[]>('grant-order');
     await expect(judge(kept, await run(kept), claims)).rejects.toThrow('expected a list of claims');
   });
 });
 
-test('a plan that was never run is not said to break its claim', async () => {
+test('a plan that never ran is not reported to break its claim', async () => {
   const plan = await expand(zombie, 'fenced', 0);
   const unrun = await shrink(plan, 'grant-order', { signal: AbortSignal.abort() });
   expect(unrun).toMatchObject({ isMinimal: false, runs: 0 });

@@ -1,4 +1,4 @@
-/** What the locks say of a scenario that is read: what is idle in it, and its jitter. */
+/** Tests the checks of the locks on a scenario, for options without effect, and the jitter. */
 import { describe, expect, test } from 'vitest';
 import { loadScenario } from './load.ts';
 import { expand } from './scenario/expand.ts';
@@ -11,7 +11,7 @@ function problemsOf(system: readonly string[], workload: string): readonly strin
 }
 
 describe('a scenario is refused', () => {
-  test('where an option makes another one void, at the one that is', () => {
+  test('at an option that another option makes ineffective', () => {
     const system = ['    lock: lock-service', '    store: fenced', '    options:'];
     const options = ['      waits: in-line', '      renew: raises'];
     expect(problemsOf([...system, ...options], '{}')).toEqual([
@@ -19,7 +19,7 @@ describe('a scenario is refused', () => {
     ]);
   });
 
-  test('where a step is to renew what the lock has none of', () => {
+  test('if a step renews, and the lock has no lease', () => {
     const system = ['    lock: optimistic', '    store: versioned'];
     expect(problemsOf(system, '{ steps: [renew, write] }')).toEqual([
       'a.yaml:4:11 systems.one.lock: optimistic has no lease that could be renewed, and there is a renew step',
@@ -27,7 +27,7 @@ describe('a scenario is refused', () => {
     expect(problemsOf(system, '{ steps: [write] }')).toEqual([]);
   });
 
-  test('where the clients say otherwise than the lock from when a lease counts', () => {
+  test('if the clients count a lease from another time than the lock', () => {
     const system = ['    lock: cache-lock', '    store: unfenced'];
     const clients = '    clients: { countsLeaseFrom: issued }';
     expect(problemsOf([...system, clients], '{}')).toEqual([
@@ -45,13 +45,13 @@ describe('the jitter of a backoff', () => {
     return read.kind === 'scenario' ? expand(read.scenario, 'one', 1).chance?.jitter : null;
   };
 
-  test('is that of the lock where the scenario does not say', () => {
+  test('is that of the lock if the scenario has none', () => {
     expect(jitterOf('cache-lock', {})).toEqual({ numerator: 1, denominator: 4 });
     expect(jitterOf('redlock', {})).toEqual({ numerator: 1, denominator: 1 });
     expect(jitterOf('lock-service', {})).toBeNull();
   });
 
-  test('is that of the scenario where it says so, also none', () => {
+  test('is that of the scenario if it has one, even 0', () => {
     expect(jitterOf('redlock', { jitter: '1/2' })).toEqual({ numerator: 1, denominator: 2 });
     expect(jitterOf('redlock', { jitter: 0 })).toMatchObject({ numerator: 0 });
   });

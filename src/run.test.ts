@@ -17,7 +17,7 @@ import { stores } from './systems/store/store.ts';
 const MS = 1000;
 const NEVER = { numerator: 0, denominator: 1 };
 
-/** What a test lets a seed choose, by name; from 0 to `most`. */
+/** Chooses a number from 0 to `most` for a name. */
 type Choose = (what: string, most: number) => number;
 
 function chooser(seed: number): Choose {
@@ -124,8 +124,7 @@ function chanceOf(seed: number, choose: Choose): ChancePlan {
 }
 
 /**
- * A plan with some of everything that can happen, much of it at whole milliseconds, so that it
- * ties.
+ * A plan with every kind of feature. Many of its times are whole milliseconds, so that ties occur.
  */
 function planOf(seed: number): Plan {
   const choose = chooser(seed);
@@ -187,7 +186,7 @@ describe('a run', () => {
 });
 
 describe('a pinned plan', () => {
-  test('leaves nothing to chance and gives the same trace', () => {
+  test('is deterministic, and gives the same trace', () => {
     let ordered = 0;
     const seeds = some(SEEDS);
     for (const seed of seeds) {
@@ -208,7 +207,7 @@ describe('a pinned plan', () => {
     expect(ordered).toBeGreaterThan(seeds.length / 4);
   });
 
-  test('names nothing that its own run does not have, but what its origin did', () => {
+  test('names nothing that its run lacks, except what its original named', () => {
     for (const seed of SEEDS) {
       const plan = planOf(seed);
       const known = new Set([
@@ -231,7 +230,7 @@ describe('a pinned plan', () => {
     }
   });
 
-  test('survives its own JSON', () => {
+  test('survives a JSON round trip', () => {
     for (const seed of SEEDS.slice(0, 50)) {
       const pinned = pin(planOf(seed));
       const read: Plan = JSON.parse(JSON.stringify(pinned));
@@ -240,7 +239,7 @@ describe('a pinned plan', () => {
   });
 });
 
-/** Chance that draws nothing but ties. */
+/** Draws nothing except ties. */
 const NOTHING: ChancePlan = {
   seed: 0,
   latency: null,
@@ -253,20 +252,20 @@ const NOTHING: ChancePlan = {
 };
 
 describe('a digest', () => {
-  test('does not depend on the order of keys, nor on which line of the plan a fault came from', () => {
+  test('does not depend on the order of keys, or on the index of a fault in the plan', () => {
     const fault = { kind: 'fault', index: 3, atUs: 1 };
     expect(canonical(fault)).toBe('{"atUs":1,"kind":"fault"}');
     expect(canonical({ atUs: 1, kind: 'fault', index: null })).toBe(canonical(fault));
   });
 
-  test('covers all that a message carries', () => {
+  test('covers the complete content of a message', () => {
     const body = { index: 1, list: [{ b: 1, a: 2 }] };
     expect(canonical({ kind: 'send', body })).toBe(
       '{"body":{"index":1,"list":[{"a":2,"b":1}]},"kind":"send"}',
     );
   });
 
-  test('tells traces apart by one microsecond, and by how they ended', () => {
+  test('differs for traces one microsecond apart, or with different endings', () => {
     const trace = run(planOf(1));
     const [first, ...rest] = trace.events;
     if (first === undefined) return expect.unreachable();

@@ -1,11 +1,11 @@
-/** What is told where a package that people bring along is too old for fencepost. */
+/** Tests the message for an installed package that is too old for fencepost. */
 import { expect, test } from 'vitest';
 import { requireVersions } from './installed-version.ts';
 
 const NAMES = ['bullmq', 'fast-check', 'ioredis', 'vitest'] as const;
 const OLDEST = { bullmq: '5.6.0', 'fast-check': '4.0.0', ioredis: '5.3.0', vitest: '3.2.0' };
 
-/** What is thrown where these are installed; '' for nothing. */
+/** Returns the error with these packages installed, or '' if there is none. */
 function told(installed: Readonly<Record<string, string>>): string {
   try {
     requireVersions(NAMES, (name) => installed[name] ?? null);
@@ -36,20 +36,20 @@ test.each([
     '3.1.4',
     'Error: vitest 3.1.4 is installed, and fencepost works with 3.2 or later: npm install --save-dev vitest@4',
   ],
-])('%s %s is refused with what to install', (name, version, line) => {
+])('%s %s is refused, with the version to install', (name, version, line) => {
   expect(told({ ...OLDEST, [name]: version })).toBe(line);
 });
 
-test('the oldest that work are taken, and what is newer than all that were tried', () => {
+test('the oldest supported versions are accepted, and so are untested newer ones', () => {
   expect(told(OLDEST)).toBe('');
   expect(told({ bullmq: '7.0.0', ioredis: '7.0.0-beta.1', vitest: '6.0.0-beta.2' })).toBe('');
 });
 
-test('what is not installed, or has no version, is left to whoever imports it', () => {
+test('a package that is missing, or has no version, is left to its importer', () => {
   expect(told({})).toBe('');
   expect(told({ vitest: 'of our own' })).toBe('');
 });
 
-test('what is installed here works', () => {
+test('the packages installed here are accepted', () => {
   expect(() => requireVersions(NAMES)).not.toThrow();
 });

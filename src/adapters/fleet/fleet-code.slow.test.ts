@@ -1,6 +1,6 @@
 /**
- * A job on the queue runs no code that was not named to the worker, and none that is another than
- * its coordinator had. On a real Redis; left out where there is no `redis-server`.
+ * A job on the queue runs only code whose folder the worker was given, and only in the version that
+ * its coordinator had. Needs `redis-server`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 afterAll(() => shell.remove());
 
-/** Why a worker fails a job that anybody could put on the queue. */
+/** Returns why a worker fails a job that any client could put on the queue. */
 async function failureOf(origin: {
   readonly digest?: string;
   readonly fencepost?: string;

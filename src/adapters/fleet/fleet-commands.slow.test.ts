@@ -1,6 +1,6 @@
 /**
- * What people type to sweep on a queue, and what they get: the built command line on a real Redis.
- * Left out where there is no `redis-server`.
+ * Tests the commands `sweep` and `worker`: the built command line on a real Redis. The tests are
+ * skipped if there is no `redis-server`.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const zombie = join(root, 'fixtures/zombie-writer.yaml');
 const PASSWORD = 'correct-horse-battery';
 
 const KEPT = 'zombie-writer-unfenced-grant-order.yaml';
-/** Of its systems one breaks what it should hold, and one claim never breaks that should. */
+/** One system breaks a claim that should hold, and one claim that should break never does. */
 const SCENARIO = `
 name: parts
 systems:
@@ -30,7 +30,7 @@ const shell = new FleetShell();
 const { folder } = shell;
 const fencepost = shell.start.bind(shell);
 
-/** JSON lines without what depends on the machine. */
+/** Parses JSON lines, without the speed of the machine. */
 function linesOf(out: string): readonly unknown[] {
   const lines = out.trim().split('\n');
   return lines.map((line) =>
@@ -38,7 +38,7 @@ function linesOf(out: string): readonly unknown[] {
   );
 }
 
-// Processes start and end many times, on machines that may be busy.
+// Processes start and end often, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
 const redis = new OneRedis({ password: PASSWORD });
@@ -81,7 +81,7 @@ onRedis(
   },
 );
 
-/** A worker in a program of one's own. */
+/** A worker in a user's program. */
 function ownWorker(queue: string): Started {
   const program = `
     import { startWorker } from ${JSON.stringify(join(root, 'dist/fleet.js'))};
@@ -93,7 +93,7 @@ function ownWorker(queue: string): Started {
   return shell.run('own', ['worker.mjs'], queue);
 }
 
-/** Every file that a command left, by name, without what differs from run to run. */
+/** Returns every file of a command by name, without what differs between runs. */
 function filesOf(place: string): Readonly<Record<string, string>> {
   const reports = join(folder, place, 'reports');
   return Object.fromEntries(
@@ -138,7 +138,7 @@ onRedis(
   },
 );
 
-/** Ports that a process listens on, as Linux tells; none where it tells nothing. */
+/** Returns the ports on which a process listens, or none on other systems than Linux. */
 function listening(pid: number): readonly string[] {
   if (process.platform !== 'linux') return [];
   const sockets = readdirSync(`/proc/${pid}/fd`).map((fd) => {
@@ -157,10 +157,10 @@ function listening(pid: number): readonly string[] {
   );
 }
 
-describe('the files for a fleet', () => {
+describe('the example files of a fleet', () => {
   const read = (name: string): string => readFileSync(join(root, 'fixtures/fleet', name), 'utf8');
 
-  test('a compose file of a queue without a port, a coordinator and workers', () => {
+  test('have a compose file of a queue without a port, a coordinator and workers', () => {
     const { services } = parse(read('compose.yaml'), { strict: true });
     expect(Object.keys(services).sort()).toEqual(['coordinator', 'redis', 'worker']);
     expect(services.worker.command.slice(0, 2)).toEqual(['fencepost', 'worker']);
@@ -168,7 +168,7 @@ describe('the files for a fleet', () => {
     expect(services.redis.command).toContain('noeviction');
   });
 
-  test('a Kubernetes Job whose index is the shard', () => {
+  test('have a Kubernetes Job whose index is the shard', () => {
     const [job, ...others] = parseAllDocuments(read('indexed-job.yaml')).map((one) => one.toJS());
     expect(others).toEqual([]);
     expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'Job' });

@@ -1,6 +1,6 @@
 /**
- * Whatever ends, forgets or lies in a fleet, its sweep has the result of one process, or ends with
- * an error that says what to do. On a real Redis; left out where there is no `redis-server`.
+ * If any part of a fleet ends, loses data or returns garbage, its sweep has the result of one
+ * process, or ends with an error that suggests what to do. Needs `redis-server`.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
 import { said } from './fleet-shell.fixture.ts';
@@ -14,7 +14,7 @@ import {
 } from './trial/fleet.fixture.ts';
 import { OneRedis } from './trial/one-redis.fixture.ts';
 
-// Processes start and end many times, on machines that may be busy.
+// Processes start and end often, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const redis = new OneRedis();
@@ -66,7 +66,7 @@ describe('a sweep has the result of one process', () => {
     await until('some are done', () => worker.done.length === 2);
     first.child.kill('SIGKILL');
     await first.ended;
-    // It was cut before, and is not cut again.
+    // The sweep was split by the first coordinator, and is not split again.
     const { result, err } = await fleet.ended('again', fleet.sweep('again', []));
     expect(result, err).toEqual(alone);
     expect(sorted(fleet.done)).toEqual(ALL);
@@ -194,7 +194,7 @@ describe('a sweep has the result of one process', () => {
   });
 });
 
-describe('a sweep ends with an error, and the same command goes on,', () => {
+describe('a sweep ends with an error', () => {
   onRedis('where a shard fails on every attempt', async () => {
     const sweep = fleet.sweep('fails');
     const faulty = await fleet.work({ mode: 'fails' });

@@ -1,7 +1,7 @@
 /**
- * Laws of the Dockerfile and the compose file in `fixtures/fleet`: what they tell people to type
- * can be typed, and what containers run gives the files and the exit code that they promise. There
- * are no containers here: for each stands a folder laid out as the image and the mounts say.
+ * Tests the Dockerfile and the compose file in `fixtures/fleet`: their documented commands work,
+ * and containers produce the promised files and exit codes. Instead of each container, there is a
+ * folder laid out as the image and the mounts specify.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -48,12 +48,12 @@ const bin = join(folder, 'bin');
 const image = join(folder, 'image/work');
 const manifest: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const zombie = readFileSync(join(root, 'fixtures/zombie-writer.yaml'), 'utf8');
-/** The same, but what breaks should hold. */
+/** The same scenario, but the claim that breaks is listed under `holds`. */
 const wrong = zombie.replace(/breaks: \[.*\]/, 'holds: [grant-order]');
 
 const textOf = (name: string): string => readFileSync(join(root, 'fixtures/fleet', name), 'utf8');
 
-/** The commands in the comment that a file begins with. */
+/** Returns the commands in the header comment of a file. */
 function commandsIn(name: string): readonly string[] {
   const [head = ''] = textOf(name).split(/^[^#]/m);
   return [...head.matchAll(/^# {3}(\S.*)$/gm)].map(([, command = '']) => command);
@@ -65,7 +65,7 @@ function shell(command: string, cwd: string): { code: number | null; out: string
   return { code: ended.status, out: ended.stdout, err: ended.stderr };
 }
 
-/** A program that only writes down what it was given. */
+/** Creates a program that only records its arguments. */
 function stub(name: string): void {
   mkdirSync(bin, { recursive: true });
   const text = `#!/bin/sh\nprintf '%s\\n' "$*" >> "$STUB/${name}.txt"\n`;
@@ -96,7 +96,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A folder for `/work` of a container, and the environment that its commands have. */
+/**
+ * Creates the folder for `/work` of a container. Returns it with the environment of its commands.
+ */
 function workFolder(name: string): { readonly work: string; readonly env: NodeJS.ProcessEnv } {
   const work = join(folder, name);
   mkdirSync(work, { recursive: true });
@@ -105,7 +107,7 @@ function workFolder(name: string): { readonly work: string; readonly env: NodeJS
   return { work, env: { ...process.env, PATH, NO_COLOR: '1' } };
 }
 
-/** Instructions with their arguments; lines that end with `\` go on in the next. */
+/** Instructions with their arguments; a line that ends with `\` continues in the next. */
 const instructions = textOf('Dockerfile')
   .replace(/^#.*\n/gm, '')
   .replace(/\\\n\s*/g, '')
@@ -119,7 +121,7 @@ const argumentOf = (word: string): string =>
   instructions.find(([name]) => name === word)?.[1] ?? '';
 
 describe('the image of a fleet', () => {
-  test('is made by instructions in an order that works, for a user who is not root', () => {
+  test('has its instructions in a working order, and a user who is not root', () => {
     const order = ['FROM', 'ARG', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'CMD'];
     expect(instructions.map(([word]) => word)).toEqual(order);
     expect(argumentOf('FROM')).toMatch(/^node:(22|24)-slim$/);
@@ -129,7 +131,7 @@ describe('the image of a fleet', () => {
     expect(JSON.parse(argumentOf('CMD'))).toEqual(['fencepost', '--help']);
   });
 
-  test('has npm install a tarball that is there, and the packages that fencepost names', () => {
+  test('installs an existing tarball, and the peers of fencepost', () => {
     stub('npm');
     stub('chown');
     const work = join(folder, 'build');
@@ -139,7 +141,7 @@ describe('the image of a fleet', () => {
     for (const name of ['npm', 'chown']) rmSync(join(bin, name));
     expect(code, err).toBe(0);
     const [, ...packages] = (given('npm')[0] ?? '').split(' ').filter((one) => !/^--/.test(one));
-    // Any version may stand beside fencepost; the image has those that it is developed with.
+    // Any peer version within range works; the image has the ones used in development.
     const peers = ['bullmq', 'ioredis'].map((name) => {
       return `${name}@${/\d+/.exec(manifest.devDependencies[name] ?? '')?.[0]}`;
     });
@@ -160,7 +162,7 @@ function compose(variables: Readonly<Record<string, string>> = {}): Compose {
 }
 
 describe('the compose file of a fleet', () => {
-  test('is used by commands that name services of it, in the folder that they lay out', () => {
+  test('matches the documented commands and their folders', () => {
     const { services } = compose();
     const [up, run, down, ...others] = given('docker');
     expect(up).toMatch(/^compose up --build --detach --scale worker=\d+ worker$/);
@@ -199,7 +201,7 @@ describe('the compose file of a fleet', () => {
   );
 });
 
-/** Starts what a service runs, with its volumes in place of its container's folders. */
+/** Starts the command of a service, with its volumes instead of the folders of its container. */
 function begin({ command, volumes, environment, working_dir }: Service, name: string, url: string) {
   expect([working_dir, environment]).toEqual(['/work', { FENCEPOST_QUEUE: 'redis://redis:6379' }]);
   const { work, env } = workFolder(name);

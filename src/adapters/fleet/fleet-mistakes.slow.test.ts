@@ -1,6 +1,6 @@
 /**
- * What people are told who mistype, or whose queue is not as it should be: one line that says what
- * is wrong, shows no password, and comes soon. On a real Redis where there is a `redis-server`.
+ * Tests mistakes in commands and problems of the queue: each is reported in one line, soon, and
+ * without a password. Some tests need `redis-server`.
  */
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -20,7 +20,7 @@ afterEach(() => shell.kill());
 
 afterAll(() => shell.remove());
 
-/** The one line of a command that ended with 2. */
+/** Returns the one line of a command that ended with 2. */
 async function mistake(args: readonly string[], queue?: string): Promise<string> {
   const { code, out, err } = await shell.start('a', args, queue).ended;
   expect([code, out], err).toEqual([2, '']);
@@ -41,12 +41,12 @@ describe('a URL with a password', () => {
     [['run', url], /^redis:\/\/\*\*\*@127\.0\.0\.1:1:1:1: /],
     [['worker', '--queue', `postgres://u:${SECRET}@h/db`], /redis:\/\/ or rediss:\/\/ URL$/],
     [['sweep', `--quue=${url}`], /\/\/\*\*\*@127/],
-  ] as const)('is not said again where none is wanted: %j', async (args, told) => {
+  ] as const)('is not repeated where no URL is expected: %j', async (args, told) => {
     expect(await mistake(args, url)).toMatch(told);
   });
 });
 
-test('a queue that nobody named, or that is not there, is told with what to do', async () => {
+test('a missing or unreachable queue is reported with advice', async () => {
   const there = await mistake(['sweep', zombie, '--queue', 'redis://127.0.0.1:1']);
   expect(there).toBe(
     'redis://127.0.0.1:1: the queue cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
@@ -60,7 +60,7 @@ test('a queue that nobody named, or that is not there, is told with what to do',
   );
 });
 
-describe('a server that takes connections and says nothing', () => {
+describe('a server that accepts connections and never replies', () => {
   let silent: Server | null = null;
   let port = 0;
 
@@ -73,7 +73,7 @@ describe('a server that takes connections and says nothing', () => {
 
   afterAll(() => silent?.close());
 
-  test('holds no command that wants a queue', async () => {
+  test('does not block a command that needs a queue', async () => {
     const url = `redis://u:${SECRET}@127.0.0.1:${port}/1`;
     const commands = [['worker'], ['sweep', zombie]];
     const startedMs = performance.now();
@@ -114,7 +114,7 @@ describe('on a Redis', () => {
   });
 });
 
-test('what a module throws steers no terminal, and makes no line of its own', async () => {
+test('an error of a module cannot control the terminal, and adds no line', async () => {
   const thrown = JSON.stringify('\u001b[2J\u001b]0;mine\u0007\n::error::mine');
   shell.start('own', ['--version']);
   const file = join(shell.folder, 'own/own.yaml');

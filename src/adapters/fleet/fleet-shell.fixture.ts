@@ -1,4 +1,6 @@
-/** Commands of a fleet as processes of the built package, each in a folder that a test names. */
+/**
+ * Runs commands of a fleet as processes of the built package, each in a folder that the test names.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,7 @@ export interface Ended {
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** All that it wrote so far. */
+  /** Returns the output so far. */
   readonly said: () => string;
 }
 
@@ -22,12 +24,12 @@ export class FleetShell {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'fencepost-fleet-'));
   private readonly started: Set<ChildProcess> = new Set();
 
-  /** Runs a command in a folder of its own, so that what it writes has the same names each time. */
+  /** Runs a command in its own folder, so that its files have the same names each time. */
   start(place: string, args: readonly string[], queue?: string): Started {
     return this.run(place, [join(root, 'dist/cli.js'), ...args], queue);
   }
 
-  /** The same for any arguments of `node`. */
+  /** Runs `node` with any arguments in the same way. */
   run(place: string, args: readonly string[], queue?: string): Started {
     const cwd = join(this.folder, place);
     mkdirSync(cwd, { recursive: true });
@@ -51,14 +53,14 @@ export class FleetShell {
     return { child, ended, said: () => out + err };
   }
 
-  /** Writes a file in the folder of commands. */
+  /** Writes a file into the folder of a command. */
   write(place: string, name: string, text: string): void {
     const file = join(this.folder, place, name);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
 
-  /** Ends what still runs. */
+  /** Kills all running processes. */
   async kill(): Promise<void> {
     const running = [...this.started];
     const ends = running.map((child) => new Promise((resolve) => child.once('close', resolve)));
@@ -71,7 +73,7 @@ export class FleetShell {
   }
 }
 
-/** Waits until a command said something; throws where it ends before. */
+/** Waits until the output of a command matches. Throws if the command ends first. */
 export async function said({ said: all, child }: Started, what: RegExp): Promise<void> {
   while (!what.test(all())) {
     if (child.exitCode !== null) throw new Error(`it ended without ${what}: ${all()}`);

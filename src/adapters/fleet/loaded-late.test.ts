@@ -1,11 +1,11 @@
-/** The fleet stands behind its own commands: `run`, which everybody starts, loads none of it. */
+/** Only the fleet commands load the fleet; `run`, the most frequent command, loads none of it. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const src = new URL('../../', import.meta.url);
 
-/** All modules that are loaded with one, without those that are imported later or for types. */
+/** Returns all modules that load with one, without dynamic and type imports. */
 function loadedWith(start: string): ReadonlySet<string> {
   const loaded = new Set<string>();
   const next = [new URL(start, src)];
@@ -26,6 +26,6 @@ test('neither the command line nor `run` loads anything of the fleet', () => {
     const loaded = loadedWith(start);
     expect([...loaded].filter((file) => file.startsWith('adapters/fleet/'))).toEqual([]);
   }
-  // It sees them where they are.
+  // Check that the search finds these modules at all.
   expect(loadedWith('cli/sweep.ts')).toContain('adapters/fleet/shard-order.ts');
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readQueueUrl, withoutSecrets } from './queue-url.ts';
 
-test('a URL says host, port, credentials, database and whether it is TLS', () => {
+test('a URL gives host, port, credentials, database and TLS', () => {
   expect(readQueueUrl('redis://127.0.0.1')).toEqual({
     kind: 'address',
     address: { host: '127.0.0.1', port: 6379 },
@@ -15,7 +15,7 @@ test('a URL says host, port, credentials, database and whether it is TLS', () =>
   });
 });
 
-test('whatever is wrong with a URL, its password is not told', () => {
+test('the message on an invalid URL never contains its password', () => {
   const password = 'hunter2secret';
   for (const url of [
     `redis://me:${password}@host/none`,
@@ -32,7 +32,7 @@ test('whatever is wrong with a URL, its password is not told', () => {
   }
 });
 
-test('no text that is shown holds the password, whatever is in it', () => {
+test('no shown text contains the password, for any password', () => {
   const passwords = fc.string({ minLength: 6, maxLength: 30 }).filter((text) => text.trim() !== '');
   const schemes = fc.constantFrom('redis', 'rediss');
   fc.assert(

@@ -18,7 +18,7 @@ function orderOf(change: Partial<ShardOrder> = {}, version: string = '1.0.0'): S
 
 const idOf = (order: ShardOrder): string => jobIdOf(sweepIdOf(order), order.shard);
 
-test('a job is read again as it was written, under its own id only', () => {
+test('a job is read as it was written, and only under its own id', () => {
   const order = orderOf();
   const written: unknown = JSON.parse(JSON.stringify(order));
   expect(readOrder(idOf(order), written)).toEqual(order);
@@ -28,7 +28,7 @@ test('a job is read again as it was written, under its own id only', () => {
   }
 });
 
-test('the id of a sweep tells apart all that its result depends on, and no more', () => {
+test('the id of a sweep depends on everything that its result depends on, and on no more', () => {
   const [scenario] = orderOf().scenarios;
   if (scenario === undefined) throw new Error('there is one');
   const { origin } = scenario;
@@ -46,7 +46,7 @@ test('the id of a sweep tells apart all that its result depends on, and no more'
   expect(sweepIdOf(orderOf({ shard: { index: 1, of: 8 } }))).toBe(ids[0]);
 });
 
-test('what is no order is refused with the place of what is wrong', () => {
+test('an invalid order is refused with the place of its mistake', () => {
   const order = orderOf();
   for (const [data, where] of [
     [null, ''],

@@ -29,7 +29,7 @@ writeFileSync(join(folder, 'shared.ts'), 'export const shared: number[] = [];');
 
 type Handles = Parameters<Body<object, { modules: { counter: Counter; other?: object } }>>[1];
 
-/** What the sections of a run say, whose body is handed these modules. */
+/** Runs sections whose body gets these modules, and logs their state. */
 async function traceOf(given: Readonly<Record<string, string>>, seed: number): Promise<Trace> {
   const body = async (_: unknown, { modules, client }: Handles): Promise<void> => {
     const { counter, other } = modules;
@@ -53,7 +53,7 @@ function saidIn({ events }: Trace): readonly string[] {
   );
 }
 
-test('each process has own instances of a test’s modules, and each seed has', async () => {
+test('each process has its own instances of a test’s modules, new for each seed', async () => {
   const first = await traceOf({ counter: './counter.ts' }, 1);
   const said = saidIn(first).filter((line) => !line.startsWith('probe'));
   expect(said.map((line) => line.split(' ').at(-2))).toEqual(['1', '2', '1', '2']);
@@ -62,7 +62,7 @@ test('each process has own instances of a test’s modules, and each seed has', 
   expect(saidIn(await traceOf({ counter: './counter.ts' }, 2))).not.toEqual(saidIn(first));
 });
 
-test('modules of one test share what both import, also where one awaits', async () => {
+test('modules of one test share their common imports, even if one awaits', async () => {
   const trace = await traceOf({ counter: './counter.ts', other: './other.mjs' }, 1);
   const said = saidIn(trace).filter((line) => !line.startsWith('probe'));
   expect(said.map((line) => line.split(' ').slice(-2).join())).toEqual([
@@ -73,7 +73,7 @@ test('modules of one test share what both import, also where one awaits', async 
   ]);
 });
 
-test('what is no path, or leads nowhere, is told by its name', async () => {
+test('a value that is not a path, or a missing file, is reported with its name', async () => {
   expect(() => new BodyModules({ lock: 'my-lock' })).toThrow('modules.lock: expected a path');
   expect(() => new BodyModules('my-lock')).toThrow('modules: expected names with paths');
   const missing = new BodyModules({ lock: './gone.ts' });
@@ -88,7 +88,7 @@ export const ping = () => new Promise((resolve) => {
 });
 `;
 
-test('a module of a test connects to what `hosts` names, and its body adds no server', async () => {
+test('a test’s module connects to the hosts in `hosts`, and its body adds no server', async () => {
   writeFileSync(join(folder, 'driver.mjs'), DRIVER);
   type Driver = { modules: { driver: { ping: () => Promise<string> } } };
   const body: Body<object, Driver> = async (_, { modules, client }) => {
@@ -110,7 +110,7 @@ test('a module of a test connects to what `hosts` names, and its body adds no se
   );
 });
 
-test('the types of modules are those that a test says', () => {
+test('the types of modules are those that a test declares', () => {
   const written = (define: SimTest): void => {
     const options = { faults: [], modules: { counter: './counter.ts' } } as const;
     define<{ counter: Counter }>('typed', options, async (_, { modules }) => {

@@ -19,7 +19,7 @@ faults:
 writeFileSync(zombie, ZOMBIE);
 writeFileSync(join(folder, 'wrong.yaml'), ZOMBIE.replace('pause', 'pausee'));
 
-/** Why a check was rejected. */
+/** Returns the error of a rejected check. */
 async function rejected(check: Promise<CheckedScenario>): Promise<Error> {
   return await check.then(
     () => expect.fail('it passed'),
@@ -27,9 +27,9 @@ async function rejected(check: Promise<CheckedScenario>): Promise<Error> {
   );
 }
 
-test('a scenario whose expectations are met resolves to what was counted of each', async () => {
+test('a scenario that meets its expectations resolves to the counts of each', async () => {
   const twin = await checkScenario(zombie, { seeds: 40, system: 'twin' });
-  // It ends where nothing is left to be seen.
+  // The run stops once every claim that should break is broken.
   const broke = { claim: 'grant-order', expected: 'breaks', exercised: 1, broken: 1 };
   expect(twin).toEqual({ systems: [{ name: 'twin', seeds: 2, expectations: [broke] }] });
   const fenced = await checkScenario(zombie, { seeds: 40, system: 'fenced' });
@@ -37,7 +37,7 @@ test('a scenario whose expectations are met resolves to what was counted of each
   expect(fenced.systems[0]?.expectations[0]?.exercised).toBeGreaterThan(0);
 });
 
-test('one that is not met rejects with the block, the seed, and how to run it again', async () => {
+test('one that does not rejects with the failure block, the seed, and a command', async () => {
   const error = await rejected(checkScenario(zombie, { seeds: 40, system: 'unfenced' }));
   expect(error).toBeInstanceOf(ScenarioCheckFailed);
   expect(error.message).toMatch(
@@ -76,18 +76,18 @@ test.each<[string, () => Promise<CheckedScenario>, string]>([
       ),
     'a body is not for a file; say {',
   ],
-])('%s that is wrong is an error of another class, with its place', async (_, check, why) => {
+])('a mistake in %s rejects with another error class, and its place', async (_, check, why) => {
   const error = await rejected(check());
   expect(error.message).toContain(why);
   expect(error).not.toBeInstanceOf(ScenarioCheckFailed);
 });
 
-test('a path from the working directory is found, too', async () => {
+test('a path relative to the working directory is accepted, too', async () => {
   const { systems } = await checkScenario('fixtures/six-steps.yaml', { seeds: 1 });
   expect(systems.length).toBeGreaterThan(0);
 });
 
-test('options and a body are what simTest takes', async () => {
+test('accepts the options and the body of simTest', async () => {
   const faults = [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }] as const;
   const own = { name: 'no lock', lock: 'none', seeds: 20, faults } as const;
   const workload = { kind: 'read-modify-write' } as const;

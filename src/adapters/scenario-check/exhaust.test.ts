@@ -1,4 +1,7 @@
-/** `exhaust`: a test that examines every plan of a scope, of generators and of its own body. */
+/**
+ * Tests `exhaust`: a test that examines every plan of a scope, for a named lock and for its own
+ * body.
+ */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runTest } from './check-scenario.ts';
@@ -6,10 +9,10 @@ import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './op
 import { lockOfBody } from './subject.ts';
 import { readWishes } from './test-place.ts';
 
-/** Loaded once more for each test, and so one that imports nothing. */
+/** Loaded again for each test, so a module without imports. */
 const HERE = join(import.meta.dirname, 'known-names.ts');
 
-/** What a test printed, or why it failed. */
+/** Returns the output of a test, or its error. */
 async function ended(options: AnyOptions, body?: Body<object, object>, seed = ''): Promise<string> {
   const printed: string[] = [];
   const lock = body === undefined ? null : lockOfBody({}, body, []);
@@ -33,14 +36,14 @@ const scenario: WrittenHere = {
 };
 const exhaust = { faults: 1, clients: 2, sections: 1 };
 
-test('a system that holds says what was exhausted', async () => {
+test('a system that holds reports the exhausted scope', async () => {
   const options = { ...scenario, lock: 'lock-service', store: 'fenced', exhaust } as const;
   expect(await ended(options)).toMatch(
     /^fencepost: small: exhausted: ≤ 1 fault of pause; lengths at .*; latency 1 ms; \d+ plans$/,
   );
 });
 
-test('one that breaks fails with the first plan that breaks it, which has the fewest faults', async () => {
+test('one that breaks fails with the first broken plan, which has the fewest faults', async () => {
   const options = { ...scenario, lock: 'lock-service', store: 'unfenced' } as const;
   const failed = await ended({ ...options, exhaust: { ...exhaust, faults: 2, ties: 1 } });
   expect(failed).toMatch(/grant-order of lock-service, plan \d+$/m);
@@ -48,14 +51,14 @@ test('one that breaks fails with the first plan that breaks it, which has the fe
   expect(failed).toMatch(/^plan: +FENCEPOST_SEED=\d+ /m);
 });
 
-test('a plan that there is not is refused', async () => {
+test('an unknown plan number is refused', async () => {
   const options = { ...scenario, lock: 'lock-service', store: 'fenced', exhaust } as const;
   expect(await ended(options, undefined, '9999')).toMatch(
     /there is no plan 9999; the last is \d+$/,
   );
 });
 
-test('the body of a test is exhausted, too', async () => {
+test('the body of a test is searched exhaustively, too', async () => {
   const body: Body<object, object> = async (section) => {
     const guard = section.guard({ token: 1 });
     await section.mark('deciding');

@@ -7,7 +7,7 @@ import { storeKinds } from '../../systems/store/store-kinds.ts';
 import { type LockOptions, SCENARIO_FIELDS, type WrittenHere } from './options.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 
-/** Everything that can be said, and nothing twice. */
+/** Every field with a value, each once. */
 const everything: Required<ScenarioFields> = {
   description: 'all of it',
   hosts: {},
@@ -68,7 +68,7 @@ const everything: Required<ScenarioFields> = {
   maxEvents: 1000,
 };
 
-test('what can be typed is what a scenario file may say, field by field', () => {
+test('the typed fields are those of a scenario file, with valid values', () => {
   const text = JSON.stringify({
     ...everything,
     name: 'everything',
@@ -79,14 +79,14 @@ test('what can be typed is what a scenario file may say, field by field', () => 
   expect([...Object.keys(everything)].sort()).toEqual([...SCENARIO_FIELDS].sort());
 });
 
-test('there is no field of a scenario file that cannot be typed', () => {
+test('every field of a scenario file is typed', () => {
   const [issue] = scenarioFileSchema.safeParse({ unknown: 1 }).error?.issues.slice(-1) ?? [];
   const known = issue?.message.replace('field: ', '').split(' ') ?? [];
   const own = known.filter((field) => !['name', 'use', 'systems'].includes(field));
   expect(own.sort()).toEqual([...SCENARIO_FIELDS].sort());
 });
 
-test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is read so', () => {
+test('an epoch may be typed as a day, as a time in UTC, or as 0, and is accepted', () => {
   const epochs: readonly NonNullable<ScenarioFields['epoch']>[] = [
     '2024-01-01',
     '2024-01-01T12:30:00Z',
@@ -186,8 +186,8 @@ const CLAIM_NAMES = [
   'loss-noticed',
 ] as const;
 
-test('the names of locks, stores and claims are typed, for editors to complete, and others too', () => {
-  // Of a field that is only a string nothing would be left, and these would not compile.
+test('the names of locks, stores and claims are typed for completion, and others accepted', () => {
+  // If the field were a plain string, these lines would not compile.
   const locks: Literals<LockOptions['lock'], typeof LOCK_NAMES> = LOCK_NAMES;
   const stores: Literals<WrittenHere['store'], typeof STORE_NAMES> = STORE_NAMES;
   type Claims = NonNullable<WrittenHere['holds'] | WrittenHere['breaks']>[number];

@@ -11,7 +11,7 @@ const body: Body<object, object> = async (section) => {
   await section.guard().work();
 };
 
-/** What a test with these options is about; plain JavaScript may give any. */
+/** Returns the subject of a test with these options. Plain JavaScript may pass any. */
 async function subjectOf(options: object, given?: Body<object, object>): Promise<TestSubject> {
   const isOptions = (value: object): value is AnyOptions => typeof value === 'object';
   if (!isOptions(options)) return expect.fail('no options');
@@ -25,7 +25,7 @@ const problemsOf = async (options: object, given?: Body<object, object>): Promis
   return error instanceof TestRefused ? error.message : expect.fail(String(error));
 };
 
-test('a body that takes no lock runs without acquiring, and is asked about its data', async () => {
+test('a body without a lock runs without acquiring, and is judged by its data', async () => {
   const isOptions = (value: object): value is AnyOptions => typeof value === 'object';
   const options: object = { ...none, lock: 'none', clients: { count: 2, concurrency: 3 } };
   if (!isOptions(options)) return expect.fail('no options');
@@ -46,7 +46,7 @@ test('a body that takes no lock runs without acquiring, and is asked about its d
 });
 
 describe('options', () => {
-  test('mean what the fields of a scenario file mean', async () => {
+  test('have the meaning of the fields of a scenario file', async () => {
     const { scenario, systems } = await subjectOf({
       lock: 'redis',
       options: { release: 'delete' },
@@ -64,7 +64,7 @@ describe('options', () => {
     ]);
   });
 
-  test('that name no claim expect grant-order to hold, before a store without a fence', async () => {
+  test('without a claim expect grant-order to hold, for a store without a fence', async () => {
     const { systems } = await subjectOf(none, body);
     expect(systems).toMatchObject([
       { lock: 'own-lock', store: 'unfenced', expect: { holds: ['grant-order'], breaks: [] } },
@@ -73,7 +73,7 @@ describe('options', () => {
     expect(breaking.systems[0]?.expect).toEqual({ holds: [], breaks: ['fence-monotone'] });
   });
 
-  test('let faults be placed at what the body calls its operations and marks', async () => {
+  test('allow faults at the operations and marks of the body', async () => {
     const faults: WrittenHere['faults'] = [{ pause: { before: 'waiting', for: '1ms' } }];
     const { systems } = await subjectOf({ faults }, body);
     expect(systems[0]?.operations).toEqual(['checked', 'waiting']);
@@ -100,7 +100,7 @@ describe('options', () => {
     expect(await problemsOf({ ...none, ...options }, body)).toContain(text);
   });
 
-  test('without a body need a lock, and nothing that is for a body', async () => {
+  test('without a body need a lock, and refuse options for a body', async () => {
     expect(await problemsOf(none)).toContain('lock: is missing; give a body');
     expect(await problemsOf({ ...none, lock: 'redlok' })).toBe(
       'lock: unknown lock "redlok"; did you mean "redlock"?',
@@ -118,13 +118,13 @@ describe('a definition', () => {
   const buildAsync: LockDefinition['buildAsync'] = () => () => async (section) =>
     section.guard().leave();
 
-  test('takes the place of a body', async () => {
+  test('replaces a body', async () => {
     const lock = { about: 'a lock that is none', servers: [], buildAsync };
     expect((await subjectOf({ ...none, lock })).systems).toMatchObject([{ lock: 'own-lock' }]);
     expect(await problemsOf({ ...none, lock: { buildAsync } })).toBe('lock.about is no text');
   });
 
-  test('adds words', async () => {
+  test('adds names', async () => {
     const judge = (): { exercised: number } => ({ exercised: 1 });
     const use = defineSystem({ claims: { calm: { about: 'nothing breaks it', judge } } });
     const { systems } = await subjectOf({ ...none, use, holds: ['calm'] }, body);
@@ -134,7 +134,7 @@ describe('a definition', () => {
 });
 
 describe('a scenario', () => {
-  test('is a file beside the test, or a text, in which the body is the lock own-lock', async () => {
+  test('is a file beside the test, or a text in which the body is the lock own-lock', async () => {
     const file = await subjectOf({ scenario: './zombie-writer.yaml', system: 'fenced' });
     expect(file.systems.map(({ name }) => name)).toEqual(['fenced']);
     const scenario = [

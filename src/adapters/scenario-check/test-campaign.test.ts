@@ -7,7 +7,7 @@ import { adviceFor } from './test-campaign.ts';
 
 type Claims = SystemResult['claims'];
 
-/** Time is up once it was asked for so often. */
+/** A stopwatch that is over after this many queries. */
 class Counted extends Stopwatch {
   private left: number;
 
@@ -25,7 +25,7 @@ class Counted extends Stopwatch {
 
 type Options = BodyOptions<object, object> | LockOptions;
 
-/** What is advised after seeds on which nothing was exercised. */
+/** Returns the advice after seeds on which no claim was exercised. */
 async function adviceOn(
   options: Options,
   claims: Claims = {},
@@ -48,18 +48,21 @@ const before = (point: string): Pick<WrittenHere, 'faults' | 'workload'> => ({
 test.each([
   ['release', 'faults[0].pause.before: '],
   ['alice/1/releasing', 'faults[0].pause.before: '],
-])('a fault at %s, which the body does not do, is refused with what it does', async (point, at) => {
-  const refused = await adviceOn(before(point)).catch(String);
-  expect(refused).toContain(at);
-  expect(refused).toContain('deleting');
-});
+])(
+  'a fault at %s, which the body never reaches, is refused with its real points',
+  async (point, at) => {
+    const refused = await adviceOn(before(point)).catch(String);
+    expect(refused).toContain(at);
+    expect(refused).toContain('deleting');
+  },
+);
 
-test('a fault that is placed well is not', async () => {
+test('a fault at an existing point is accepted', async () => {
   expect(await adviceOn(before('deleting'))).toContain('take more');
   expect(await adviceOn(before('alice/1/deleting'))).toContain('take more');
 });
 
-test('a claim that was not put to the test is told what helps', async () => {
+test('a claim that was not exercised gets advice', async () => {
   const more =
     /^ {2}take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`$/;
   expect(await adviceOn(before('write'))).toMatch(more);
@@ -68,14 +71,14 @@ test('a claim that was not put to the test is told what helps', async () => {
   expect(await adviceOn({ ...before('write'), holds })).toMatch(more);
 });
 
-test('a claim that was put to the test needs none', async () => {
+test('a claim that was exercised gets none', async () => {
   const judged = { due: 3, judged: 3, unknown: 0 };
   const exercised = { ...judged, broken: 0, firstSeed: null, exercised: 3, avoided: 0 };
   const claims = { 'grant-order': exercised };
   expect(await adviceOn(before('write'), claims)).toBe('');
 });
 
-test('a test whose time ends as it looks again at what siblings broke says that', async () => {
+test('a test that times out during the comparison with twins reports that', async () => {
   const cut = await adviceOn(before('write'), {}, new Counted(0));
   expect(cut).toMatch(/^ {2}timed out after 60 s, before it was known what is avoided here: raise/);
 });

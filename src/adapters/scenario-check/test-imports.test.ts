@@ -17,7 +17,7 @@ for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, nam
 
 let count = 0;
 
-/** What is wrong with a test that begins with these imports. */
+/** Returns the problems of a test that begins with these imports. */
 async function problemsOf(imports: string): Promise<readonly string[]> {
   count += 1;
   const file = join(folder, `case-${count}.test.ts`);
@@ -26,7 +26,7 @@ async function problemsOf(imports: string): Promise<readonly string[]> {
   return error instanceof TestRefused ? error.message.split('\n') : [];
 }
 
-test('an import that draws as it is loaded is told, with the form that does without', async () => {
+test('an import that draws a random value at load time is refused, with a remedy', async () => {
   expect(await problemsOf(`import { OWNER } from './owner.ts';\nconsole.log(OWNER);`)).toEqual([
     "import './owner.ts': it draws a random value as it is loaded, which all simulated processes share;",
     "  let each have its own: modules: { owner: './owner.ts' }",
@@ -42,6 +42,6 @@ test.each([
   ['is imported later', `const later = () => import('./owner.ts');\nlater;`],
   ['cannot be loaded by Node', `import './broken.mjs';\nimport './style.css';\nimport '@/alias';`],
   ['is of a package', `import fc from 'fast-check';\nfc;`],
-])('what %s is no matter', async (_, imports) => {
+])('an import that %s is accepted', async (_, imports) => {
   expect(await problemsOf(imports)).toEqual([]);
 });

@@ -10,7 +10,7 @@ const place = (name: string): Parameters<typeof slugOf>[0] => ({
 });
 
 describe('the name of a test', () => {
-  test('becomes one that scenarios and file systems take', () => {
+  test('becomes a valid name for scenarios and file systems', () => {
     expect(slugOf(place('keeps “order” / a.b'))).toBe('locks-keeps-order-a.b');
     expect(slugOf({ ...place(''), fullName: '42' })).toMatch(/^42-[0-9a-f]{6}$/);
     expect(slugOf({ ...place(''), fullName: '…' })).toMatch(/^test-[0-9a-f]{6}$/);
@@ -19,7 +19,7 @@ describe('the name of a test', () => {
     expect(one?.length).toBeLessThanOrEqual(60);
   });
 
-  test('stands in the command as a pattern that means itself, quoted for a shell', () => {
+  test('is an escaped pattern in the command, quoted for a shell', () => {
     const words = commandWith('FENCEPOST_SEED=17', place("it's 1 + 1 (of *)"));
     expect(shellWords(words).join(' ')).toBe(
       `FENCEPOST_SEED=17 npx vitest run src/lock.test.ts -t 'it'\\''s 1 \\+ 1 \\(of \\*\\)'`,
@@ -28,7 +28,7 @@ describe('the name of a test', () => {
 });
 
 describe('the environment', () => {
-  test('says which seeds are taken instead of the test’s own', () => {
+  test('can replace the seeds of a test', () => {
     const own = { from: 5, to: 9 };
     const seeds = (text: string): unknown => seedsOf(own, readWishes({ FENCEPOST_SEEDS: text }));
     expect(seeds('')).toEqual(own);
@@ -39,7 +39,7 @@ describe('the environment', () => {
     expect(() => readWishes({ FENCEPOST_SEED: '-1' })).toThrow('FENCEPOST_SEED -1: a whole');
   });
 
-  test('asks for plans to be written by 1, and not by 0', () => {
+  test('requests kept plans with 1, and not with 0', () => {
     const isUpdate = (text: string): boolean => readWishes({ FENCEPOST_UPDATE: text }).isUpdate;
     expect(['1', 'true', '0', 'false', ''].map(isUpdate)).toEqual([
       true,

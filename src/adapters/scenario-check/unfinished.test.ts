@@ -1,4 +1,4 @@
-/** A test whose body waits for ever fails with the place where it does, unless it may. */
+/** A test whose body never ends fails with the place where it waits, unless that is allowed. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runTest } from './check-scenario.ts';
@@ -6,7 +6,7 @@ import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './op
 import { lockOfBody } from './subject.ts';
 import { readWishes } from './test-place.ts';
 
-/** Loaded once more for each test, and so one that imports nothing. */
+/** Loaded again for each test, so a module without imports. */
 const HERE = join(import.meta.dirname, 'known-names.ts');
 
 const scenario = {
@@ -17,7 +17,7 @@ const scenario = {
   seeds: 20,
 } as const;
 
-/** Why a test failed whose body waits for ever in so many of its sections; '' if it passed. */
+/** Returns the error of a test whose body never ends with a probability of `odds`, or ''. */
 async function whyFailed(odds: number, more: Partial<WrittenHere>, seed = ''): Promise<string> {
   const body: Body<object, object> = async (section) => {
     const guard = section.guard({ token: 1 });
@@ -38,14 +38,14 @@ async function whyFailed(odds: number, more: Partial<WrittenHere>, seed = ''): P
   return '';
 }
 
-test('a body that waits for ever fails its test, although nothing is said of it', async () => {
+test('a body that waits forever fails its test, even if `progress` is not listed', async () => {
   const why = await whyFailed(1, { holds: ['single-flight'] });
   expect(why).toMatch(
     /✗ \w+'s section 1 never ended; waiting\s+since .* at unfinished\.test\.ts:\d+/,
   );
 });
 
-test('what it may break does not fail it, unless too little else was judged', async () => {
+test('a listed `progress` does not fail it, unless too little else was judged', async () => {
   const lists = { breaks: ['no-lost-update'], may: ['progress'] } as const;
   expect(await whyFailed(0.001, lists)).toBe('');
   expect(await whyFailed(1, { holds: ['single-flight'], may: ['progress'] })).toMatch(
@@ -53,7 +53,7 @@ test('what it may break does not fail it, unless too little else was judged', as
   );
 });
 
-test('of a single seed nothing is held against it that its test lists', async () => {
+test('on a single seed, a breach of a listed claim does not fail it', async () => {
   expect(await whyFailed(1, { breaks: ['progress'] }, '3')).toBe('');
   expect(await whyFailed(1, { breaks: ['no-lost-update'] }, '3')).toContain('never ended');
 });

@@ -1,8 +1,8 @@
-/** What never ends in a test of users is named at the terminal, and ended: in each pool. */
+/** A test that never ends is named on the terminal, and ended, in each pool. */
 import { afterAll, expect, test } from 'vitest';
 import { outputOf, Project } from './project.fixture.ts';
 
-/** A test whose body does `what` in a tenth of its sections. */
+/** Returns a test whose body runs `what` in a tenth of its sections. */
 function testThat(what: string): string {
   return `import { simTest } from 'fencepost/vitest';
 simTest('holds', { seeds: 50, clients: { count: 2 }, faults: [] }, async (section: any) => {
@@ -20,10 +20,10 @@ const project = new Project({
 afterAll(() => project.remove());
 
 type Limits = Readonly<Record<string, string>>;
-/** In one pool the limit is the default; the other watches in the same way. */
+/** One pool uses the default limit; the watchdog of the others is the same. */
 const SHORT: Limits = { FENCEPOST_STALL_MS: '1000' };
 
-/** How vitest ended, and what stood at the terminal. */
+/** Returns the exit code and the output of vitest. */
 async function run(
   file: string,
   pool: string,

@@ -1,6 +1,6 @@
 /**
- * A project of somebody who has installed fencepost and vitest, in a temporary folder, and what
- * `npx vitest` makes of its tests there.
+ * A project with fencepost and vitest installed, in a temporary folder, and the results of
+ * `npx vitest` on its tests.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import {
@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** How a test ended, and what it printed as its failure. */
+/** The status of a test, and its failure message. */
 export interface Ended {
   readonly status: string;
   readonly message: string;
@@ -28,7 +28,7 @@ export interface Ended {
 export interface Ran {
   readonly code: number | null;
   readonly output: string;
-  /** By the names of the tests; those that were left out are not there. */
+  /** By the names of the tests, without those that were filtered out. */
   readonly tests: ReadonlyMap<string, Ended>;
 }
 
@@ -49,14 +49,14 @@ export class Project {
     cpSync(join(root, 'dist'), join(home, 'dist'), { recursive: true });
   }
 
-  /** A package of this repository's, as if it were installed. */
+  /** Links a package of this repository, as if it were installed. */
   link(name: string): void {
     const place = join(this.folder, 'node_modules', name);
     mkdirSync(dirname(place), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), place);
   }
 
-  /** As a package of the same repository is: vitest transforms it like the project's own files. */
+  /** Links fencepost as in a monorepo: vitest transforms it like the project's own files. */
   linkFencepost(): void {
     const place = join(this.folder, 'node_modules/fencepost');
     rmSync(place, { recursive: true });
@@ -73,12 +73,12 @@ export class Project {
     return readFileSync(join(this.folder, path), 'utf8');
   }
 
-  /** Starts vitest; `more` stands in the environment. */
+  /** Starts vitest, with `more` in the environment. */
   start(args: readonly string[], more: Settings = {}): ChildProcessWithoutNullStreams {
     return this.startNode(join(root, 'node_modules/vitest/vitest.mjs'), args, more);
   }
 
-  /** Starts a script of Node. */
+  /** Starts a Node script. */
   startNode(
     script: string,
     args: readonly string[] = [],
@@ -89,7 +89,7 @@ export class Project {
     return spawn(process.execPath, [script, ...args], { cwd: this.folder, env });
   }
 
-  /** `vitest run` with these arguments, to its end. */
+  /** Runs `vitest run` with these arguments. */
   async run(args: readonly string[], more: Settings = {}): Promise<Ran> {
     const report = join(this.folder, `report-${Math.trunc(performance.now() * 1000)}.json`);
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`];
@@ -104,12 +104,12 @@ export class Project {
   }
 }
 
-/** Variables of the vitest that runs this, and of those who want something of fencepost. */
+/** Returns true for variables that vitest sets, or that configure fencepost. */
 function isOfTests(name: string): boolean {
   return /^(VITEST|FENCEPOST|TEST$|MODE$|DEV$|PROD$|SSR$|BASE_URL$|NODE_ENV$|FORCE_)/.test(name);
 }
 
-/** Gathers what a process prints; ask for it when it is wanted. */
+/** Collects the output of a process. The result returns the output so far. */
 export function outputOf(child: ChildProcessWithoutNullStreams): () => string {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {

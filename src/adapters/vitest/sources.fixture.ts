@@ -1,22 +1,22 @@
-/** Test files of a user of `fencepost/vitest`, as texts. */
+/** Test files of users of `fencepost/vitest`, as texts. */
 import { readFileSync } from 'node:fs';
 
 const page = readFileSync(new URL('../../../docs/library.md', import.meta.url), 'utf8');
 const shown = [...page.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) => text);
 
-/** The test that `docs/library.md` shows: it fails. */
+/** The test in `docs/library.md`, which fails. */
 export const shownTest: string =
   shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the page shows no test';
 
-/** The one of the page whose lock, with its owner and its driver, each process has for itself. */
+/** The test of the page in which each process loads its own lock, owner and driver. */
 export const modulesTest: string =
   shown.find((text) => text.includes('modules:')) ?? 'the page shows no modules';
 
-/** The one of the page whose mutex is in the memory of a process. */
+/** The test of the page with a mutex in process memory. */
 export const turnsTest: string =
   shown.find((text) => text.includes('async-mutex')) ?? 'the page shows no mutex';
 
-/** Such a lock, as it might stand in somebody's code. */
+/** A lock for that test, as it might stand in a user's code. */
 export const driverLock = `
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
@@ -35,7 +35,7 @@ const [above = '', , body = ''] = shownTest.split(
   /^(simTest\([\s\S]*?async \(section, \{ redis \}\) => \{)$/m,
 );
 
-/** What that test consists of, for others. */
+/** The parts of the first test, for other tests. */
 export const lockFile: string = `
 import type { AsyncClient, AsyncSection } from 'fencepost';
 import type { ServerHost, World } from 'fencepost/servers';
@@ -58,7 +58,7 @@ import { simTest } from 'fencepost/vitest';
 import { body, myLock, pauses } from './my-tests.ts';
 `;
 
-/** One of each kind of test. */
+/** One test of each kind. */
 export const manyTests: string = `${head}
 describe('locks of fencepost', () => {
   simTest('a name', { lock: 'redlock', faults: pauses, holds: ['mutual-exclusion'], seeds: 20 });
@@ -119,7 +119,7 @@ simTest('no options', {} as any);
 simTest('a file that is missing', { scenario: './none.yaml' });
 `;
 
-/** Several at once, beside a test of vitest's own. */
+/** Several concurrent tests, beside a plain vitest test. */
 export const togetherTests: string = `${head}
 describe.concurrent('together', () => {
   for (const name of ['one', 'two', 'three']) simTest(name, { ...myLock, faults: [], seeds: 50 }, body);
@@ -132,7 +132,7 @@ describe.concurrent('together', () => {
 });
 `;
 
-/** Under vitest's own fake timers, which are as they were afterwards. */
+/** Tests under vitest's own fake timers, which are unchanged afterwards. */
 export const fakeTimersTests: string = `${head}
 const real = [setTimeout, setImmediate, Date, performance.now];
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
@@ -150,18 +150,20 @@ test('fake timers', () => {
 });
 `;
 
-/** The same before a store that compares tokens, to which the body gives none. */
+/** The first test with a store that compares tokens; its body passes none. */
 export const tokenlessTest: string = shownTest
   .replace('read-modify-write', 'blind-writes')
   .replace('faults:', "store: 'fenced',\n  faults:");
 
-/** With tokens: it holds. */
+/** The same test with tokens: it holds. */
 export const curedTest: string = tokenlessTest.replaceAll('acquire', 'acquireWithToken');
 
-/** Without any work. */
+/** The same test without any work. */
 export const idleTest: string = tokenlessTest.replace(/^.*await guard\.work\(\).*$/m, '');
 
-/** Three in which nobody ever has a lock, or nobody waits for the work; nothing else goes wrong. */
+/**
+ * Three tests in which no client ever gets the lock, or the work is not awaited, without any fault.
+ */
 export const saboteurTests: string = `${head}
 const calm = { ...myLock, faults: [], holds: ['grant-order'], seeds: 5 } as const;
 simTest('an unknown command', calm, async (section, { redis }) => {
@@ -179,13 +181,13 @@ simTest('no await', calm, async (section, { redis }) => {
 });
 `;
 
-/** One that goes on for hours. */
+/** A test that takes hours. */
 export const longTest: string = shownTest.replace(
   /faults: .*/,
   'faults: [], seeds: 1e7, timeout: 1e8,',
 );
 
-/** Runs `long.test.ts`, and cancels it while its seeds run, as a person does by a key. */
+/** Runs `long.test.ts`, and cancels it during its seeds, like a key press. */
 export const cancelScript = `
 import { createVitest } from 'vitest/node';
 const vitest = await createVitest('test', { watch: false });

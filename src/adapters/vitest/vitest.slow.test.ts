@@ -1,4 +1,4 @@
-/** `fencepost/vitest` in a project of its users: real processes of vitest, in each pool. */
+/** Tests `fencepost/vitest` in a user's project: real vitest processes, in each pool. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import {
 } from './sources.fixture.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** For what a machine that is busy takes. */
+/** Allows for a busy machine. */
 const PATIENCE = { timeout: 30_000 };
 
 const NAME = 'two clients never lose an update';
@@ -48,7 +48,7 @@ afterAll(() => project.remove());
 const failed = (ran: Ran): readonly string[] =>
   [...ran.tests].filter(([, { status }]) => status === 'failed').map(([name]) => name);
 
-/** Without the line of the stack, which each pool numbers in its own way. */
+/** Removes the stack line, whose numbers differ between pools. */
 const messages = ({ tests }: Ran): ReadonlyMap<string, string> =>
   new Map([...tests].map(([name, { message }]) => [name, message.replace(/\n\s+at .*/g, '')]));
 
@@ -61,7 +61,7 @@ describe('a run in forks', () => {
   const messageOf = async (name: string): Promise<string> =>
     messages(await running()).get(name) ?? '';
 
-  test('fails with the block of a failure, and the place of the test', async () => {
+  test('fails with a failure block, and the place of the test', async () => {
     const { code, tests } = await running();
     expect(code).toBe(1);
     const { status, message } = tests.get(NAME) ?? expect.fail('it did not run');
@@ -97,7 +97,7 @@ describe('a run in forks', () => {
     expect(message.split('\n').length - 1).toBeLessThanOrEqual(25);
   });
 
-  test('passes where expectations are met, and fails where they are not', async () => {
+  test('passes if expectations are met, and fails otherwise', async () => {
     const ran = await running();
     expect([...failed(ran)].sort()).toEqual(
       [
@@ -124,7 +124,7 @@ describe('a run in forks', () => {
     expect(ran.output).not.toContain('Unhandled');
   });
 
-  test('tells an error of the body with its place', async () => {
+  test('reports an error of the body with its place', async () => {
     expect(await messageOf('a mistake')).toContain(
       "✗ own-lock failed on seed 0: alice: Cannot read properties of undefined (reading 'such')",
     );
@@ -137,7 +137,7 @@ describe('a run in forks', () => {
     );
   });
 
-  test('fails where nothing was tested, and where runs differ', async () => {
+  test('fails if nothing was exercised, and if runs differ', async () => {
     expect(await messageOf('nothing that breaks')).toBe(
       'Error: ✗ at-most-once of own-lock should break, and did not on 5 seeds\n' +
         '  pause fired during 3 grants: 3 between a read and its write',
@@ -151,7 +151,7 @@ describe('a run in forks', () => {
     expect(await messageOf('a memory')).toMatch(/two runs of seed 0 of own-lock differ\n {2}event/);
   });
 
-  test('ends when its time is over, and begins no seed when its budget is spent', async () => {
+  test('ends at its timeout, and begins no seed once its budget is spent', async () => {
     expect(await messageOf('too little time')).toMatch(
       /^Error: timed out after 0\.001 s, with 0 of 20 seeds examined\nraise `timeout`/,
     );
@@ -159,7 +159,7 @@ describe('a run in forks', () => {
     expect(output).toContain('fencepost: a budget: the budget is spent after 1 of 20 seeds');
   });
 
-  test('names an option that is wrong, in the words of a scenario', async () => {
+  test('reports a wrong option like a scenario file does', async () => {
     expect(await messageOf('wrong options')).toBe(
       'Error: unknown field "seedz"; did you mean "seeds"?',
     );
@@ -171,7 +171,7 @@ describe('a run in forks', () => {
     expect(await messageOf('a file that is missing')).toContain('there is no such file');
   });
 
-  test('comes to the same in threads that are not isolated', async () => {
+  test('has the same results in threads without isolation', async () => {
     const args = ['--pool=threads', '--no-isolate', '--no-file-parallelism'];
     const ran = await project.run(args);
     expect(messages(ran)).toEqual(messages(await running()));
@@ -179,7 +179,7 @@ describe('a run in forks', () => {
   });
 });
 
-test('in contexts of node:vm asynchronous code is refused, and a named lock is simulated', async () => {
+test('in node:vm contexts, asynchronous code is refused, and a named lock works', async () => {
   const ran = await project.run(['many', '--pool=vmThreads', '-t', 'a name|a ttl']);
   expect(failed(ran)).toEqual(['a ttl of 10ms', 'a ttl of 20ms']);
   expect(messages(ran).get('a ttl of 10ms')).toContain("`pool: 'forks'`");
@@ -190,7 +190,7 @@ describe('a kept plan', () => {
   const folder = '__fencepost__/kept.test.ts';
   const kept = (): readonly string[] => readdirSync(join(project.folder, folder));
 
-  test('is written when that is wished for, and named in the failure', async () => {
+  test('is written on request, and named in the failure', async () => {
     project.write('kept.test.ts', tokenlessTest);
     const ran = await project.run(['kept.test.ts'], { FENCEPOST_UPDATE: '1' });
     expect(ran.code).toBe(1);
@@ -207,7 +207,7 @@ describe('a kept plan', () => {
     expect(tests.get(NAME)?.message).toContain('grant-order of own-lock, a kept plan');
   });
 
-  test('is not judged where a seed is wished for', async () => {
+  test('is not judged if a seed is requested', async () => {
     const { output, tests } = await project.run(['kept.test.ts'], { FENCEPOST_SEED: '17' });
     expect(output).toContain('seed 17 of own-lock');
     expect(tests.get(NAME)).toEqual({ status: 'passed', message: '' });
@@ -216,14 +216,14 @@ describe('a kept plan', () => {
   test.each<Readonly<Record<string, string>>>([
     { FENCEPOST_SEEDS: 'abc' },
     { FENCEPOST_SEEDS: 'abc', FENCEPOST_SEED: '17' },
-  ])('does not hide a mistake in what is wished for: %o', async (wishes) => {
+  ])('does not hide a mistake in the environment: %o', async (wishes) => {
     const ran = await project.run(['kept.test.ts'], wishes);
     expect(messages(ran).get(NAME)).toBe(
       'Error: FENCEPOST_SEEDS abc: a whole number is expected, e.g. 17',
     );
   });
 
-  test('is replayed alone when that is wished for, and other tests are left out', async () => {
+  test('is replayed alone on request, and other tests are skipped', async () => {
     const more = { FENCEPOST_REPLAY: `${folder}/${kept()[0]}` };
     const ran = await project.run(['kept', 'together'], more);
     expect(failed(ran)).toEqual([NAME]);
@@ -231,7 +231,7 @@ describe('a kept plan', () => {
     expect(ran.output).toContain('reproduced: ✗ grant-order broke');
   });
 
-  test('is a guard once its failure was mended, and goes when it guards nothing', async () => {
+  test('is a guard once its failure is fixed, and is removed once it tests nothing', async () => {
     project.write('kept.test.ts', curedTest);
     const cured = await project.run(['kept.test.ts']);
     expect(cured.tests.get(NAME)).toEqual({ status: 'passed', message: '' });
@@ -245,7 +245,7 @@ describe('a kept plan', () => {
   });
 });
 
-test('where nobody ever has the lock, or waits for the work, a test fails and says where', async () => {
+test('a test fails with a place if no client gets the lock, or work is not awaited', async () => {
   project.write('saboteurs.test.ts', saboteurTests);
   const ran = await project.run(['saboteurs.test.ts']);
   const messageOf = (name: string): string => ran.tests.get(name)?.message ?? '';
@@ -259,19 +259,19 @@ test('where nobody ever has the lock, or waits for the work, a test fails and sa
   );
 });
 
-test('a seed that is wished for comes alone, and what happens in it is printed', async () => {
+test('a requested seed runs alone, and its events are printed', async () => {
   const ran = await project.run(['lock.test.ts'], { FENCEPOST_SEED: '7' });
   expect(ran.output).toMatch(/seed 7 of own-lock\n\n *# +(ms|at) /);
   expect(ran.output).toMatch(/[✓✗–] grant-order (held|broke|was never exercised)/);
 });
 
-test('a package that is linked, and so transformed by vitest, gives the same failure', async () => {
+test('a linked package, which vitest transforms, gives the same failure', async () => {
   const installed = await project.run(['lock.test.ts']);
   project.linkFencepost();
   expect(messages(await project.run(['lock.test.ts']))).toEqual(messages(installed));
 });
 
-test('a change of its file runs a test again', async () => {
+test('a change of its file reruns a test', async () => {
   project.write('watched.test.ts', tokenlessTest);
   const child = project.start(['watched.test.ts', '--watch']);
   const output = outputOf(child);
@@ -284,7 +284,7 @@ test('a change of its file runs a test again', async () => {
   await closed;
 });
 
-test('a test that is cancelled ends', async () => {
+test('a canceled test ends', async () => {
   project.write('long.test.ts', longTest);
   project.write('cancel.mjs', cancelScript);
   const child = project.startNode('cancel.mjs');
@@ -293,7 +293,7 @@ test('a test that is cancelled ends', async () => {
   expect(output()).toContain('it ended');
 });
 
-test('a lock with a driver of its own is loaded for each process, and fails', async () => {
+test('a lock with its own driver is loaded for each process, and fails', async () => {
   const own = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
   own.link('ioredis');
   const ran = await own.run([]);
@@ -318,7 +318,7 @@ test('a mutex in memory passes for one process, and fails for two', async () => 
   expect(messages(ran).get('requests of two take turns')).toMatch(/increment lost in `own-lock`/);
 }, 120_000);
 
-test('the example of docs/library.md compiles, and each kind of test', () => {
+test('the example of docs/library.md compiles, and so does each kind of test', () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
   const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck', '--noEmit'];

@@ -1,4 +1,4 @@
-/** A sweep and its workers as processes, for the laws of sweeps on a queue. */
+/** A sweep and its workers as processes, for tests of sweeps on a queue. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ const lineSchema = z.object({
   done: z.number().optional(),
 });
 
-/** A worker's process, and what it said so far. */
+/** The process of a worker, and its output so far. */
 export interface TestWorker {
   readonly child: ChildProcess;
   readonly ended: Promise<unknown>;
-  /** The numbers of shards. */
+  /** Shard numbers. */
   readonly begun: readonly number[];
   readonly done: readonly number[];
   readonly notes: readonly string[];
@@ -41,18 +41,18 @@ export class TestFleet {
     this.redis = redis;
   }
 
-  /** The result of one process. */
+  /** Returns the result of one process. */
   async alone(): Promise<Outcome> {
     const ended = await this.shell.start('alone', ['run', ...SWEPT]).ended;
     return this.outcomeOf('alone', ended);
   }
 
-  /** Starts a coordinator, or the same one again in the same place. */
+  /** Starts a coordinator, or the same one again in the same folder. */
   sweep(place: string, cut: readonly string[] = ['--shards', `${SHARDS}`]): Started {
     return this.shell.start(place, ['sweep', ...SWEPT, ...cut], this.redis.url);
   }
 
-  /** Starts a worker, and gives it once it is ready. */
+  /** Starts a worker. Resolves once it is ready. */
   async work(
     order: { readonly version?: string; readonly mode?: string } = {},
   ): Promise<TestWorker> {
@@ -73,7 +73,7 @@ export class TestFleet {
     return worker;
   }
 
-  /** All shards that were run to their end, by whichever worker. */
+  /** All shards that any worker has completed. */
   get done(): readonly number[] {
     return this.workers.flatMap(({ done }) => done);
   }
@@ -82,7 +82,7 @@ export class TestFleet {
     return this.outcomeOf(place, await started.ended);
   }
 
-  /** The id of a sweep, once it says so, and all its jobs are on the queue. */
+  /** Resolves to the id of a sweep, once it is printed and all jobs are on the queue. */
   async added(started: Started): Promise<string> {
     await said(started, /sweep [0-9a-f]{16}: seeds/);
     const [, id = ''] = /sweep ([0-9a-f]{16}):/.exec(started.said()) ?? [];
@@ -90,12 +90,12 @@ export class TestFleet {
     return id;
   }
 
-  /** The keys of jobs. */
+  /** Returns the keys of jobs. */
   async jobs(): Promise<readonly string[]> {
     return await this.redis.server.ask((redis) => redis.keys('fencepost:shards:*-of-*[0-9]'));
   }
 
-  /** Ends all that runs, and empties the queue. */
+  /** Kills all processes, and empties the queue. */
   async end(): Promise<void> {
     for (const { child } of this.workers) child.kill('SIGKILL');
     await Promise.all(this.workers.map(({ ended }) => ended));
@@ -114,9 +114,9 @@ export class TestFleet {
   }
 }
 
-/** The result of a command, and its notes. */
+/** The result of a command, and its stderr. */
 export interface Outcome {
-  /** Its exit code, its lines, and the files that it left. */
+  /** Its exit code, its lines, and its files. */
   readonly result: {
     readonly code: number | null;
     readonly lines: string;

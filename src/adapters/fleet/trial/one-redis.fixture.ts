@@ -1,4 +1,7 @@
-/** A Redis that all tests of a file, or of a `describe`, share; they are left out without one. */
+/**
+ * A Redis shared by all tests of a file, or of a `describe`. Without `redis-server`, they are
+ * skipped.
+ */
 import { afterAll, beforeAll, type TestAPI } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
 import { hasRealRedis } from '../../../host/redis/real-redis.fixture.ts';
@@ -9,7 +12,7 @@ export class OneRedis {
   private readonly password: string | null;
   private started: RedisServer | null = null;
 
-  /** Begins before the first test, and ends after the last. */
+  /** Starts before the first test, and ends after the last. */
   constructor({ password = null }: { readonly password?: string | null } = {}) {
     const isThere = hasRealRedis();
     this.test = needs('redis-server', isThere);

@@ -1,4 +1,4 @@
-/** A Redis of the test's own, on loopback, that can be killed and started again. */
+/** A Redis of a test on loopback, which can be killed and restarted. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ export class RedisServer {
     this.options = options;
   }
 
-  /** Keeps what it is told, unless `options` say otherwise. */
+  /** Starts a server that persists its data, unless `options` override that. */
   static async start(options: readonly string[] = []): Promise<RedisServer> {
     const redis = new RedisServer(await freePort(), options);
     await redis.begin();
@@ -49,7 +49,7 @@ export class RedisServer {
     }
   }
 
-  /** It takes connections, and answers nothing. */
+  /** From now, the server accepts connections without answering. */
   pause(): void {
     this.server?.kill('SIGSTOP');
   }
@@ -83,7 +83,7 @@ export class RedisServer {
   }
 }
 
-/** Whether it takes commands; where it wants a password first, it is there too. */
+/** Resolves to true if a server answers, even if it requires a password. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));

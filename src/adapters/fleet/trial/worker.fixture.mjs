@@ -1,6 +1,6 @@
 /**
- * A worker of the fleet as a process of its own, with times that only tests can set, or one that
- * cannot do its work; what it does it says in JSON lines.
+ * A worker of the fleet as a process, with timing that only tests can set, or one that cannot do
+ * its work. It reports its actions in JSON lines.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readQueueUrl } from '../../../../tools/built/modules/adapters/fleet/queue-url.js';
@@ -8,7 +8,9 @@ import { startFleetWorker } from '../../../../tools/built/modules/adapters/fleet
 import { runShard } from '../../../../tools/built/modules/cli/run-scenarios.js';
 
 const { url, version, mode } = JSON.parse(process.argv[2] ?? '{}');
-/** Longer than a lock, which has to be renewed; and tests end something in the middle of a shard. */
+/**
+ * Longer than the lock, which has to be renewed, and long enough for a test to act during a shard.
+ */
 const SHARD_MS = 1_200;
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const options = {
@@ -27,6 +29,6 @@ const options = {
   onNote: (note) => say({ note }),
   onShard: (line) => say({ done: Number(/shard (\d+) of/.exec(line)?.[1]) }),
 };
-// Short enough that a worker that was killed is missed within a second or two.
+// Short, so that a killed worker is detected within a second or two.
 await startFleetWorker(options, { lockDuration: 1_000, stalledInterval: 300 });
 say({ note: 'ready' });
