@@ -1,7 +1,7 @@
 /*
  * Freezes the wall clock of the process that preloads it, at the microseconds since 1970 that the
  * file FROZEN_CLOCK holds, eight bytes in the order of the machine. Writing the file steps the
- * clock, in either direction. Clocks that only measure how long something took go on.
+ * clock, in either direction. Clocks that measure durations are not affected.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
