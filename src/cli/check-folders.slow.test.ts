@@ -143,7 +143,7 @@ describe('a gzip file', () => {
 describe('the order of the events', () => {
   const event = (process: number, type: string, f: string, time: number, value: unknown): string =>
     `${JSON.stringify({ process, type, f, value, time })}\n`;
-  /** By the file, a read of 1 ended before the write of 1 began; the times say otherwise. */
+  /** In file order, a read of 1 ended before the write of 1 began; the times say otherwise. */
   const text = [
     event(1, 'invoke', 'read', 30, null),
     event(1, 'ok', 'read', 40, 1),

@@ -106,7 +106,7 @@ describe('an object', () => {
   });
 });
 
-describe('in our own format', () => {
+describe('in fencepost’s format', () => {
   test('an unknown field is refused, except in a fault', async () => {
     const text = calls([{ f: 'write', value: 1, tokn: 3 }, {}]);
     expect(await refused('field.jsonl', text)).toContain(

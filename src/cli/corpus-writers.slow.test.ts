@@ -44,7 +44,9 @@ function newFolder(...plans: readonly string[]): string {
   return made;
 }
 
-/** Returns the exit code of a process that dies at this change of a file, or null if it died. */
+/**
+ * Runs a process that dies at this file change. Returns its exit code, or null if it was killed.
+ */
 function dying(args: readonly string[], dieAt: string): number | null {
   const env = { ...process.env, NO_COLOR: '1', DIE_AT: dieAt };
   return spawnSync('node', ['--import', faulty, cli, ...args], { stdio: 'ignore', env }).status;
@@ -78,7 +80,7 @@ describe('killed at any of its file changes', () => {
     expect(kills).toBeGreaterThan(4);
   });
 
-  test('a replacement leaves the old or the new plan, and the next one what to do', async () => {
+  test('a replacement leaves the old or new plan; the next one reports what to do', async () => {
     const kills = await killsOf(async (dieAt) => {
       const at = newFolder(longer);
       const add = ['corpus', 'add', zombie, '--replace', '--corpus', at];

@@ -329,7 +329,7 @@ describe('the workflow', () => {
     }
   });
 
-  test('runs twice at night, with fewer seeds; the second run knows the first’s findings', () => {
+  test('has a nightly job that recognizes the findings of its previous run', () => {
     const folder = emptyProject();
     fencepost(folder, 'init', '--ci', 'github');
     expect(given(night.steps, 'cache')).toMatchObject({ path: 'baseline.json' });

@@ -54,7 +54,7 @@ describe('renderOverview', () => {
     expect(told(899)).not.toMatch(/held too, not expected: .*progress/);
   });
 
-  it('advises to add a twin if a claim was not exercised and no twin breaks it', () => {
+  it('suggests a twin if a claim was not exercised and no twin breaks it', () => {
     const [scenario] = sampleSummary.scenarios;
     const [breaking, untested] = scenario?.systems ?? [];
     if (scenario === undefined || untested === undefined || breaking === undefined) {

@@ -41,7 +41,7 @@ describe('a URL with a password', () => {
     [['run', url], /^redis:\/\/\*\*\*@127\.0\.0\.1:1:1:1: /],
     [['worker', '--queue', `postgres://u:${SECRET}@h/db`], /redis:\/\/ or rediss:\/\/ URL$/],
     [['sweep', `--quue=${url}`], /\/\/\*\*\*@127/],
-  ] as const)('is not repeated where no URL is expected: %j', async (args, told) => {
+  ] as const)('is not repeated if no URL is expected: %j', async (args, told) => {
     expect(await mistake(args, url)).toMatch(told);
   });
 });

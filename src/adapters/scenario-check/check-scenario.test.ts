@@ -37,7 +37,7 @@ test('a scenario that meets its expectations resolves to the counts of each', as
   expect(fenced.systems[0]?.expectations[0]?.exercised).toBeGreaterThan(0);
 });
 
-test('one that does not rejects with the failure block, the seed, and a command', async () => {
+test('a scenario that misses one rejects with the failure block, seed and command', async () => {
   const error = await rejected(checkScenario(zombie, { seeds: 40, system: 'unfenced' }));
   expect(error).toBeInstanceOf(ScenarioCheckFailed);
   expect(error.message).toMatch(

@@ -28,7 +28,7 @@ export interface Ended {
 export interface Ran {
   readonly code: number | null;
   readonly output: string;
-  /** By the names of the tests, without those that were filtered out. */
+  /** Results by test name, without tests that were filtered out. */
   readonly tests: ReadonlyMap<string, Ended>;
 }
 

@@ -17,7 +17,7 @@ function factsAfter(words: string, process: string): Readonly<Record<string, str
 }
 
 describe('stateAfter', () => {
-  it('shows that no client believes to hold a lock before the first step', () => {
+  it('shows that no client believes it holds a lock before the first step', () => {
     const states = stateAfter(zombieTrace, -1, options);
     expect(states.map(({ process }) => process)).toEqual(['lock', 'alice', 'bob', 'store']);
     expect(states[1]?.facts).toContainEqual({ name: 'believes it holds', value: 'nothing' });

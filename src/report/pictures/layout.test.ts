@@ -45,7 +45,7 @@ describe('layOut', () => {
     expect((bob ?? 0) - (alice ?? 0)).toBeGreaterThan(20 * 9);
   });
 
-  it('puts an instant without an event between its neighbours', () => {
+  it('puts an instant without an event between its neighbors', () => {
     const [before, between, after] = [3_000, 7_000, 11_000].map((atUs) => yAt(layout, atUs));
     expect(before).toBeLessThan(between ?? 0);
     expect(between).toBeLessThan(after ?? 0);

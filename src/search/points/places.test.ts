@@ -159,7 +159,7 @@ describe('in user code', () => {
     expect(warnings[0]?.what).toMatch(/^in 8 runs no client passed "complain"; nearest: /);
   });
 
-  test('a call that is made but not declared is refused, as no fault can hit it', async () => {
+  test('a call that is made but not declared is refused: no fault is placed there', async () => {
     const { problems } = await found(['pause: { before: release, for: 5ms }'], 'polite', polite);
     expect(problems.map(({ what }) => what)).toEqual([
       'clients call "release", but the `operations` of their lock do not name it',

@@ -131,7 +131,7 @@ describe('if a twin broke the claim', () => {
     expect(met(['at-most-once', 'grant-order'], quietTwin)).toEqual([why]);
   });
 
-  test('a cure that writes nothing where the twin writes only stopped the work', () => {
+  test('a cure that never writes, unlike its twin, only stopped the work', () => {
     const writing = { ...quietTwin, stakes: { ...stakes, written: 1 } };
     expect(met(['at-most-once'], writing)).toEqual(['no write was ever accepted']);
   });
@@ -233,7 +233,7 @@ describe('without coverage, no claim that should hold is met', () => {
 describe('a claim that was judged on fewer than nine of ten seeds', () => {
   const few = { unknown: 11 };
 
-  test('is not judged; one judged on more is', () => {
+  test('leaves the system unjudged; one judged on more does not', () => {
     const system = expecting(['grant-order'], []);
     const of = (unknown: number) =>
       judgeSystem(scenario, system, tallyOf('grant-order', { unknown }), whole);
@@ -241,7 +241,7 @@ describe('a claim that was judged on fewer than nine of ten seeds', () => {
     expect(of(10)).toMatchObject({ met: true, isIncomplete: false });
   });
 
-  test('is not judged on a seed whose code failed', () => {
+  test('counts a seed whose code failed as unjudged', () => {
     const system = expecting([], ['grant-order']);
     const of = (failed: number) => {
       const tally = { ...tallyOf('grant-order', { unknown: 5 }), failed };

@@ -125,7 +125,7 @@ faults: [{ ${fault} }]
   return judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false }).hints;
 }
 
-describe('if a claim that should break held, a hint says', () => {
+describe('if a claim that should break held, a hint reports', () => {
   test.each([
     [
       'that no pause came between a read and its write',

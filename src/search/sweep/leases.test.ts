@@ -62,7 +62,7 @@ faults: [${faults}]
 
 const PAUSE = '{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }';
 
-test('faults that are too short for any lease are reported, with a length that suffices', () => {
+test('faults too short to outlast any lease are reported, with a length that would', () => {
   expect(reason(PAUSE, ['grant-order'])).toBe(
     'keys were taken for 5 s; the longest pause is 60 ms: pass `section.ttlMs`, or `for: 1ms..12s`',
   );
@@ -84,7 +84,7 @@ test('of two equal leases, the merge reports the key, in either order', () => {
   expect(mergeLeases(ofGrant ?? NO_LEASES, ofKey ?? NO_LEASES).ofKey).toBe(true);
 });
 
-test('if a separate command sets the end of a key, its lease starts there', () => {
+test('the lease of a key is the time that a separate expiry command gives it', () => {
   const endless = keyChange(1, 'alice', { untilUs: null });
   const expires = keyChange(2, 'alice', { change: 'prolonged', untilUs: 5_003_000 });
   expect(tallyOf([endless, expires, ...entered])).toMatchObject({ shortestUs: 5_000_000 });

@@ -1,4 +1,4 @@
-// A worker of the pool that answers what the scenario's name asks for, and examines nothing.
+// A worker of the pool that behaves as the scenario's name specifies, and examines nothing.
 import { readlinkSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 

@@ -20,7 +20,7 @@ function runOf(clients: readonly ClientPlan[], setup: Setup = {}): Trace {
   return run(planOf({ clients, lock: 'optimistic', store, options, faults }));
 }
 
-/** What the store holds at the end. */
+/** Returns the last accepted value of the store. */
 function lastValue(trace: Trace): number | null | undefined {
   return eventsOf(trace, 'write').findLast(({ isAccepted }) => isAccepted)?.value;
 }

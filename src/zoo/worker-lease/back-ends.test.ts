@@ -51,7 +51,7 @@ describe('the tokens of three consecutive leases', () => {
     expect(tokens(runOf([alice], { lock, options, faults: [fault] }))).toEqual(expected);
   });
 
-  test('after a longer period without requests than the lifetime of a key', () => {
+  test('after a silence longer than the lifetime of a key', () => {
     const slow = worker('alice', [0, SECOND, 3 * SECOND], { releases: true });
     const options = { keyLife: 3 };
     expect(tokens(runOf([slow], { lock: 'lease-memcached', options }))).toEqual([1, 2, 1]);
@@ -119,7 +119,7 @@ describe('two workers at the same time', () => {
   );
 
   test.each(['lease-dynamodb', 'lease-memcached'])(
-    'are denied by %s even if one asks later, with the holder',
+    'are denied by %s with the holder, even if one asks later',
     (lock) => {
       const trace = runOf([worker('alice', [0], {}), worker('bob', [SECOND], {})], { lock });
       expect(eventsOf(trace, 'deny')).toMatchObject([{ client: 'bob', holder: 'alice' }]);
