@@ -132,7 +132,7 @@ async function* rows(): AsyncIterable<Row> {
 
 export const asyncCode: Subject = {
   name: 'async',
-  about: 'real asynchronous code on the virtual clock, and what detecting escapes costs',
+  about: 'real asynchronous code on the virtual clock, and the cost of detecting forbidden APIs',
   isLong: false,
   rows,
 };

@@ -54,7 +54,7 @@ async function* rows(): AsyncIterable<Row> {
 
 export const crowd: Subject = {
   name: 'crowd',
-  about: 'what an event costs at 1,000 clients against 10',
+  about: 'the cost of an event with 1,000 clients against 10',
   isLong: false,
   rows,
 };

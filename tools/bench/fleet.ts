@@ -164,7 +164,7 @@ async function* rows(): AsyncIterable<Row> {
 
 export const fleet: Subject = {
   name: 'fleet',
-  about: 'sweeps on a queue: a second worker, what the queue costs',
+  about: 'sweeps on a queue: the gain of a second worker, the cost of the queue',
   isLong: false,
   rows,
 };

@@ -60,7 +60,7 @@ async function* rows(): AsyncIterable<Row> {
 
 export const isolation: Subject = {
   name: 'isolation',
-  about: 'what it costs to find changes of what all processes share',
+  about: 'the cost of finding changes of state that all processes share',
   isLong: false,
   rows,
 };

@@ -424,7 +424,7 @@ const EFFECTS = {
   name: 'effects',
   values: ['checked', 'trusting'],
   fallback: 'checked',
-  about: 'whether the store refuses old tokens and second commits',
+  about: 'refuse old tokens and second commits',
 } as const;
 
 export const catalogue: Catalogue = extend(
@@ -433,7 +433,7 @@ export const catalogue: Catalogue = extend(
     claims: CLAIMS,
     locks: {
       'job-broker': {
-        about: 'a broker that leases jobs, gives them out again, and gives them up',
+        about: 'a broker that leases jobs, reassigns them, and gives them up',
         options: [EFFECTS],
         build(world, options) {
           const broker = world.addServer({ name: 'lock', role: 'lock' }, new Broker());

@@ -83,7 +83,7 @@ async function* rows(): AsyncIterable<Row> {
 
 export const realms: Subject = {
   name: 'realms',
-  about: 'what a realm for each process costs, and a lock on ioredis in it',
+  about: 'the cost of a realm per process, and of a lock on ioredis in it',
   isLong: false,
   rows,
 };

@@ -106,7 +106,7 @@ async function* workerRows(): AsyncIterable<Row> {
 
 export const seeds: Subject = {
   name: 'seeds',
-  about: 'a sweep in one thread with all claims checked, and where its time goes',
+  about: 'a sweep in one thread with all claims checked, and its parts',
   isLong: false,
   rows: seedRows,
 };
@@ -150,7 +150,7 @@ async function* greenRows(): AsyncIterable<Row> {
 
 export const greens: Subject = {
   name: 'greens',
-  about: 'what the counts of sections and the counterfactuals add to a sweep',
+  about: 'the cost of section counts and counterfactuals in a sweep',
   isLong: false,
   rows: greenRows,
 };

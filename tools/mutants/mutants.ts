@@ -71,14 +71,14 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('highest-not-updated', {
-    change: 'the highest token is compared with, but never assigned',
+    change: 'the store compares with the highest token but never updates it',
     caughtBy: 'fence-monotone',
     mutant: { store: 'highest-not-updated' },
     ...CROWD,
     faults: [pauseBefore('write', '1/2')],
   }),
   row('highest-per-key', {
-    change: 'the highest token is kept by resource and key',
+    change: 'the store keeps the highest token per resource and key',
     caughtBy: 'fence-monotone',
     mutant: { store: 'fenced-per-key' },
     ...CROWD,
@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
     ...CROWD,
   }),
   row('token-not-raised-on-takeover', {
-    change: 'the token is raised only where no lease is in the way, not where one has run out',
+    change: 'the token is raised only if there is no lease, not if one has expired',
     caughtBy: 'tokens-unique',
     base: { lock: 'lease-dynamodb', options: { takeover: 'raises' } },
     mutant: { options: { takeover: 'keeps' } },
@@ -139,7 +139,7 @@ export const mutants: readonly Mutant[] = [
     ...CROWD,
   }),
   row('secondary-counter', {
-    change: 'the standby counts by itself',
+    change: 'the standby has its own counter',
     caughtBy: 'tokens-increase',
     base: { lock: 'lease-dynamodb', options: { standby: 'no' } },
     mutant: { options: { standby: 'yes' } },
@@ -149,7 +149,7 @@ export const mutants: readonly Mutant[] = [
     faults: [cutOff('clients', ['lock'], { at: '0s..15s', for: '1s..10s', chance: '1/2' })],
   }),
   row('false-is-zero', {
-    change: 'a lease that somebody holds (False) is taken for a system error (0): it flips',
+    change: 'a held lease (False) is mistaken for a system error (0): it flips',
     caughtBy: 'mutual-exclusion',
     base: { lock: 'lease-dynamodb', options: { standby: 'yes', onDenied: 'waits' } },
     mutant: { options: { standby: 'yes', onDenied: 'flips' } },
@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
     faults: [{ pause: { process: 'clients', after: 'acquire', for: '1ms..40ms', chance: '1/2' } }],
   }),
   row('token-missing-accepted', {
-    change: 'a write without a token is accepted, and the client forgets it at times',
+    change: 'a write without a token is accepted, and the client sometimes forgets it',
     caughtBy: 'fence-monotone',
     base: { options: { attaches: 'at-times' } },
     mutant: { store: 'token-missing-accepted' },
@@ -208,7 +208,7 @@ export const mutants: readonly Mutant[] = [
   }),
   // Releasing and renewing: requests that affect another grant than the one meant.
   row('release-by-client', {
-    change: 'a release frees whatever its client holds by then',
+    change: 'a release frees any grant that its client holds by then',
     caughtBy: 'owner-only-release',
     mutant: { options: { release: 'by-client' } },
     ...CROWD,
@@ -227,7 +227,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('orphan-kept', {
-    change: 'a request for the lock that was not answered in time is not taken back',
+    change: 'an acquire that was not answered in time is not cancelled',
     caughtBy: 'no-orphan',
     base: { ...REDIS, options: { unanswered: 'deleted' } },
     mutant: { options: { unanswered: 'kept' } },
@@ -247,7 +247,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('renew-no-owner', {
-    change: 'a renew prolongs whoever’s key is there',
+    change: 'a renew extends the key, whoever owns it',
     caughtBy: 'renew-live',
     base: { ...REDIS, options: { renew: 'compare' } },
     mutant: { options: { renew: 'any' } },
@@ -277,7 +277,7 @@ export const mutants: readonly Mutant[] = [
   }),
   // The end of a lease.
   row('expiry-boundary', {
-    change: 'the client’s `>=` became `>`: at its end a lease is not over yet',
+    change: 'the client’s `>=` became `>`: a lease is still valid at its end',
     caughtBy: 'lease-conservative',
     base: { clients: { countsLeaseFrom: 'issued' } },
     mutant: { clients: { countsLeaseFrom: 'issued', leaseEnds: 'after' } },
@@ -329,7 +329,7 @@ export const mutants: readonly Mutant[] = [
     faults: [{ clock: { process: 'clients', at: '0s', step: '-20s..20s', chance: '1/2' } }],
   }),
   row('no-recheck-after-wait', {
-    change: 'at the head of the line a client does not look at its own entry, as in etcd 3.4.3',
+    change: 'a client at the head of the queue does not check its own entry, as in etcd 3.4.3',
     caughtBy: 'lease-conservative',
     base: { options: { waits: 'in-line' } },
     mutant: { options: { waits: 'in-line-unverified' } },
@@ -340,7 +340,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('abort-only-on-reject', {
-    change: 'the client has no timer at the end of its lease: it works on until it is refused',
+    change: 'the client has no timer at the end of its lease: it continues until it is refused',
     caughtBy: 'lease-conservative',
     mutant: { clients: { leaseEnds: 'refused' } },
     ...CROWD,
@@ -357,7 +357,7 @@ export const mutants: readonly Mutant[] = [
     slack: '10s',
   }),
   row('own-duration', {
-    change: 'who judges another’s lease uses its own duration, not the recorded one',
+    change: 'a client judges another’s lease by its own duration, not the recorded one',
     caughtBy: 'mutual-exclusion',
     base: { lock: 'lease-dynamodb', options: { timeout: 'recorded' } },
     mutant: { options: { timeout: 'own' } },
@@ -375,7 +375,7 @@ export const mutants: readonly Mutant[] = [
     slack: '20s',
   }),
   row('lock-delay-zero', {
-    change: 'no delay after a lease that ran out',
+    change: 'no delay after a lease that expired',
     caughtBy: 'grant-order',
     base: { store: 'unfenced', clients: { checksLease: false }, options: { lockDelay: 50 } },
     mutant: { options: { lockDelay: 0 } },
@@ -385,7 +385,7 @@ export const mutants: readonly Mutant[] = [
   }),
   // Redlock: a majority of nodes grants the lock.
   row('no-validity-check', {
-    change: 'a majority that was reached too late counts, as in npm’s redlock 5',
+    change: 'a late majority counts, as in npm’s redlock 5',
     caughtBy: 'holder-overlap',
     base: { ...REDLOCK, options: { nodes: 3, validity: 'checked' } },
     mutant: { options: { nodes: 3, validity: 'unchecked' } },
@@ -399,7 +399,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('quorum-half', {
-    change: 'half of the nodes is enough, on four nodes',
+    change: 'half of the nodes are enough, with four nodes',
     caughtBy: 'mutual-exclusion',
     base: { ...REDLOCK, options: { nodes: 4, quorum: 'majority' } },
     mutant: { options: { nodes: 4, quorum: 'half' } },
@@ -412,7 +412,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('no-partial-release', {
-    change: 'an attempt that failed leaves its keys until they expire',
+    change: 'a failed attempt leaves its keys until they expire',
     caughtBy: 'progress',
     base: { ...REDLOCK, options: { nodes: 3, partial: 'released' } },
     mutant: { options: { nodes: 3, partial: 'kept' } },

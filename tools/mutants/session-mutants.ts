@@ -24,7 +24,7 @@ export const sessionMutants: readonly Mutant[] = [
     faults: [{ pause: { process: 'clients', before: 'wait', for: '1s..8s', chance: '1/2' } }],
   }),
   row('etcd-lease-as-token', {
-    change: 'the number of the lease is the fencing token, as in etcd’s own demo of fencing',
+    change: 'the lease number is the fencing token, as in etcd’s own demo of fencing',
     caughtBy: 'tokens-increase',
     base: { ...ETCD, store: 'fenced', options: { token: 'revision' } },
     mutant: { options: { token: 'lease' } },
@@ -32,7 +32,7 @@ export const sessionMutants: readonly Mutant[] = [
     clients: { ...SLOW_PAIR, lockTimeout: '1s' },
   }),
   row('etcd-old-leader', {
-    change: 'a leader that was replaced revokes leases which were kept alive since',
+    change: 'a replaced leader revokes leases that have been kept alive since',
     caughtBy: 'mutual-exclusion',
     base: { ...ETCD, options: { oldLeader: 'steps-down' } },
     mutant: { options: { oldLeader: 'revokes' } },
@@ -42,7 +42,7 @@ export const sessionMutants: readonly Mutant[] = [
     faults: [{ failover: { process: 'locks', at: '0s..6s', lag: '0s', chance: '3/4' } }],
   }),
   row('etcd-release-once', {
-    change: 'a release without an answer leaves its key to a session that goes on',
+    change: 'a release without an answer leaves its key in a session that continues',
     caughtBy: 'progress',
     base: { ...ETCD, options: { unanswered: 'orphans' } },
     mutant: { options: { unanswered: 'kept' } },
@@ -62,7 +62,7 @@ export const sessionMutants: readonly Mutant[] = [
     ],
   }),
   row('kubernetes-duration-truncated', {
-    change: 'the record has the lease in whole seconds, cut off, as in client-go',
+    change: 'the record has the lease in whole seconds, truncated, as in client-go',
     caughtBy: 'lease-conservative',
     base: { ...KUBERNETES, options: { duration: 'rounded-up' } },
     mutant: { options: { duration: 'truncated' } },
@@ -70,7 +70,7 @@ export const sessionMutants: readonly Mutant[] = [
     clients: { ...SLOW_PAIR, ttl: '1900ms', backoff: '200ms', lockTimeout: '1s' },
   }),
   row('kubernetes-late-deadline', {
-    change: 'a leader tries to renew for all but the whole lease',
+    change: 'a leader tries to renew for almost the complete lease',
     caughtBy: 'mutual-exclusion',
     base: { ...KUBERNETES, options: { release: 'checked' } },
     mutant: { options: { release: 'checked', renewDeadline: 94, retryPeriod: 5 } },
@@ -91,7 +91,7 @@ export const sessionMutants: readonly Mutant[] = [
     clients: { ...SLOW_PAIR, ttl: '40s', think: '0s..3m', lockTimeout: '1s' },
   }),
   row('zookeeper-previous-session', {
-    change: 'a child of the previous session is taken for one’s own',
+    change: 'a child of the previous session is mistaken for its own',
     caughtBy: 'tokens-increase',
     base: { ...ZOOKEEPER, options: { followerLag: 8000, protection: 'session' } },
     mutant: { options: { followerLag: 8000, protection: 'any' } },
@@ -104,7 +104,7 @@ export const sessionMutants: readonly Mutant[] = [
     ],
   }),
   row('zookeeper-unprotected-create', {
-    change: 'a create without an answer is not looked for, and stands in line before the next',
+    change: 'a create without an answer is not searched for, and is queued before the next',
     caughtBy: 'progress',
     base: { ...ZOOKEEPER, options: { protection: 'session' } },
     mutant: { options: { protection: 'none' } },
@@ -113,7 +113,7 @@ export const sessionMutants: readonly Mutant[] = [
     faults: [{ delay: { message: 'acquire', leg: 'request', by: '400ms..12s', chance: '1/2' } }],
   }),
   row('zookeeper-release-once', {
-    change: 'a delete without an answer leaves its child to a session that goes on',
+    change: 'a delete without an answer leaves its child in a session that continues',
     caughtBy: 'progress',
     base: { ...ZOOKEEPER, options: { release: 'guaranteed' } },
     mutant: { options: { release: 'once' } },
@@ -132,7 +132,7 @@ export const sessionMutants: readonly Mutant[] = [
     network: { latency: '1ms..2ms' },
   }),
   row('postgres-no-keepalive', {
-    change: 'keep-alives of half-open connections are as Linux has them, after two hours',
+    change: 'half-open connections have Linux’s default keep-alive, after two hours',
     caughtBy: 'progress',
     base: { ...POSTGRES, options: { peerDeath: 'half-open', keepaliveMs: 20 } },
     mutant: { options: { peerDeath: 'half-open' } },
@@ -141,7 +141,7 @@ export const sessionMutants: readonly Mutant[] = [
     faults: [{ crash: { process: 'clients', after: 'acquire', chance: '1/4' } }],
   }),
   row('postgres-locked-twice', {
-    change: 'who was given the lock and did not hear of it asks again, and unlocks once',
+    change: 'a client that did not learn of its grant acquires again, but unlocks once',
     caughtBy: 'progress',
     base: { ...POSTGRES, options: { unanswered: 'unlocks-all' } },
     mutant: { options: { unanswered: 'kept' } },
@@ -150,7 +150,7 @@ export const sessionMutants: readonly Mutant[] = [
     faults: [lateMessage('acquire', 'reply', '10ms..30ms', '1/2')],
   }),
   row('stamped-by-the-clock', {
-    change: 'the timestamp by which the last write wins has no token in front',
+    change: 'last-write-wins timestamps have no token prefix',
     caughtBy: 'grant-order',
     base: { lock: 'lock-service', store: 'quorum', options: { stamp: 'token-and-clock' } },
     mutant: { options: { stamp: 'clock' } },
