@@ -65,7 +65,7 @@ describe('a plan that needs one write under one pause', () => {
 });
 
 describe('faults', () => {
-  test('of two kinds stay when both are needed', () => {
+  test('of two kinds stay if both are needed', () => {
     const which = { kind: 'message', message: 'alice/1/write/1/request' } as const;
     const faults: Fault[] = [pause('alice', 12_000), { kind: 'delay', which, byUs: 8_765 }];
     const needsBoth = (plan: Plan): boolean =>

@@ -1,7 +1,6 @@
 /**
- * A small world for tests: clients whose programs the test writes, and one server, `echo`, that
- * adds up the numbers sent to it. Its total is durable, its request count volatile. Latencies are 1
- * ms.
+ * A small world for tests: clients with programs of the test, and one server, `echo`, that adds the
+ * numbers sent to it. Its total is durable, its request count volatile. Latencies are 1 ms.
  */
 import type { TraceEvent } from '../history/events.ts';
 import type { Trace } from '../history/trace.ts';

@@ -45,7 +45,7 @@ describe('when the world heals', () => {
     expect(linesOf(trace, 'call')).toEqual(['24 call alice/a']);
   });
 
-  test('partitions lift', () => {
+  test('partitions heal', () => {
     const partition: Fault = {
       kind: 'partition',
       from: ['alice'],

@@ -8,7 +8,7 @@ const asks: Script = function* (alice) {
 };
 
 describe('a run', () => {
-  test('ends complete when nothing is left to happen', () => {
+  test('is complete when no event is left', () => {
     expect(happen({ alice: asks }).ending).toEqual({ kind: 'complete' });
   });
 

@@ -185,7 +185,7 @@ describe('a message', () => {
     expect(logOf(trace)).toEqual(['1 unknown', '3 answered']);
   });
 
-  test('to a server that is down was never executed', async () => {
+  test('to a server that is down is reported as never executed', async () => {
     const late: Script = async (context, echo) => {
       await wait(1);
       await alice(context, echo);

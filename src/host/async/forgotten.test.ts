@@ -80,7 +80,7 @@ describe('work that is pending when its guard is left, or its section ends, fail
   });
 });
 
-describe('nothing is reported', () => {
+describe('no pending work is reported', () => {
   test.each<[string, Body]>([
     [
       'where all of it is waited for',

@@ -4,7 +4,7 @@ import { nameOf } from '../../core/kernel/name.ts';
 import { Scheduler } from '../../core/kernel/scheduler.ts';
 import { tellWhereabouts, Whereabouts, within } from './whereabouts.ts';
 
-test('each simulated event, and each run that begins or ends, is progress', () => {
+test('each simulated event, and each begin or end of a run, counts as progress', () => {
   const beacon = new Whereabouts();
   tellWhereabouts(beacon.memory);
   let last = beacon.progress;

@@ -213,7 +213,7 @@ describe('a module', () => {
 });
 
 describe('a plan that uses a module', () => {
-  test('finds it beside itself, or above the folder `plans`', async () => {
+  test('finds the module beside itself, or above its folder `plans`', async () => {
     const { scenario } = await spinLock();
     const text = renderPlan(expand(scenario, 'naive', 6));
     const own = mkdtempSync(join(folder, 'plan-'));

@@ -257,7 +257,7 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
     });
 }
 
-/** With a wrong word these draw at random, stop halfway, or fail with the text of another Lua. */
+/** Commands that draw at random, stop halfway, or fail as another Lua does if a word is wrong. */
 const CAREFUL = /^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
 
 /** Returns the command with its times filled in. */
