@@ -100,7 +100,7 @@ const unchecked: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Releases the lock by a plain DEL, whoever owns the key. */
+/** Releases the lock by a plain DEL, without checking the owner of the key. */
 const plainDel: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -141,7 +141,7 @@ const impostor: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Extends the key whoever owns it, and continues. */
+/** Extends the key without checking its owner, and continues. */
 const renewsAny: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;

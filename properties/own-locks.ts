@@ -71,7 +71,7 @@ function onRedis(option: string, values: readonly [string, ...string[]], use: Us
   };
 }
 
-/** Checks its own clock, then deletes the key whoever owns it, or only its own key, by a script. */
+/** Checks its own clock, then deletes the key unconditionally, or only its own key by a script. */
 const ownClock: Use = async (redis, section, { value, untilMs, word }) => {
   const guard = section.guard({ untilMs });
   await guard.work();

@@ -23,7 +23,7 @@ export interface Row {
   readonly prevents?: boolean;
   /** Client settings other than the default. */
   readonly clients?: Fields;
-  /** How the published table differs, and why it is wrong. */
+  /** The difference from the published table, and why that table is wrong. */
   readonly note?: string;
 }
 

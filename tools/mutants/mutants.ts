@@ -247,7 +247,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   row('renew-no-owner', {
-    change: 'a renew extends the key, whoever owns it',
+    change: 'a renew extends the key without checking its owner',
     caughtBy: 'renew-live',
     base: { ...REDIS, options: { renew: 'compare' } },
     mutant: { options: { renew: 'any' } },
