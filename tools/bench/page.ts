@@ -13,19 +13,21 @@ export interface Machine {
 
 const METHOD = `# How fast it is
 
-Written by \`npm run bench -- --page\`, which measures again and replaces this page. Figures are **processor time on one
-core**, since wall time on a shared machine differs by up to six times. Each action runs once to warm up (a sweep five
-times), then five times in turns with the others of its subject; the median counts. Compare
-ratios across machines. \`npm run bench -- seeds\` measures one subject, \`-- --nodes 20,24 seeds\` two versions of Node.`;
+Written by \`npm run bench -- --page\`, which measures again and replaces this page.
 
-const NOTES = `Sweeps are of 1,000 seeds. *All plans* are exhaustive searches of clients × sections with a lease of 10 ms, pauses and
-delays of 6 or 14 ms. A realm gives each process its own instances of modules.`;
+Figures are medians of **processor time on one core**, because wall time on a shared machine differs by up to six times.
+Each action runs once to warm up (a sweep five times), then five times, alternating with the others of its subject.
+Across machines, compare only ratios. \`npm run bench -- seeds\` measures one subject, \`-- --nodes 20,24 seeds\` two
+versions of Node.`;
 
-const RECORDED = `## Beside other programs
+const NOTES = `Sweeps run 1,000 seeds. *All plans* are exhaustive searches of clients × sections with a lease of 10 ms and pauses and
+delays of 6 or 14 ms. A *realm* gives each process its own instances of modules.`;
 
-The zombie writer, 3 clients × 3 sections, in about 70 lines each; for simloop its example \`jobqueue\`, which
-\`tools/bench/queue.ts\` rewrites. Recorded on one core of an AMD EPYC: processor time, Node 20.20.2, rustc 1.95.0, CPython
-3.13.0, medians of rounds in turns that differed by up to 1.5 times.
+const RECORDED = `## Comparison with other programs
+
+All programs except simloop run the zombie writer, 3 clients × 3 sections, in about 70 lines; simloop runs its example
+\`jobqueue\`, which \`tools/bench/queue.ts\` rewrites. Figures are processor time on one core of an AMD EPYC, with Node
+20.20.2, rustc 1.95.0 and CPython 3.13.0: medians of alternating rounds, which differed by up to 1.5 times.
 
 | program | per second | fencepost, same rounds | finds the bug on |
 | --- | --- | --- | --- |
@@ -35,16 +37,17 @@ The zombie writer, 3 clients × 3 sections, in about 70 lines each; for simloop 
 | stateright 0.31.0 | 3.7 million states | | all orders of its model |
 | simloop 0.2.0 | 31.5 seeds, 2,220 messages | 750 seeds, 59,800 messages | |
 
-The aim of 50 times simloop is missed: 24 times per seed, 27 per message. The work differs:
+fencepost misses its target of 50 times the speed of simloop: it is 24 times as fast per seed, and 27 times per message.
+The work differs:
 
-- fencepost keeps a trace of 318 events per seed and judges 22 claims; the Rust programs decide one boolean. Half of its
-  seeds draw no pauses.
-- shuttle and stateright have no time: an execution has no clock or network, a state is one step.
+- fencepost keeps a trace of 318 events per seed and judges 22 claims; the Rust programs decide one boolean. Half of
+  fencepost's seeds draw no pauses.
+- shuttle and stateright have no time: an execution has no clock or network, and a state is one step.
 - simloop opens a connection per request and collects garbage twice per seed (38.6 % of its time).
 
-Processes of 4,000 seeds (madsim), 500 (turmoil) and 40,000 executions (shuttle), 21 each; stateright searches 224,405
-states; nine passes of 1,000 seeds for fencepost. simloop: seven rounds of 150 seeds of \`benchmarks/campaign.py\` (commit
-579ae3b) after 150 to warm up, beside \`npm run bench -- queue\`.`;
+madsim, turmoil and shuttle run 21 processes each, of 4,000 seeds, 500 seeds and 40,000 executions; stateright searches
+224,405 states; fencepost makes nine passes of 1,000 seeds. simloop runs seven rounds of 150 seeds of
+\`benchmarks/campaign.py\` (commit 579ae3b) after 150 to warm up, beside \`npm run bench -- queue\`.`;
 
 /** Returns the page's text, with the rows that have a target, without those of paused clients. */
 export function renderPage({ node, cores, model }: Machine, rows: readonly Row[]): string {

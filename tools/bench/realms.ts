@@ -58,7 +58,7 @@ async function* rowsOf(about: string, { shared, own, driver }: Grounds): AsyncIt
     shared: () => sweep(shared, { system: onClient, isReusing: false }),
     own: () => sweep(own, { system: onClient, isReusing: false }),
     again: () => sweep(driver, { system: onDriver, isReusing: true }),
-    anew: () => sweep(driver, { system: onDriver, isReusing: false }),
+    reloaded: () => sweep(driver, { system: onDriver, isReusing: false }),
   });
   const row = (what: string, timing: Timing, target: string): Row => ({
     what: `seeds of a lock ${what}, ${about}`,
@@ -66,10 +66,10 @@ async function* rowsOf(about: string, { shared, own, driver }: Grounds): AsyncIt
     ratio: `${formatRatio(timing, took('shared'))} the time without realms`,
     target,
   });
-  yield row('on the own client, without realms', took('shared'), '');
-  yield row('on the own client, a realm for each process', took('own'), '≤ 1.3×');
+  yield row('on RedisClient, without realms', took('shared'), '');
+  yield row('on RedisClient, a realm for each process', took('own'), '≤ 1.3×');
   yield row('on ioredis, modules of packages used again', took('again'), '≥ 200/s');
-  yield row('on ioredis, all loaded anew', took('anew'), '≥ 50/s');
+  yield row('on ioredis, all modules reloaded', took('reloaded'), '≥ 50/s');
 }
 
 async function* rows(): AsyncIterable<Row> {

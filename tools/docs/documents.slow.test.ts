@@ -119,7 +119,7 @@ async function render({ title, about, rows }: SourceDocument, at: number): Promi
     (script, index) => `Script ${at + 1}.${index + 1}:\n\n\`\`\`js\n${script}\n\`\`\`\n`,
   );
   for (const row of rows) listings.push(...(await listingOf(row)));
-  const head = ['| lines | the document says | seen by | fencepost |', '| --- | --- | --- | --- |'];
+  const head = ['| lines | statement | shown by | conforms |', '| --- | --- | --- | --- |'];
   return [`## ${at + 1}. ${title}`, about, [...head, ...table].join('\n'), ...listings].join(
     '\n\n',
   );
@@ -127,9 +127,10 @@ async function render({ title, about, rows }: SourceDocument, at: number): Promi
 
 const INTRODUCTION = `# The four documents, line by line
 
-fencepost was asked to implement four documents. Each row says what one of them says, in which lines, how to see it
-in fencepost, and whether fencepost does the same. \`tools/docs/documents.slow.test.ts\` runs every command and script below,
-checks what it prints, and writes this page. A script is a file that one runs with \`node\` where fencepost is installed.
+fencepost was asked to implement four documents. Each row has a statement of one of them, its lines, a command or script
+that shows it in fencepost, and whether fencepost conforms. \`tools/docs/documents.slow.test.ts\` runs every command and
+script below, checks the output, and writes this page. To run a script, save it where fencepost is installed, and use
+\`node\`.
 `;
 
 test('every row of a document is present', () => {

@@ -38,7 +38,7 @@ export const findings: Readonly<Record<string, Finding>> = {
     packages: ['redis'],
     breaks: [{ scenario: 'unheard-set', system: 'throws', claim: 'no-orphan', seeds: 6 }],
     cause:
-      'The driver sends no command twice: `flushWaitingForReply` in `dist/lib/client/commands-queue.js` rejects what was written without an answer. A lock that only passes the error on leaves the key until its ttl ends.',
+      'The driver sends no command twice: `flushWaitingForReply` in `dist/lib/client/commands-queue.js` rejects commands that were sent but not answered. A lock that only passes the error on leaves the key until its ttl ends.',
     cure: 'Send the release script before passing the error on (`acquireOrGiveBack`); it waits for the new connection.',
   },
   'redlock-5': {
@@ -54,14 +54,14 @@ export const findings: Readonly<Record<string, Finding>> = {
       { scenario: 'paused-holder', system: 'without-token', claim: 'grant-order', seeds: 9 },
     ],
     cause:
-      'A pause after the check of `expiration` and before the write, as with any lock without a token. A lost answer does no harm here: `_lock` unlocks after each failed attempt, so `no-orphan` holds.',
+      'A pause after the check of `expiration` and before the write, as with any lock without a token. A lost answer is harmless here: `_lock` unlocks after each failed attempt, so `no-orphan` holds.',
     cure: 'A number drawn by `INCR` while the lock is held, compared by the store (`lockWithToken`).',
   },
   'redlock-universal': {
     packages: ['redlock-universal', 'ioredis'],
     breaks: [{ scenario: 'late-answer', system: 'from-answer', claim: 'grant-order', seeds: 4 }],
     cause:
-      '`SimpleLock.acquire` counts the lease from the answer to `SET NX`, the server from when it set the key. After a late answer the handle outlives the key.',
+      '`SimpleLock.acquire` counts the lease from the answer to `SET NX`, but the server from the time when it set the key. After a late answer, the handle outlives the key.',
     cure: 'Count from before the request, one attempt at a time (`acquireInTime`).',
   },
   'redis-lock': {
@@ -101,9 +101,10 @@ function versioned(folder: string, name: string): string {
 const INTRODUCTION = `# Lock packages of npm, unmodified
 
 Written by \`npx vitest run tools/docs/packages.slow.test.ts -u\`, which runs every scenario on 20 seeds and replays every
-kept plan. Each package runs unmodified, on the driver that its users have. Its folder in the repository has the
-scenarios, the user code and the kept counterexamples (\`plans\`). With its cure, each claim holds on all 20 seeds. To run
-one in a checkout after \`npm ci\`:
+kept plan. Each package runs unmodified, on its usual driver. With the cure, each claim holds on all 20 seeds.
+
+The folder of a package in the repository has its scenarios, user code and kept counterexamples (\`plans\`). To run one in
+a checkout after \`npm ci\`:
 
 \`\`\`sh
 npm ci --ignore-scripts --prefix fixtures/packages/ioredis

@@ -8,7 +8,7 @@ const EXTENDED = 'show fixtures/cache-lock-extension.yaml --system owner --seed 
 export const document: SourceDocument = {
   title: 'A lock on a cache',
   about:
-    'djblets’ review request 14628, `djblets.protect.locks.CacheLock`, with its discussion, and where that is silent its code (djblets 6.0).',
+    'djblets’ review request 14628, `djblets.protect.locks.CacheLock`, with its discussion, and otherwise its code (djblets 6.0).',
   rows: [
     {
       lines: '18',
@@ -25,7 +25,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '31',
-      says: 'A lock is set by an atomic `add` of a UUID, which succeeds for one and for nobody else.',
+      says: 'An atomic `add` of a UUID sets the lock, and succeeds for one client only.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock({ blocking: false })];
@@ -41,7 +41,7 @@ say('bob', bob.acquire(1));`,
     },
     {
       lines: '32–34',
-      says: 'A busy lock is waited for or not, with a timeout and a time between two tries.',
+      says: 'A client may wait for a busy lock, with a timeout and a time between two attempts.',
       shown: {
         script: `${LOCKS}
 lock({ expiration: 100 }).acquire(0);
@@ -59,7 +59,7 @@ say('carol', lock({ blocking: false }).acquire(1));`,
     },
     {
       lines: '37',
-      says: 'The time between two tries has a random jitter. Here 4 ms pass between two tries without it: a round trip of 2 ms, and 2 ms.',
+      says: 'The time between two attempts has a random jitter. Without it, 4 ms would pass here: a round trip of 2 ms, and 2 ms.',
       shown: {
         command: 'show fixtures/stampede-timeout.yaml --system patient --seed 1 --plan pinned',
         prints: [/backoff: 2\.\d+ms/],
@@ -67,7 +67,7 @@ say('carol', lock({ blocking: false }).acquire(1));`,
     },
     {
       lines: '40',
-      says: 'A lock is released when it expires, or by `release()`.',
+      says: 'A lock ends when it expires, or by `release()`.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock()];
@@ -88,7 +88,7 @@ say('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '41–43',
-      says: 'It may fall out of the cache; then it is no longer valid, and that is logged.',
+      says: 'The cache may drop the lock; then the lock is no longer valid, and this is logged.',
       shown: {
         command: EXTENDED,
         prints: ['logs cache-lock: db fell out of the cache; the lock is no longer valid'],
@@ -96,7 +96,7 @@ say('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '45–49',
-      says: 'If the time is greater than the expected end (`>`), release does nothing. At the very end it still touches, and where the next client was granted the lock at that instant, it extends that one’s.',
+      says: 'After the expected end (`>`), release does nothing. Exactly at the end, it still touches the key; if the next client got the lock at that instant, it extends that client’s lock.',
       shown: {
         command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -110,7 +110,7 @@ say('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '49–52',
-      says: 'Otherwise it prolongs the key, looks whose it is and deletes its own. At worst it extends another’s lock.',
+      says: 'Otherwise, release extends the key, compares its owner, and deletes its own key. At worst, it extends the lock of another client.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock()];
@@ -132,7 +132,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '54–55',
-      says: 'As a context manager it is released however the work ends, also when a renewal failed.',
+      says: 'As a context manager, the lock is released however the work ends, even after a failed renewal.',
       shown: {
         command: EXTENDED,
         prints: [
@@ -142,7 +142,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '65–72',
-      says: 'A memoize with a lock reads, takes the lock on a miss, reads again, computes if it must, stores and releases.',
+      says: 'A memoize with a lock reads, takes the lock on a miss, reads again, computes if needed, stores and releases.',
       shown: {
         command: 'show fixtures/plans/stampede-cache-lock-single-flight.yaml -v',
         prints: [
@@ -154,7 +154,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '68–71',
-      says: 'If it waited for the lock in vain (what follows is published in the code), it reads again and computes all the same, without the lock.',
+      says: 'If it does not get the lock, it reads again and computes anyway, without the lock (according to the code).',
       shown: {
         command: 'run fixtures/stampede-timeout.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -167,7 +167,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '65',
-      says: '`cache_memoize_iter` stores its value in pieces, and extends the lock after each (the code). Four pieces of 30 ms are stored under a lock for 60 ms.',
+      says: '`cache_memoize_iter` stores its value in pieces, and extends the lock after each (according to the code). Four pieces of 30 ms are stored under a lock for 60 ms.',
       shown: {
         command: PIECES,
         prints: [
@@ -180,7 +180,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '137, 199',
-      says: 'To extend or release what is not acquired is an error.',
+      says: 'Extending or releasing a lock that is not acquired is an error.',
       shown: {
         script: `${LOCKS}
 const alice = lock();
@@ -198,7 +198,7 @@ say('release twice', alice.release(2));`,
     },
     {
       lines: '148',
-      says: 'It logs when it is acquired, extended and released.',
+      says: 'Acquiring, extending and releasing are logged.',
       shown: {
         command: EXTENDED,
         prints: [
@@ -223,7 +223,7 @@ try {
     },
     {
       lines: '174',
-      says: 'A timeout of −1 waits for ever; any other is waited for no longer.',
+      says: 'A timeout of −1 waits forever; any other ends the wait.',
       shown: {
         script: `${LOCKS}
 lock({ expiration: 1_000_000 }).acquire(0);
@@ -237,7 +237,7 @@ for (const [name, one] of Object.entries({ patient, hasty })) {
     },
     {
       lines: '197–199',
-      says: 'To acquire an instance again that is acquired is an error, and it is the instance that counts, not the key.',
+      says: 'Acquiring an acquired instance again is an error, for the same instance, not the same key.',
       shown: {
         script: `${LOCKS}
 const alice = lock();
@@ -253,7 +253,7 @@ say('another instance', lock().acquire(20));`,
     },
     {
       lines: '243',
-      says: 'The author’s idea: `add` the key again with the same token, and if it is one’s own in either case, delete it. It does not help: the delete removes a successor’s key all the same.',
+      says: 'The author’s idea is to `add` the key again with the same token, and to delete it if it is the client’s own in either case. This does not help: the delete still removes a successor’s key.',
       shown: {
         command: 'run fixtures/cache-lock-release.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -265,7 +265,7 @@ say('another instance', lock().acquire(20));`,
     },
     {
       lines: '245–247',
-      says: 'Memcached is no safe place for a lock: it may evict anything, and then two hold it.',
+      says: 'Memcached is not safe for a lock: it may evict any key, and then two clients hold the lock.',
       shown: {
         command: 'run fixtures/cache-lock-eviction.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -276,7 +276,7 @@ say('another instance', lock().acquire(20));`,
     },
     {
       lines: '267',
-      says: 'A memoize that is handed a lock which is acquired already is an error of its caller’s, and computes nothing.',
+      says: 'Passing an acquired lock to a memoize is an error of the caller; the memoize computes nothing.',
       shown: {
         script: HELD,
         prints: [
@@ -286,7 +286,7 @@ say('another instance', lock().acquire(20));`,
     },
     {
       lines: '274',
-      says: 'A lock that is collected as garbage while it is acquired is warned of.',
+      says: 'If a lock is garbage-collected while it is acquired, a warning is logged.',
       shown: {
         command: 'show fixtures/plans/stampede-timeout-impatient-single-flight.yaml -v',
         prints: ['logs cache-lock: db was dropped without release'],

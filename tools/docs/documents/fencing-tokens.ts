@@ -37,23 +37,23 @@ const service = new LockService();
 const [A, B] = [new LockClient('A', service), new LockClient('B', service)];
 const store = new Store('fenced');
 const x = { lock: 'db', key: 'x' };
-const tell = (what, { kind, holder, highest }) =>
+const print = (what, { kind, holder, highest }) =>
   console.log(\`\${what}: \${kind}\${holder ? \` by \${holder}\` : ''}\${highest ? \`, has seen \${highest}\` : ''}\`);
-tell('A acquires at 0', A.acquire({ lock: 'db', ttl: 10, now: 0 }));
-tell('A writes with its token', A.write(store, x, 100));
-tell('B acquires at 5', B.acquire({ lock: 'db', ttl: 10, now: 5 }));
-tell('B releases what A holds', B.release('db'));
-tell('B renews what A holds', B.renew({ lock: 'db', ttl: 10, now: 6 }));
-tell('A renews at 6', A.renew({ lock: 'db', ttl: 20, now: 6 }));
+print('A acquires at 0', A.acquire({ lock: 'db', ttl: 10, now: 0 }));
+print('A writes with its token', A.write(store, x, 100));
+print('B acquires at 5', B.acquire({ lock: 'db', ttl: 10, now: 5 }));
+print('B releases what A holds', B.release('db'));
+print('B renews what A holds', B.renew({ lock: 'db', ttl: 10, now: 6 }));
+print('A renews at 6', A.renew({ lock: 'db', ttl: 20, now: 6 }));
 console.log(\`still token \${A.token('db')}: \${JSON.stringify(service.current('db'))}\`);
-tell('A renews at 26', A.renew({ lock: 'db', ttl: 20, now: 26 }));
-tell('A acquires at 27', A.acquire({ lock: 'db', ttl: 10, now: 27 }));
-tell('A acquires again at 28', A.acquire({ lock: 'db', ttl: 10, now: 28 }));
+print('A renews at 26', A.renew({ lock: 'db', ttl: 20, now: 26 }));
+print('A acquires at 27', A.acquire({ lock: 'db', ttl: 10, now: 27 }));
+print('A acquires again at 28', A.acquire({ lock: 'db', ttl: 10, now: 28 }));
 console.log(\`now token \${A.token('db')}\`);
-tell('A releases', A.release('db'));
-tell('A writes after that', A.write(store, x, 101));
-tell('B acquires at 30', B.acquire({ lock: 'db', ttl: 10, now: 30 }));
-tell('B releases at 99, expired and untaken', B.release('db'));
+print('A releases', A.release('db'));
+print('A writes after that', A.write(store, x, 101));
+print('B acquires at 30', B.acquire({ lock: 'db', ttl: 10, now: 30 }));
+print('B releases at 99, expired and untaken', B.release('db'));
 `;
 
 const byName = `
@@ -73,7 +73,7 @@ export const document: SourceDocument = {
   rows: [
     {
       lines: '11',
-      says: 'four actors: the token, the lock service, fenced and unfenced resource servers, and the client that ties them together',
+      says: 'four parts: the token, the lock service, fenced and unfenced resource servers, and the client that connects them',
       shown: {
         script: client,
         prints: ['A acquires at 0: granted', 'A writes with its token: accepted'],
@@ -81,7 +81,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '17',
-      says: 'a grant has a token, the name of its lock, the id of its client, when it was issued, and a ttl',
+      says: 'a grant has a token, the name of its lock, the id of its client, a time of issue, and a ttl',
       shown: {
         script: grants,
         prints: ['db at 0 for A: {"token":1,"lock":"db","client":"A","issuedAt":0,"ttl":10}'],
@@ -89,12 +89,12 @@ export const document: SourceDocument = {
     },
     {
       lines: '17',
-      says: 'it is expired when the time is at or past issued + ttl: issued at 0 with ttl 10, at 10',
+      says: 'a grant expires at the time of issue + ttl: issued at 0 with ttl 10, it has expired at 10',
       shown: { script: grants, prints: ['expired at 9: false, at 10: true', 'db at 9 for B: "A"'] },
     },
     {
       lines: '21',
-      says: 'one counter from 1 for all locks, and a map from each lock to its present token',
+      says: 'one counter from 1 for all locks, and a map from each lock to its current token',
       shown: {
         script: grants,
         prints: [
@@ -105,7 +105,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '25',
-      says: 'the fenced server keeps values by resource and key, and the highest token of each resource',
+      says: 'the fenced server stores values by resource and key, and the highest token of each resource',
       shown: {
         script: places,
         prints: [
@@ -117,7 +117,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '25, 63',
-      says: 'it refuses a token below the highest; an equal one is accepted, for further keys of one holder',
+      says: 'it refuses a token below the highest, and accepts an equal one, for further keys of one holder',
       shown: {
         script: places,
         prints: ['db/y, token 2: accepted', 'db/y, token 1: refused, has seen 2'],
@@ -125,7 +125,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '29',
-      says: 'the unfenced server accepts every write: the corruption can be shown',
+      says: 'the unfenced server accepts every write, which shows the corruption',
       shown: {
         command: 'show six-steps --system unfenced',
         prints: [
@@ -136,7 +136,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '33',
-      says: 'the client binds its id to a lock service, remembers its tokens, and attaches the right one to a write',
+      says: 'the client binds its id to a lock service, stores its tokens, and attaches the right one to each write',
       shown: {
         script: client,
         prints: ['A writes with its token: accepted', 'A writes after that: no-token'],
@@ -144,7 +144,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '43–57',
-      says: 'the six steps, at 0, 10 and 15: the late write is refused, 1 < 2, and overwrites silently where nothing is compared',
+      says: 'the six steps, at 0, 10 and 15: the late write is refused, as 1 < 2; an unfenced server silently accepts it',
       shown: {
         command: 'show six-steps --system fenced',
         prints: [
@@ -159,7 +159,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '49',
-      says: 'a stall is simulated by advancing the time past the ttl',
+      says: 'advancing the time past the ttl simulates a stall',
       shown: {
         command: 'show six-steps',
         prints: [
@@ -203,7 +203,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '65',
-      says: 'a release names only the client, so that it also frees what the client acquired later',
+      says: 'a release names only the client, so it also releases a later grant of the client',
       shown: {
         script: byName,
         prints: ['that of the first grant: denied', 'for whatever A holds, as published: released'],
@@ -211,7 +211,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '67',
-      says: 'a renewal changes issued-at and ttl, and keeps the token',
+      says: 'a renewal changes the time of issue and the ttl, and keeps the token',
       shown: {
         script: client,
         prints: [
@@ -223,7 +223,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '69',
-      says: 'the holder that acquires again gets a new, higher token',
+      says: 'a holder that acquires again gets a new, higher token',
       shown: {
         script: client,
         prints: ['A acquires again at 28: granted', 'now token 3'],
@@ -231,7 +231,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '73',
-      says: 'what is denied is returned as a value, never raised',
+      says: 'a denial is returned as a value, never raised',
       shown: {
         script: client,
         prints: [
@@ -243,7 +243,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '65 (upstream)',
-      says: 'a grant that has expired, and that nobody else took, can still be released by its holder',
+      says: 'a holder can still release an expired grant that no other client took',
       shown: {
         script: client,
         prints: ['B acquires at 30: granted', 'B releases at 99, expired and untaken: released'],

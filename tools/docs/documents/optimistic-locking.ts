@@ -8,8 +8,8 @@ const fencing: readonly Row[] = [
   {
     lines: '3, 12',
     says:
-      'A pause outlives the lease: the client wakes up, does not know that it lost the lock, and ' +
-      'overwrites what its successor wrote.',
+      'A pause outlasts the lease: the client wakes up, does not know that it lost the lock, and ' +
+      'overwrites the write of its successor.',
     shown: {
       command: 'show fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
       prints: [
@@ -23,7 +23,7 @@ const fencing: readonly Row[] = [
   },
   {
     lines: '22–28',
-    says: 'A holds token 31 and pauses, B gets 32 and writes with it, A’s write with 31 is refused.',
+    says: 'A holds token 31 and pauses, B gets 32 and writes with it, and A’s write with 31 is refused.',
     shown: {
       script: `
 import { LockService, Store, stores } from 'fencepost/servers';
@@ -41,7 +41,7 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
   },
   {
     lines: '20, 55',
-    says: 'The tokens are issued by a lock service such as ZooKeeper or etcd.',
+    says: 'A lock service such as ZooKeeper or etcd issues the tokens.',
     shown: {
       command: 'replay zookeeper-fencing-czxid-grant-order etcd-fencing-revision-grant-order',
       prints: [
@@ -52,7 +52,7 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
   },
   {
     lines: '6',
-    says: 'A lock says who should have access, a fencing token proves who still has.',
+    says: 'A lock states which client should have access; a fencing token proves which client still has it.',
     shown: {
       command: 'show fixtures/plans/zombie-writer-fenced-grant-order.yaml',
       prints: [
@@ -67,7 +67,7 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
 const optimistic: readonly Row[] = [
   {
     lines: '36–38',
-    says: 'Anybody may try to update a row who can prove, by its `version`, to have read the latest.',
+    says: 'Any client may update a row if its `version` proves that the client read the latest state.',
     shown: {
       command: 'show fixtures/plans/optimistic-versioned-no-lost-update.yaml',
       prints: [
@@ -79,7 +79,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '38',
-    says: 'Or by a `timestamp`, which does not tell apart two changes within one tick of the clock.',
+    says: 'A `timestamp` can take the place of the version, but does not distinguish two changes within one clock tick.',
     shown: {
       command: 'show fixtures/plans/timestamp-tick-timestamped-sql-no-lost-update.yaml',
       prints: [
@@ -107,7 +107,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '45',
-    says: 'Where somebody made it version 6 meanwhile, 0 rows are updated, and the client retries.',
+    says: 'If another client has made it version 6, 0 rows are updated, and the client retries.',
     shown: {
       command: STOCK,
       prints: [
@@ -120,7 +120,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '36–45',
-    says: 'One can see it: which version is expected, which is there, and why a write is refused.',
+    says: 'The conflict is visible: the expected version, the current version, and why a write is refused.',
     shown: {
       command: `${STOCK} --format mermaid`,
       prints: [
@@ -132,7 +132,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '36',
-    says: 'It keeps integrity without a lock: what clients see is linearizable, and judged to be so.',
+    says: 'Integrity holds without a lock: the history of the clients is judged to be linearizable.',
     shown: {
       command: STOCK,
       prints: [/✓ linearizable +holds +exercised 1 time/],
@@ -140,7 +140,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '54',
-    says: 'It needs a retry in the application, which must not apply twice what it only did not hear.',
+    says: 'The application must retry, and must not apply an update twice because its answer was lost.',
     shown: {
       command: 'show fixtures/plans/unknown-commit-retry-blindly-no-lost-update.yaml',
       prints: [
@@ -155,7 +155,7 @@ const optimistic: readonly Row[] = [
 const pessimistic: readonly Row[] = [
   {
     lines: '53',
-    says: 'Pessimistic locking: others must wait, and may wait for one another in a circle.',
+    says: 'Pessimistic locking: other clients must wait, and may deadlock.',
     shown: {
       command: 'show fixtures/plans/opposite-order-wait-progress.yaml -v',
       prints: [
@@ -167,7 +167,7 @@ const pessimistic: readonly Row[] = [
   },
   {
     lines: '53–55',
-    says: 'The table of the three strategies: latency and contention, measured; what is safe.',
+    says: 'The table of the three strategies: measured latency and contention, and safety.',
     shown: {
       comparedSeeds: 20,
       prints: [
@@ -182,6 +182,6 @@ const pessimistic: readonly Row[] = [
 
 export const document: SourceDocument = {
   title: 'Fencing tokens and optimistic locking',
-  about: 'A page on zombie clients, fencing tokens, version columns and when to use which.',
+  about: 'A page on zombie clients, fencing tokens and version columns, and on when to use each.',
   rows: [...fencing, ...optimistic, ...pessimistic],
 };

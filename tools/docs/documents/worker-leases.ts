@@ -47,7 +47,7 @@ export const document: SourceDocument = {
   rows: [
     {
       lines: '1',
-      says: 'a smoke test: leases and releases are answered 1 F F F F T 2 3',
+      says: 'a smoke test: leases and releases return 1 F F F F T 2 3',
       shown: {
         command: 'show fixtures/smoke-sequence.yaml',
         prints: [
@@ -59,7 +59,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '1',
-      says: 'a lease cannot be acquired again by those who hold it',
+      says: 'a holder cannot acquire its lease again',
       shown: {
         script: sequence,
         prints: ['acquire (1, 1): leased 1', 'acquire (1, 1) again: held'],
@@ -67,7 +67,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '1',
-      says: 'a release wants the steps, the retries and the fence token of the lease',
+      says: 'a release needs the steps, the retries and the fence token of the lease',
       shown: {
         script: sequence,
         prints: [
@@ -79,7 +79,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '1',
-      says: 'a lease with a time-out of 1 is taken over 2 s later, with the next token',
+      says: 'a lease with a timeout of 1 is taken over 2 s later, with the next token',
       shown: {
         script: sequence,
         prints: [
@@ -91,7 +91,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'on a system error (0) dispatch logs it, flips to the other back end, and tries once more',
+      says: 'on a system error (0), dispatch logs it, switches to the other back end, and tries once more',
       shown: {
         script: flip,
         prints: [
@@ -101,7 +101,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: '`fence_token == 0`, which `False` satisfies: a held lease flips too',
+      says: '`fence_token == 0` is also true for `False`: a held lease switches, too',
       shown: {
         command: 'run fixtures/false-is-zero.yaml --seeds 100 --workers 0 -v',
         prints: [
@@ -115,7 +115,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'the flip stays with the machine',
+      says: 'the machine stays on the other back end',
       shown: {
         script: flip,
         prints: [/fence 1\nalice\/2\/acquire-standby\nfence 2$/m],
@@ -123,7 +123,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'without a lease dispatch logs that it could not acquire one and retries the message',
+      says: 'without a lease, dispatch logs that it could not acquire one, and retries the message',
       shown: {
         command: 'show fixtures/reordered-steps.yaml',
         prints: [
@@ -134,7 +134,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'the release comes in any case, and one that fails is logged',
+      says: 'the lease is released in any case, and a failed release is logged',
       shown: {
         command: 'show fixtures/smoke-sequence.yaml',
         prints: [
@@ -162,7 +162,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'the fence token is handed to the action, which can attach it to what it writes',
+      says: 'the action gets the fence token and can attach it to its writes',
       shown: {
         command: 'show fixtures/delivered-steps.yaml',
         prints: [1, 2, 3, 4].map((token) => new RegExp(`✓ accepts x = \\d+, token ${token}$`, 'm')),
@@ -170,12 +170,12 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'the happy path: steps 0 to 3 in retry 0 have the fences 1 to 4',
+      says: 'without failures, steps 0 to 3 in retry 0 have the fences 1 to 4',
       shown: { command: 'show fixtures/delivered-steps.yaml', prints: [tableOf('00 10 20 30')] },
     },
     {
       lines: '3',
-      says: 'with retries: step 1 in its retries 0, 1, 2 has the fences 2, 3, 4; then 5 and 6',
+      says: 'with retries, step 1 in retries 0, 1, 2 has the fences 2, 3, 4; then 5 and 6',
       shown: {
         command: 'show fixtures/retried-steps.yaml',
         prints: [tableOf('00 10 11 12 20 30')],
@@ -183,7 +183,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'a duplicate, out of order: step 1 in its retries 0, 2, 1, 2 has the fences 2 to 5',
+      says: 'with an out-of-order duplicate, step 1 in retries 0, 2, 1, 2 has the fences 2 to 5',
       shown: {
         command: 'show fixtures/reordered-steps.yaml',
         prints: [tableOf('00 10 12 11 12 20 30'), 'delivers a copy of step 1, retry 1 to dave'],
@@ -191,7 +191,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: '(machine, step) and (machine, step, fence) are keys by which a step is known again',
+      says: '(machine, step) and (machine, step, fence) identify a repeated step',
       shown: {
         command: 'run fixtures/redelivered-steps.yaml --seeds 60 --workers 0 -v',
         prints: [
@@ -203,7 +203,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'messages are delivered at least once, maybe again and out of order',
+      says: 'messages are delivered at least once, possibly repeated and out of order',
       shown: {
         command: 'show fixtures/plans/redelivered-steps-marked-at-most-once.yaml',
         prints: ['✖ crashes', 'delivers step 0, retry 0 to alice, delivery 2'],
@@ -211,7 +211,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'a global resource has to understand fence tokens itself',
+      says: 'a global resource must compare fence tokens itself',
       shown: {
         command: 'show write-data --system fenced',
         prints: ['⊘ refuses text = 1, token 33, has seen 34', /✓ fence-monotone +holds/],
