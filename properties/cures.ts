@@ -256,7 +256,7 @@ export const cures: readonly Cure[] = [
       /faults: .*/,
       'faults: [crash: { process: stores, at: 900s..901s }]',
     ),
-    why: 'crash never met a held grant',
+    why: 'crash never fired while a lock was held',
   },
 ];
 

@@ -106,22 +106,22 @@ describe('the line of a twin', () => {
     [
       'wrong-comparison-fence-inverted-progress',
       'fenced',
-      'no refusal of its own; progress holds, exercised 4 times',
+      'no additional refusal; progress holds, exercised 4 times',
     ],
     [
       'unknown-commit-retry-blindly-no-lost-update',
       'give-up',
-      'no refusal of its own; no-lost-update had nothing to test',
+      'no additional refusal; no-lost-update was not exercised',
     ],
     [
       'patient-lock-lease-grant-order',
       'pessimistic',
-      'tells nothing: it has no bob/1/write to inject a fault at',
+      'not comparable: no bob/1/write to inject a fault at',
     ],
   ])(
     'of %s on %s names the refusal there, or the reason why there is none',
     async (name, system, what) => {
-      expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);
+      expect((await lineOn(system, name))?.text).toBe(`same plan on twin ${system}: ${what}`);
     },
   );
 
@@ -132,7 +132,7 @@ describe('the line of a twin', () => {
     const [line] = await linesOf(plan, { ...scenario, systems });
     expect(line).toMatchObject({
       outcome: 'breaks',
-      text: 'same plan on fenced: no refusal of its own; grant-order breaks there too',
+      text: 'same plan on twin fenced: no additional refusal; grant-order also breaks',
     });
   });
 
@@ -145,7 +145,7 @@ describe('the line of a twin', () => {
     const plan = planOf('zombie-writer-unfenced-grant-order.yaml');
     const [line] = await linesOf(plan, { ...scenario, systems });
     expect(line?.outcome).toBe('cannot-run');
-    expect(line?.text).toMatch(/^same plan on fenced: cannot run, .*counter/);
+    expect(line?.text).toMatch(/^same plan on twin fenced: cannot run: .*counter/);
   });
 });
 
@@ -174,7 +174,7 @@ describe('a twin', () => {
 });
 
 describe('the command line', () => {
-  const shown = 'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds';
+  const shown = 'same plan on twin fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds';
 
   test('of `run --json` has the twins in the finding, as the schema defines', async () => {
     const { out } = await runHere([

@@ -110,7 +110,7 @@ describe('the installed package', () => {
       console.log(new RedisNode().handle(['EVAL', ${JSON.stringify(script)}, '0'], { wallUs: 0 }));`;
     expect(node(['--input-type=module', '--eval', evaluated]).stdout).toBe(' 3.142\n');
     const { status, stdout } = node([join(home, 'dist/cli.js'), 'run', 'six-steps']);
-    expect(stdout).toContain('✓ 3 of 3 expectations met');
+    expect(stdout).toContain('seeds: 3 of 3 expectations met');
     expect(status).toBe(0);
   });
 

@@ -127,7 +127,7 @@ describe('run', () => {
     const path = small('twice.yaml', '{ breaks: [fence-monotone] }');
     const { code, err } = await fencepost('run', path, ...quick, '--check-determinism');
     expect(code).toBe(0);
-    expect(err).toContain('100 runs repeated, every event equal');
+    expect(err).toContain('100 runs repeated, all events equal');
   });
 
   test('ends with its own result if its stderr is closed', async () => {

@@ -99,7 +99,7 @@ describe('the written project', () => {
     );
     const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '40', '-v');
     expect(told).toMatch(/5 of 5 expectations met/);
-    expect(told).not.toContain('listed nowhere');
+    expect(told).not.toContain('unlisted');
     expect(told).toContain('Stale write accepted');
     expect(told).toContain('who no longer held it');
     expect(told).toContain('Acknowledged increment lost');
@@ -161,8 +161,8 @@ describe('a lock on ioredis', () => {
       '0',
     );
     expect(out).toMatch(/2 of 2 expectations met/);
-    expect(out).not.toContain('listed nowhere');
-    expect(out).toMatch(/same plan on fenced: .*⊘ refused/);
+    expect(out).not.toContain('unlisted');
+    expect(out).toMatch(/same plan on twin fenced: .*⊘ refused/);
     expect(code).toBe(0);
   });
 
@@ -220,7 +220,7 @@ describe('for a known lock', () => {
       '100',
     );
     expect(out).toMatch(/\(expected\).*\n +progress of pessimistic in crashed-holder/);
-    expect(out).toMatch(/same plan on lease: .*progress\s+holds/s);
+    expect(out).toMatch(/same plan on twin lease: .*progress\s+holds/s);
     expect(code).toBe(0);
   });
 

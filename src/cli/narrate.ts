@@ -44,11 +44,11 @@ export function narrator(
         noteModules(event, terminal);
         break;
       case 'dies':
-        terminal.note(`  ${event.system} dies of one error on each of its first seeds`);
+        terminal.note(`  ${event.system} stopped: all of its first seeds failed with one error`);
         break;
       case 'begun again':
         terminal.note(
-          `  modules: ${event.system} begins again, with all loaded anew: seed ${event.seed}: ${event.what}`,
+          `  modules: ${event.system} restarts with fresh modules per seed: seed ${event.seed}: ${event.what}`,
         );
         break;
       case 'progress':
@@ -56,14 +56,16 @@ export function narrator(
         break;
       case 'failure found':
         terminal.note(
-          `  ✗ ${trial} ${event.seed} breaks ${event.claim} of ${event.system}; shrunk when all are done`,
+          `  ✗ ${trial} ${event.seed} breaks ${event.claim} of ${event.system}; shrinking follows`,
         );
         break;
       case 'swept':
         noteSwept(event, trial, terminal);
         break;
       case 'edges':
-        terminal.note(`  edges of ${event.system}: from which length on a fault breaks it`);
+        terminal.note(
+          `  edges of ${event.system}: searching for the shortest faults that break it`,
+        );
         break;
       case 'run lost':
         terminal.print(`✗ ${event.what}`);
@@ -73,7 +75,7 @@ export function narrator(
         break;
       case 'vanished':
         terminal.print(
-          `nondeterministic: ${event.subject.file}, ${event.system}, ${trial} ${event.seed}: ${event.claim} broke, and does not when it is run again`,
+          `nondeterministic: ${event.subject.file}, ${event.system}, ${trial} ${event.seed}: ${event.claim} broke, but not when run again`,
         );
         break;
       case 'conclusion':
@@ -110,14 +112,16 @@ function printRepeated(
   else if (difference !== null) {
     const { system, seed, what } = difference;
     terminal.print(`nondeterministic: ${subject.file}, ${system}, seed ${seed}: ${what}`);
-  } else terminal.note(`  determinism: ${countOf(runs, 'run')} repeated, every event equal`);
+  } else terminal.note(`  determinism: ${countOf(runs, 'run')} repeated, all events equal`);
 }
 
 function noteModules({ system, same, why }: EventOf<'modules'>, terminal: Terminal): void {
   if (why === null) {
-    terminal.note(`  modules: ${countOf(same, 'seed')} of ${system} loaded anew, no difference`);
+    terminal.note(
+      `  modules: ${countOf(same, 'seed')} of ${system} repeated with fresh modules, no difference`,
+    );
   } else {
-    terminal.note(`  modules: ${system} loads all anew for each seed: ${why}`);
+    terminal.note(`  modules: ${system} runs each seed with fresh modules: ${why}`);
   }
 }
 
@@ -142,8 +146,8 @@ function noteSwept(
   const seeds = to < from ? `no ${trial}s` : `${trial}s ${from}..${to}`;
   terminal.note(`  ${seeds}: ${groupDigits(runs)} runs, ${rate}/s`);
   if (cutShort === null) return;
-  if (killed > 0) terminal.note(`  given up after ${countOf(killed, 'seed')} that did not finish`);
-  else terminal.note(`  not all ${trial}s are done: the same command with --resume goes on`);
+  if (killed > 0) terminal.note(`  stopped: ${countOf(killed, 'seed')} did not finish`);
+  else terminal.note(`  ${trial}s left: repeat the command with --resume to continue`);
 }
 
 function noteShrunk(
@@ -182,7 +186,7 @@ function printFailures(
       terminal.print(`  and on ${countOf(tally.failed - failures.length, `more ${trial}`)}`);
     }
     const { output, leftOut = 0 } = concluded.result.systems.find((one) => one.name === name) ?? {};
-    if (leftOut > 0) terminal.print(`  the other ${countOf(leftOut, trial)} were left out`);
+    if (leftOut > 0) terminal.print(`  the other ${countOf(leftOut, trial)} were not run`);
     if (output === undefined) continue;
     terminal.print(`  ${name} printed on ${trial} ${output.seed}:`);
     const most = range.from === range.to ? Number.POSITIVE_INFINITY : MOST_OUTPUT;

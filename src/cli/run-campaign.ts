@@ -16,6 +16,6 @@ export function tooManyLine(
   { scenario, file }: Pick<Subject, 'scenario' | 'file'>,
   { system, plans }: TooManyPlans,
 ): string {
-  const fewer = 'take a smaller --exhaust, fewer --clients or --sections, or fewer kinds of fault';
+  const fewer = 'use a smaller --exhaust, fewer --clients or --sections, or fewer kinds of fault';
   return `${file}:1:1 systems.${system}: ${tooManyText(scenario, plans)}: ${fewer}`;
 }

@@ -74,7 +74,7 @@ describe('the conclusion', () => {
       claims: { 'grant-order': HELD },
     });
     expect(told(summaryOf(holding))).toContain(
-      'held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: fenced: grant-order on 513 (hazard avoided on 7)',
+      'held: broke on 0 of 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000) exercised: fenced: grant-order on 513 (hazard avoided on 7)',
     );
   });
 
@@ -117,7 +117,7 @@ describe('the conclusion', () => {
       claims: { 'grant-order': HELD },
       isWritten: true,
     });
-    expect(told(summaryOf(holding))).toContain('held: on the one run that there was;');
+    expect(told(summaryOf(holding))).toContain('held: on the only run exercised:');
     expect(told(summaryOf(holding))).not.toContain('95 %');
   });
 
@@ -137,7 +137,7 @@ describe('the conclusion', () => {
       exhausted: { ...scope, plans: 6919 },
     });
     const held =
-      'held (exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans); exercised: fenced: grant-order on 513 (hazard avoided on 7)';
+      'held (exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans) exercised: fenced: grant-order on 513 (hazard avoided on 7)';
     const text = told(summaryOf(holding));
     expect(text).toContain(held);
     expect(text).not.toMatch(/95 %|seed|prove/);
@@ -160,7 +160,7 @@ describe('the conclusion', () => {
     );
     if (one === undefined || two === undefined) throw new Error('there are two');
     expect(told(summaryOf(one, two))).toContain(
-      'held (exhausted: ≤ 1 fault; ≤ 1 swap of ties; lengths at every threshold; latency 1 ms; 20 to 31 plans);',
+      'held (exhausted: ≤ 1 fault; ≤ 1 swap of ties; lengths at every threshold; latency 1 ms; 20 to 31 plans) exercised: ',
     );
   });
 
@@ -175,7 +175,7 @@ describe('the conclusion', () => {
 
   it.each([
     ['interrupted', 130, '? interrupted after 239–240 of 10,000,000 seeds: 2 of 2'],
-    ['time', 0, '✓ out of time after 239–240 of 10,000,000 seeds: 2 of 2'],
+    ['time', 0, '✓ passed, time limit reached after 239–240 of 10,000,000 seeds: 2 of 2'],
   ] as const)('reports that not all seeds were examined: %s', (by, exit, last) => {
     const systems = [systemWith({ seeds: 240 }), systemWith({ name: 'other', seeds: 239 })];
     const cutShort = { asked: 10_000_000, by };
@@ -184,11 +184,11 @@ describe('the conclusion', () => {
     const one: Summary = { ...sampleSummary, exit, scenarios: [{ ...scenario, cutShort }] };
     expect(told(one)).toContain(last);
     expect(renderScenarioLine({ ...scenario, cutShort }, plain)).toContain(
-      last.slice(2, -' 2 of 2'.length),
+      last.slice(2, -' 2 of 2'.length).replace('passed, ', ''),
     );
     const [first] = told({ ...one, notBegun: 71 }).split(': ');
     expect(first).toBe(
-      exit === 130 ? '? interrupted in scenario 1 of 72' : '✓ 1 scenario cut short',
+      exit === 130 ? '? interrupted in scenario 1 of 72' : '✓ passed, 1 scenario incomplete',
     );
   });
 
@@ -201,11 +201,11 @@ describe('the conclusion', () => {
     const expected = { holds: ['a'], breaks: ['b', 'e'], may: ['c'] };
     const claims = { a: BREAKING, b: BREAKING, c: BREAKING, d: BREAKING, e: HELD };
     const text = told(summaryOf(systemWith({ expect: expected, claims, met: false })));
-    expect(text).toMatch(/^ unexpected: fenced: a broke on 3 of 1,000 seeds, first 17, e held and/);
-    expect(text).toContain('broke as expected: fenced: b on 3 of 1,000 seeds; broke, as it may:');
-    expect(text).toContain('broke, as it may: fenced: c on 3');
-    expect(text).toContain('broke, listed nowhere: fenced: d on 3 of 1,000, first 17');
-    expect(text).toMatch(/✗ 0 of 1 expectation met, 1 not met;/);
+    expect(text).toMatch(/^ failed: fenced: a broke on 3 of 1,000 seeds, first 17, e held but/);
+    expect(text).toContain('broke as expected: fenced: b on 3 of 1,000 seeds; broke, as allowed:');
+    expect(text).toContain('broke, as allowed: fenced: c on 3');
+    expect(text).toContain('broke, unlisted: fenced: d on 3 of 1,000, first 17');
+    expect(text).toMatch(/✗ failed on .*: 0 of 1 expectation met, 1 not met;/);
   });
 
   it('lists systems that were not judged, with the reason', () => {
@@ -222,7 +222,7 @@ describe('the conclusion', () => {
   it('bounds a claim judged on nine of ten seeds by the judged seeds alone', () => {
     const claims = { a: { ...HELD, judged: 900, unknown: 100 } };
     const most = systemWith({ expect: { holds: ['a'] }, claims, unknown: 100 });
-    expect(told(summaryOf(most))).toContain('held: 0 of 900 seeds');
+    expect(told(summaryOf(most))).toContain('held: broke on 0 of 900 seeds');
   });
 
   it('has at most six lines within the width, and one for errors, for any summary', () => {

@@ -66,7 +66,10 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
   const errors = errorsRow(summary, screen);
   if (errors.text !== '') rows.push(errors);
   const lines = rows.flatMap(({ text, tint }) => {
-    const wrapped = hang(visible(text), Math.max(20, width - 4), '  ', '    ');
+    const columns = Math.max(20, width - 4);
+    const wrapped = text
+      .split('\n')
+      .flatMap((part, at) => hang(visible(part), columns, at === 0 ? '  ' : '    ', '    '));
     const shown = wrapped.slice(0, 1 + spare);
     spare -= shown.length - 1;
     if (shown.length < wrapped.length) {
@@ -93,11 +96,11 @@ export function renderScenarioLine(
   const { sign } = markOf(failed.length > 0 ? false : isOpen ? null : true);
   const { broke, held, unlisted } = fatesOf([scenario]);
   const parts = [
-    ...(failed.length === 0 ? [] : [`not as expected: ${namesOf(failed)}`]),
+    ...(failed.length === 0 ? [] : [`failed: ${namesOf(failed)}`]),
     ...(open.length === 0 ? [] : [`${openWord(open)}: ${namesOf(open)}`]),
     ...(broke.length === 0 ? [] : [`${countOf(broke.length, 'claim')} broke as expected`]),
     ...(held.length === 0 ? [] : [`${groupDigits(held.length)} held`]),
-    ...(unlisted.length === 0 ? [] : [`${groupDigits(unlisted.length)} broke unlisted`]),
+    ...(unlisted.length === 0 ? [] : [`${countOf(unlisted.length, 'unlisted claim')} broke`]),
   ];
   const about = `${countOf(systems.length, 'system')}, ${examinedText(scenario)}`;
   const line = clip(visible(`${sign} ${name}: ${about}: ${parts.join('; ')}`), width);
@@ -107,9 +110,9 @@ export function renderScenarioLine(
 /** Reasons why a sweep ended before its last seed. */
 const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   interrupted: 'interrupted',
-  time: 'out of time',
-  hangs: 'given up, as seeds did not finish',
-  shard: 'a shard was cut short',
+  time: 'time limit reached',
+  hangs: 'stopped by hangs',
+  shard: 'a shard stopped',
 };
 
 /** Returns `1,000 seeds`, or `interrupted after 239 of 10,000,000 seeds`. */
@@ -117,8 +120,8 @@ function examinedText({ systems, cutShort }: ScenarioResult): string {
   const counts = systems.map(({ seeds }) => seeds);
   const [least, most] = [Math.min(...counts), Math.max(0, ...counts)];
   const trial = trialOfAll(systems);
-  if (cutShort === undefined) return countOf(most, trial);
   const done = least < most ? `${groupDigits(least)}–${groupDigits(most)}` : groupDigits(most);
+  if (cutShort === undefined) return least < most ? `${done} ${trial}s` : countOf(most, trial);
   return `${CUT_WORDS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, trial)}`;
 }
 
@@ -160,11 +163,11 @@ interface Row {
 
 function unexpectedRow({ unexpected }: Fates, { paint }: Screen): Row {
   const clauses = bySystem(unexpected, ({ claim, found, system }) => {
-    if (found.broken === 0) return `${claim} held and should break`;
+    if (found.broken === 0) return `${claim} held but should break`;
     const share = `${groupDigits(found.broken)} of ${countOf(system.seeds, trialOf(system))}`;
     return `${claim} broke on ${share}, first ${found.firstSeed ?? 0}`;
   });
-  const text = clauses === '' ? '' : `unexpected: ${clauses}`;
+  const text = clauses === '' ? '' : `failed: ${clauses}`;
   return { text, tint: (line) => paint.bold(paint.red(line)) };
 }
 
@@ -185,7 +188,7 @@ function whyOpen(system: SystemResult): string {
   const { unsimulated, vacuous, unknown, seeds, isPart } = system;
   const trial = trialOf(system);
   if (isPart) return openWord([system]);
-  if (seeds === 0) return `no ${trial} was examined`;
+  if (seeds === 0) return `no ${trial} was run`;
   const open = unknown === 0 ? [] : [`unknown on ${countOf(unknown, trial)}`];
   const refused = unsimulated === undefined ? [] : [unsimulatedText(unsimulated)];
   return [...refused, ...open, ...vacuous].join(', ');
@@ -200,7 +203,7 @@ function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
   };
   const parts = [
     ...(broke.length === 0 ? [] : [`broke as expected: ${counted(broke)}${outOf(broke, isOne)}`]),
-    ...(tolerated.length === 0 ? [] : [`broke, as it may: ${counted(tolerated)}`]),
+    ...(tolerated.length === 0 ? [] : [`broke, as allowed: ${counted(tolerated)}`]),
   ];
   return parts.join('; ');
 }
@@ -212,25 +215,28 @@ function outOf(told: readonly Told[], isOne: boolean): string {
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
-/** Renders `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: a: …`. */
+/**
+ * Renders `held: broke on 0 of 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000)` and, on the
+ * next line, `exercised: a: …`.
+ */
 function heldText({ held }: Fates, isOne: boolean): string {
   if (held.length === 0) return '';
   const systems = new Set(held.map(({ where }) => where)).size;
   const count = `${countOf(held.length, 'claim')} of ${countOf(systems, 'system')}`;
   if (trialOfAll(held.map(({ system }) => system)) === 'plan') {
     const scope = `held (${exhaustedTextOf(held.map(({ system }) => system))})`;
-    return isOne ? `${scope}; exercised: ${bySystem(held, testText)}` : `${scope}: ${count}`;
+    return isOne ? `${scope}\nexercised: ${bySystem(held, testText)}` : `${scope}: ${count}`;
   }
   const drawn = held.filter(({ system }) => system.isWritten !== true);
   const seeds = Math.min(...drawn.map(({ found }) => found.judged));
   const bound =
     drawn.length === 0 || seeds === 1
-      ? 'on the one run that there was'
-      : `0 of ${countOf(seeds, 'seed')}; 95 %: ${boundText(seeds)}`;
-  if (isOne) return `held: ${bound}; exercised: ${bySystem(held, testText)}`;
+      ? 'on the only run'
+      : `broke on 0 of ${countOf(seeds, 'seed')} (95 % confidence: ${boundText(seeds)})`;
+  if (isOne) return `held: ${bound}\nexercised: ${bySystem(held, testText)}`;
   const [least] = [...drawn].sort((a, b) => testsOf(a) - testsOf(b));
   const weakest =
-    least === undefined ? '' : `; least exercised: ${least.where}: ${testText(least)}`;
+    least === undefined ? '' : `\nleast exercised: ${least.where}: ${testText(least)}`;
   return `held: ${count}, each ${bound}${weakest}`;
 }
 
@@ -258,7 +264,7 @@ function unlistedRow({ unlisted }: Fates, { paint }: Screen): Row {
     const share = `${groupDigits(found.broken)} of ${groupDigits(system.seeds)}`;
     return `${claim} on ${share}, first ${found.firstSeed ?? 0}`;
   });
-  return { text: text === '' ? '' : `broke, listed nowhere: ${text}`, tint: paint.yellow };
+  return { text: text === '' ? '' : `broke, unlisted: ${text}`, tint: paint.yellow };
 }
 
 /** Renders `fenced: 16 of 16 sections ended by an error: ReplyError: … at lock.mjs:12:5`. */
@@ -298,8 +304,13 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   const where = scenarios.length === 1 ? '' : ` in ${countOf(scenarios.length, 'scenario')}`;
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
   const but = hasFailedRun ? ', but a run failed or did not finish' : '';
-  const text = `${cut}${metText(summary)}${where}${but}; ${speedText(summary)}`;
-  return `${tint(sign)} ${wrap(text, Math.max(10, width - 2))[0] ?? ''}`;
+  const outcome = { '✓': 'passed', '✗': 'failed', '?': '' }[sign];
+  const [first] = scenarios;
+  const on = scenarios.length === 1 && first !== undefined ? ` on ${examinedText(first)}` : '';
+  const verdict = outcome === '' ? cut : `${outcome}${cut === '' ? `${on}: ` : `, ${cut}`}`;
+  const text = `${verdict}${metText(summary)}${where}${but}`;
+  const [line = '', ...others] = wrap(`${text}; ${speedText(summary)}`, Math.max(10, width - 2));
+  return `${tint(sign)} ${others.length === 0 ? line : clip(text, Math.max(10, width - 2))}`;
 }
 
 /** Begins with what is missing, so that a reader of only the last line knows that it is partial. */
@@ -315,7 +326,7 @@ function cutText(summary: Summary): string {
     const all = groupDigits(scenarios.length + notBegun);
     return `interrupted in scenario ${groupDigits(scenarios.length)} of ${all}: `;
   }
-  return cut.length === 0 ? '' : `${countOf(cut.length, 'scenario')} cut short: `;
+  return cut.length === 0 ? '' : `${countOf(cut.length, 'scenario')} incomplete: `;
 }
 
 function isInterrupted({ exit }: Summary): boolean {

@@ -96,7 +96,7 @@ export function tooManyText(scenario: Scenario, plans: number): string {
   const isGuess = plans > 2 * MOST_PLANS;
   const about = `about ${groupDigits(Math.ceil(plans / MOST_PLANS) * MOST_PLANS)} plans`;
   const many = isGuess ? about : `more than ${most} plans`;
-  return `${many} with ${faultsText(scenario)}, and at most ${most} are examined`;
+  return `${many} with ${faultsText(scenario)}; the limit is ${most}`;
 }
 
 interface EdgeText extends Pick<TerminalText, 'width'> {
@@ -121,7 +121,7 @@ export function renderEdges(
       const sentences = edgeSentences(system, edges);
       if (givenUp.length === 0) return sentences;
       const kinds = givenUp.join(', ');
-      return [...sentences, `${system}: its edge under ${kinds} takes too many runs to find`];
+      return [...sentences, `${system}: shortest ${kinds} that breaks it not found: too many runs`];
     })
     .flatMap((text) => hang(visible(text), Math.max(20, width - 4), '  ', '    '))
     .join('\n');

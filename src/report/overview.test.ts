@@ -13,8 +13,8 @@ describe('renderOverview', () => {
     expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
     expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +exercised on 991/);
     expect(text).toMatch(/fence-monotone +holds +0 of 1,000 +– +never/);
-    expect(text).toContain('vacuous, tested nothing: fence-monotone, drop');
-    expect(text).toContain('pause fired on 994, under a held grant on 951');
+    expect(text).toContain('vacuous: fence-monotone, drop');
+    expect(text).toContain('pause fired on 994, while a lock was held on 951');
     expect(text).toContain('holder-overlap measured on 902 seeds, at most 48.25 ms');
     expect(text.replace(/\s+/g, ' ')).toContain(
       'stampede: 1,012 computations measured, at most 2 of one value at once, several on 12 seeds',
@@ -49,9 +49,9 @@ describe('renderOverview', () => {
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
-    expect(told(900)).toMatch(/held too, not expected: .*progress/);
+    expect(told(900)).toMatch(/also held, unlisted: .*progress/);
     expect(told(899)).toContain('judged on too few seeds: progress');
-    expect(told(899)).not.toMatch(/held too, not expected: .*progress/);
+    expect(told(899)).not.toMatch(/also held, unlisted: .*progress/);
   });
 
   it('suggests a twin if a claim was not exercised and no twin breaks it', () => {
@@ -64,7 +64,7 @@ describe('renderOverview', () => {
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
-    const advice = 'to test fence-monotone: add the same lock without its check, as a twin';
+    const advice = 'to exercise fence-monotone, add a twin: the same lock without its check';
     expect(told([untested])).toContain(advice);
     expect(told([breaking, untested])).not.toContain('to test');
     expect(told([{ ...untested, vacuous: [] }])).not.toContain('to test');
@@ -181,7 +181,7 @@ describe('renderOverview', () => {
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
     const fenced = { 'fence-monotone': held, 'no-write-after-release': late };
-    const advice = 'advice: a write was accepted after its lock was released (12 seeds, first 7)';
+    const advice = 'advice: writes were accepted after the lock was released (12 seeds, first 7)';
     expect(told(fenced)).toContain(advice);
     expect(told(fenced, { breaks: ['no-write-after-release'] })).not.toContain('advice');
     expect(told({ ...fenced, 'fence-monotone': late })).not.toContain('advice');

@@ -216,7 +216,7 @@ function adviceOnReleases(system: SystemResult): string | null {
   if (isListed || late === undefined || late.broken === 0) return null;
   if (system.claims['fence-monotone']?.broken !== 0) return null;
   const seeds = `${countOf(late.broken, trialOf(system))}, first ${late.firstSeed}`;
-  return `advice: a write was accepted after its lock was released (${seeds}), as nobody had written since: a fence refuses only what is below a token that it has seen; await each write before the release`;
+  return `advice: writes were accepted after the lock was released (${seeds}): a fence refuses only tokens below the highest it has seen; await each write before the release`;
 }
 
 /** Maximum number of kinds of failure per claim, unless all are requested. */
@@ -297,7 +297,7 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
   // If no fault outlasts a lease, a twin would not break either.
   const isTooShort = system.vacuous.some((reason) => reason.includes('; the longest '));
   if (lone.length === 0 || isTooShort) return null;
-  return `to test ${lone.join(', ')}: add the same lock without its check, as a twin that breaks it; a seed on which it breaks there and holds here counts`;
+  return `to exercise ${lone.join(', ')}, add a twin: the same lock without its check, expected to break it; each seed counts on which only the twin breaks`;
 }
 
 /** Returns further notes about a system among those of its scenario; all if `isFull`. */
@@ -312,8 +312,7 @@ export function noteLines(
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, trial)}`);
   if (system.unsimulated !== undefined) notes.push(unsimulatedText(system.unsimulated));
   notes.push(...system.hints);
-  if (system.vacuous.length > 0)
-    notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
+  if (system.vacuous.length > 0) notes.push(`vacuous: ${system.vacuous.join(', ')}`);
   const missing = adviceOnTests(system, all);
   if (missing !== null) notes.push(missing);
   notes.push(...sectionLines(system, isFull));
@@ -326,12 +325,12 @@ export function noteLines(
   };
   const held = exercised.filter(isHeld);
   const unjudged = exercised.filter((claim) => !isHeld(claim));
-  if (held.length > 0) notes.push(`held too, not expected: ${held.join(', ')}`);
+  if (held.length > 0) notes.push(`also held, unlisted: ${held.join(', ')}`);
   if (unjudged.length > 0) notes.push(`judged on too few seeds: ${unjudged.join(', ')}`);
   const untested = quiet.length - exercised.length;
-  if (untested > 0) notes.push(`${countOf(untested, 'other claim')} never exercised`);
+  if (untested > 0) notes.push(`${countOf(untested, 'other claim')} not exercised`);
   const isWithoutGrants = CLAIMS_ON_GRANTS.every((claim) => system.claims[claim]?.exercised === 0);
-  const inUse = isWithoutGrants ? 'while it was used' : 'under a held grant';
+  const inUse = isWithoutGrants ? 'while it was used' : 'while a lock was held';
   const faults = Object.entries(system.faults).map(
     ([kind, { fired, overlapped }]) =>
       `${kind} fired on ${groupDigits(fired)}, ${inUse} on ${groupDigits(overlapped)}`,
@@ -345,7 +344,7 @@ export function noteLines(
   const losses = system.measured['loss-noticed'];
   if (losses !== undefined && losses.seeds > 0) {
     const longest = proseDuration(losses.longestUs);
-    notes.push(`a lock lost on ${countOf(losses.seeds, trial)}, noticed after ${longest} at most`);
+    notes.push(`a lock lost on ${countOf(losses.seeds, trial)}, noticed within ${longest}`);
   }
   const advice = adviceOnReleases(system);
   if (advice !== null) notes.push(advice);

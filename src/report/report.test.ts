@@ -39,7 +39,7 @@ describe('renderReports', () => {
     expect(texts[0]).toMatch(/^\n✗ Stale write accepted/);
     expect(texts[1]).toContain('The same plan as unfenced');
     expect(texts[2]).toContain('✗ unfenced: not met');
-    expect(texts[3]).toMatch(/✗ 0 of 3 expectations met.*$/);
+    expect(texts[3]).toMatch(/✗ failed on 1,000 seeds: 0 of 3 expectations met.*$/);
   });
 
   describe('of expected findings', () => {

@@ -1,6 +1,6 @@
 /**
  * Describes the result of a twin with the plan that broke another system in one line: `same plan on
- * fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text says only what the two
+ * twin fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text says only what the two
  * traces show: what was refused only by the twin, and the verdict on the claim.
  */
 import type {
@@ -30,14 +30,14 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
     system,
     claim,
     outcome,
-    text: `same plan on ${system}: ${what}`,
+    text: `same plan on twin ${system}: ${what}`,
   });
-  if (fate.kind === 'cannot-run') return line('cannot-run', `cannot run, ${fate.why}`);
+  if (fate.kind === 'cannot-run') return line('cannot-run', `cannot run: ${fate.why}`);
   const { replay } = fate;
   if (replay.outcome === 'diverged') {
     return line(
       'diverged',
-      `tells nothing: it has no ${replay.divergedAt ?? 'call'} to inject a fault at`,
+      `not comparable: no ${replay.divergedAt ?? 'call'} to inject a fault at`,
     );
   }
   const outcome = fateOf(replay);
@@ -46,15 +46,15 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   if (difference !== null) return line(outcome, `${difference}; ${verdict}`);
   const times = countOf(replay.verdict.exercised, 'time');
   const exercised = outcome === 'holds' ? `, exercised ${times}` : '';
-  return line(outcome, `no refusal of its own; ${verdict}${exercised}`);
+  return line(outcome, `no additional refusal; ${verdict}${exercised}`);
 }
 
 /** Words for the result of the claim. */
 const WORDS: Readonly<Record<Fate, string>> = {
   holds: 'holds',
-  breaks: 'breaks there too',
+  breaks: 'also breaks',
   unknown: 'is unknown',
-  untested: 'had nothing to test',
+  untested: 'was not exercised',
 };
 
 function fateOf({ outcome, verdict }: Replay): Fate {

@@ -135,7 +135,7 @@ needs('npm’s registry', isThere)(
     expect(out.replace(/\s+/g, ' ')).toMatch(
       /(\w+) sent it again at \d+ ms and was denied at \d+ ms by its own key: the reply to \1's `set` \(`\1\/1\/set`\) was lost\./,
     );
-    expect(out).toContain('same plan on looks: no refusal of its own; no-orphan holds');
+    expect(out).toContain('same plan on twin looks: no additional refusal; no-orphan holds');
     const faults = faultsIn(join(cwd, 'reports/resent-set-waits-no-orphan.yaml'));
     expect(faults.match(/^ {2}- /gm)).toHaveLength(1);
     expect(faults).toMatch(/- drop: \{ message: \w+\/1\/set\/1\/reply \}/);

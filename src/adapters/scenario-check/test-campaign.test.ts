@@ -58,13 +58,13 @@ test.each([
 );
 
 test('a fault at an existing point is accepted', async () => {
-  expect(await adviceOn(before('deleting'))).toContain('take more');
-  expect(await adviceOn(before('alice/1/deleting'))).toContain('take more');
+  expect(await adviceOn(before('deleting'))).toContain('try more');
+  expect(await adviceOn(before('alice/1/deleting'))).toContain('try more');
 });
 
 test('a claim that was not exercised gets advice', async () => {
   const more =
-    /^ {2}take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`$/;
+    /^ {2}try more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`$/;
   expect(await adviceOn(before('write'))).toMatch(more);
   const holds = ['mutual-exclusion'];
   expect(await adviceOn({ ...before('write'), lock: 'redlock', holds })).toMatch(more);

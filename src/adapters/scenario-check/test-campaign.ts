@@ -303,7 +303,7 @@ class TestSweep {
     }
     if (holds.length > 0 && vacuous.length > 0) {
       lines.push(`? ${name} is not judged on ${examined}`);
-      lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);
+      lines.push(`  vacuous: ${vacuous.join(', ')}`);
       lines.push(...adviceFor(run, system));
     }
     for (const claim of holds) {

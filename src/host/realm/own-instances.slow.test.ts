@@ -122,7 +122,7 @@ test('a package that keeps state across seeds is named, and loaded again for eac
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-keeper-'));
   const args = ['run', writeProject(folder), '--seeds', '40', '--check-determinism'];
   const { err } = runCli(args, { cwd: folder });
-  expect(err).toContain('  determinism: 80 runs repeated, every event equal\n');
+  expect(err).toContain('  determinism: 80 runs repeated, all events equal\n');
   expect(err).toMatch(/ {2}modules: \d+ seeds of lazy loaded anew, no difference\n/);
   expect(err).toMatch(
     / {2}modules: counting loads all anew for each seed: counts keeps something from seed to seed \(seed 1: event \d+ differs: /,

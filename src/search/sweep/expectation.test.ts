@@ -126,7 +126,7 @@ describe('if a twin broke the claim', () => {
   });
 
   test('a lock that only one client ever held is not judged', () => {
-    const why = 'no lock was ever had by a second client';
+    const why = 'no second client ever acquired a lock';
     expect(met(['grant-order'], quietTwin)).toEqual([why]);
     expect(met(['at-most-once', 'grant-order'], quietTwin)).toEqual([why]);
   });
@@ -206,7 +206,7 @@ describe('without coverage, no claim that should hold is met', () => {
   const seen = { ...stakes, readAfter: 9, readBack: 1 };
 
   test.each([
-    ['only one client had the lock', { shared: 0 }, 'no lock was ever had by a second client'],
+    ['only one client had the lock', { shared: 0 }, 'no second client ever acquired a lock'],
     ['no write was accepted', { written: 0 }, 'no write was ever accepted'],
     ['no write was kept', { readBack: 0 }, 'no accepted write was ever read back'],
   ])('%s', (_, more, why) => {
@@ -314,7 +314,7 @@ test('a fault that fired but never met a grant leaves the system unjudged, and i
     missing: [],
     hints: [],
     isIncomplete: true,
-    vacuous: ['drop never met a held grant'],
+    vacuous: ['drop never fired while a lock was held'],
   });
   // If no claim should hold, nothing needs to be exercised.
   expect(judgeSystem(scenario, expecting([], []), unmet, whole)).toMatchObject({
@@ -369,7 +369,7 @@ test('the hint suggests a pause between a read and its write if any client reads
   };
   const blind = hintOf(['blind-writes']);
   const reading = hintOf(['read-modify-write']);
-  expect(reading).toMatch(/; never .*: try `before: write`$/);
+  expect(reading).toMatch(/; to pause .*, try `before: write`$/);
   expect(blind).not.toBe(reading);
   expect(hintOf(['blind-writes', 'read-modify-write'])).toBe(reading);
 });

@@ -158,7 +158,7 @@ function idleFaults(
     const fault = tally.faults[kind];
     if (fault === undefined) return [`${kind} never fired`];
     if (fault.overlapped > 0 || system.hasGrants === false) return [];
-    return [`${kind} never met a held grant`];
+    return [`${kind} never fired while a lock was held`];
   });
   return { idle, kinds: kinds.size };
 }

@@ -130,22 +130,22 @@ describe('if a claim that should break held, a hint reports', () => {
     [
       'that no pause came between a read and its write',
       'pause: { after: write, for: 1ms..40ms }',
-      /^pause fired during \d+ grants?: \d+ after the write; never between a read and its write: try `before: write`$/,
+      /^pause fired during \d+ grants?: \d+ after the write; to pause between a read and its write, try `before: write`$/,
     ],
     [
       'that none met a holder',
       'pause: { before: acquire, for: 1ms..40ms }',
-      /^pause fired \d+ times, under a held grant on \d+ seeds, never at its holder; never between .*: try `before: write`$/,
+      /^pause never affected a lock holder \(fired \d+ times; a lock was held on \d+ seeds\); to pause between .*, try `before: write`$/,
     ],
     [
       'that it is too short where it does come',
       'pause: { before: write, for: 1ms..8ms }',
-      /^pause fired during \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, and a lease 20 ms$/,
+      /^pause fired during \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, a lease 20 ms$/,
     ],
     [
       'that no write was late',
       'delay: { message: acquire, by: 1ms..40ms }',
-      /^delay fired \d+ times, under a held grant on \d+ seeds, never at its holder; never during a write: try `message: write`$/,
+      /^delay never affected a lock holder \(fired \d+ times; a lock was held on \d+ seeds\); to delay a write, try `message: write`$/,
     ],
     ['that it never fired', 'drop: { chance: 1/100000 }', /^drop never fired$/],
     [
@@ -159,6 +159,6 @@ describe('if a claim that should break held, a hint reports', () => {
 
   test('for blind writes, that no pause came before the access', async () => {
     const [hint] = await hints('pause: { after: write, for: 1ms..40ms }', 'blind-writes');
-    expect(hint).toMatch(/; never before the first access: try `before: write`$/);
+    expect(hint).toMatch(/; to pause before the first access, try `before: write`$/);
   });
 });

@@ -53,14 +53,12 @@ function hintOf(kind: FaultKind, fault: FaultTally | undefined, setting: Setting
   });
   const grants = held.reduce((sum, { count }) => sum + count, 0);
   const parts = held.map(({ count, words }) => `${groupDigits(count)} ${words}`).join(', ');
-  const where =
+  const fired = `fired ${countOf(total, 'time')}`;
+  const missed =
     fault.overlapped === 0
-      ? 'never under a held grant'
-      : `under a held grant on ${countOf(fault.overlapped, 'seed')}, never at its holder`;
-  const met =
-    grants === 0
-      ? `${kind} fired ${countOf(total, 'time')}, ${where}`
-      : `${kind} fired during ${countOf(grants, 'grant')}: ${parts}`;
+      ? `${kind} never fired while a lock was held (${fired})`
+      : `${kind} never affected a lock holder (${fired}; a lock was held on ${countOf(fault.overlapped, 'seed')})`;
+  const met = grants === 0 ? missed : `${kind} fired during ${countOf(grants, 'grant')}: ${parts}`;
   return `${met}${adviceOn(kind, stages, setting)}`;
 }
 
@@ -79,13 +77,15 @@ function adviceOn(
     const isThere = scenario.faults.some(
       (fault) => fault.kind === kind && fault.fields.some(isAtWrite),
     );
-    return `; never ${WORDS[wanted]}${isThere ? '' : `: try \`${place}\``}`;
+    if (isThere) return `; never ${WORDS[wanted]}`;
+    const goal = kind === 'delay' ? 'delay a write' : `${kind} ${WORDS[wanted]}`;
+    return `; to ${goal}, try \`${place}\``;
   }
   const longestUs = lengthIn(durationsOf(scenario.bounds, kind), Number.POSITIVE_INFINITY);
   const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
   const ttlUs = Math.min(...ttls);
   if (longestUs > ttlUs) return '';
-  return `; it lasts at most ${proseDuration(longestUs)}, and a lease ${proseDuration(ttlUs)}`;
+  return `; it lasts at most ${proseDuration(longestUs)}, a lease ${proseDuration(ttlUs)}`;
 }
 
 const PLACES: Readonly<Partial<Record<FaultKind, string>>> = {
@@ -120,7 +120,7 @@ export function contentionAdvice(scenario?: Scenario): string {
   );
   const parts = [isSplit ? 'more `clients` on fewer `locks`' : 'more `clients`'];
   if (!isOutlasted) parts.push('faults that outlast `ttl`');
-  return `take ${parts.join(', ')}, or more \`seeds\``;
+  return `try ${parts.join(', ')}, or more \`seeds\``;
 }
 
 /** One in this many sections that gave up is reported even if its client outlasted a lease. */

@@ -38,7 +38,7 @@ test('a guard taken before the key is counted; a section that takes the key firs
   const early = tallyOf([...entered, key(6, 5)]);
   expect(early).toMatchObject({ early: 1, firstEarly: { seed: 7, section: 'alice/1' } });
   expect(earlyGuards(early)).toEqual([
-    'a section called `guard()` before it took its key, on 1 seed, first alice/1 of seed 7',
+    'section.guard() was called before the key was set on 1 seed, first alice/1 of seed 7',
   ]);
   expect(earlyGuards(tallyOf([key(1, 5), ...entered]))).toEqual([]);
   const merged = mergeLeases(early, tallyOf([...entered, key(6, 5)], 3));
@@ -64,10 +64,10 @@ const PAUSE = '{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }';
 
 test('faults too short to outlast any lease are reported, with a length that would', () => {
   expect(reason(PAUSE, ['grant-order'])).toBe(
-    'keys were taken for 5 s; the longest pause is 60 ms: pass `section.ttlMs`, or `for: 1ms..12s`',
+    'no fault outlasts a key of 5 s; the longest pause is 60 ms: pass `section.ttlMs`, or try `for: 1ms..12s`',
   );
   expect(reason(PAUSE, ['grant-order'], '5s')).toBe(
-    'keys were taken for 5 s; the longest pause is 60 ms: `for: 1ms..12s`',
+    'no fault outlasts a key of 5 s; the longest pause is 60 ms: try `for: 1ms..12s`',
   );
   expect(reason(PAUSE, ['mutual-exclusion'])).toBeNull();
   expect(reason(PAUSE.replace('60ms', '6s'), ['grant-order'])).toBeNull();

@@ -119,9 +119,9 @@ export function shortFaults(
   const digit = 10 ** Math.max(0, Math.floor(Math.log10(shortestUs)) - 1);
   const wantedUs = Math.ceil((shortestUs * 2.4) / digit) * digit;
   const length = `\`${FIELDS[kind]}: ${formatDuration(range.minUs)}..${formatDuration(wantedUs)}\``;
-  const taken = ofKey ? 'keys were taken for' : 'locks were granted for';
-  const found = `${taken} ${proseDuration(shortestUs)}`;
-  return `${found}; the longest ${kind} is ${proseDuration(range.maxUs)}: ${pass}${length}`;
+  const found = `no fault outlasts a ${ofKey ? 'key' : 'lease'} of ${proseDuration(shortestUs)}`;
+  const remedy = `${pass}try ${length}`;
+  return `${found}; the longest ${kind} is ${proseDuration(range.maxUs)}: ${remedy}`;
 }
 
 /** Returns a hint about `guard()` calls that came too early. Empty if there are none. */
@@ -129,5 +129,5 @@ export function earlyGuards({ early, firstEarly }: LeaseTally): readonly string[
   if (firstEarly === null) return [];
   const { section, seed } = firstEarly;
   const where = `on ${countOf(early, 'seed')}, first ${section} of seed ${seed}`;
-  return [`a section called \`guard()\` before it took its key, ${where}`];
+  return [`section.guard() was called before the key was set ${where}`];
 }

@@ -57,7 +57,7 @@ export function nothingAtStake(
   const { contested, shared, toWrite, written, readAfter, readBack } = stakes;
   const isLone = contested > 0 && shared === 0 && !isOneEnough;
   return [
-    ...(isLone ? ['no lock was ever had by a second client'] : []),
+    ...(isLone ? ['no second client ever acquired a lock'] : []),
     ...(toWrite > 0 && written === 0 && isWriting ? ['no write was ever accepted'] : []),
     ...(readAfter > 0 && readBack === 0 ? ['no accepted write was ever read back'] : []),
   ];

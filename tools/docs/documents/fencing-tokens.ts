@@ -165,8 +165,8 @@ export const document: SourceDocument = {
         prints: [
           / 0 .*paused for 20 ms, until 20 ms ← pause/,
           /20 .*▶ resumes/,
-          'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds',
-          'same plan on fenced-31: 20 ms ⊘ refused, token 31, has seen 32; grant-order holds',
+          'same plan on twin fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds',
+          'same plan on twin fenced-31: 20 ms ⊘ refused, token 31, has seen 32; grant-order holds',
         ],
       },
     },
