@@ -44,7 +44,7 @@ export function narrator(
         noteModules(event, terminal);
         break;
       case 'dies':
-        terminal.note(`  ${event.system} stopped: all of its first seeds failed with one error`);
+        terminal.note(`  stopped: all first seeds of ${event.system} failed with one error`);
         break;
       case 'begun again':
         terminal.note(
@@ -63,9 +63,7 @@ export function narrator(
         noteSwept(event, trial, terminal);
         break;
       case 'edges':
-        terminal.note(
-          `  edges of ${event.system}: searching for the shortest faults that break it`,
-        );
+        terminal.note(`  edges of ${event.system}: searching for the shortest breaking faults`);
         break;
       case 'run lost':
         terminal.print(`✗ ${event.what}`);
