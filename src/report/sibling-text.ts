@@ -1,7 +1,7 @@
 /**
  * Describes the result of a twin with the plan that broke another system in one line: `same plan on
- * twin fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text contains only what
- * the two traces show: what was refused only by the twin, and the verdict on the claim.
+ * twin fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text contains only
+ * what the two traces show: a refusal that only the twin made, and the verdict on the claim.
  */
 import type {
   Deny,
