@@ -5,7 +5,7 @@ import { run, whyRefused } from '../../run.ts';
 import { UnpreparedSystem } from '../assemble.ts';
 import { prepare } from './store-kinds.ts';
 
-// Needs separate modules: a store that another file prepared stays prepared.
+// Needs modules of its own: a store that another file prepared stays prepared.
 test('a plan with a SQL store is refused until the store is prepared', async () => {
   const [plan] = samplePlans(runnablePlans({ stores: ['versioned-sql'] }), 1, 1);
   if (plan === undefined) throw new Error('there is no plan');
