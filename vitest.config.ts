@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
-import { tellsLeftOut, testFiles, turnOf } from './tools/left-out.ts';
+import { reportLeftOut, testFiles, turnOf } from './tools/left-out.ts';
 
 /** The script of package.json that runs, if any. */
 const tier = process.env['npm_lifecycle_event'] ?? '';
@@ -49,7 +49,7 @@ const config: ViteUserConfig = defineConfig({
       },
     ],
   },
-  plugins: [tellsLeftOut()],
+  plugins: [reportLeftOut()],
   test: {
     globalSetup: 'tools/temporary-folder.ts',
     projects: [

@@ -9,9 +9,9 @@ import { expect, test } from 'vitest';
 import { builtIn, extend } from '../src/catalogue.ts';
 import { defineSystem } from '../src/define-system.ts';
 import { loadScenario } from '../src/load.ts';
+import { claimCounts, NO_COUNTS } from '../src/search/sweep/counts.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
-import { claimTally, EMPTY_TALLY } from '../src/search/sweep/tally.ts';
-import { onRedis } from './foreign-locks.ts';
+import { onRedis } from './third-party-locks.ts';
 
 const SEEDS = 60;
 
@@ -63,11 +63,16 @@ faults:
 `;
   const read = loadScenario(text, 'late.yaml', catalogue);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const { tallies } = await sweep(read.scenario, { from: 0, to: SEEDS - 1, pool: null, catalogue });
-  const tally = tallies.get('own') ?? EMPTY_TALLY;
+  const { countsBySystem } = await sweep(read.scenario, {
+    from: 0,
+    to: SEEDS - 1,
+    pool: null,
+    catalogue,
+  });
+  const counts = countsBySystem.get('own') ?? NO_COUNTS;
   return Object.fromEntries(
     claims.map((claim) => {
-      const { broken, exercised } = claimTally(tally, claim);
+      const { broken, exercised } = claimCounts(counts, claim);
       return [claim, [broken, exercised]];
     }),
   );

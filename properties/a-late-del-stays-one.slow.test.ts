@@ -112,7 +112,7 @@ describe('if a pause before the read is declared, too', () => {
     ['a late DEL', true],
     ['a lease that ran out', false],
   ])('%s keeps its cause', async (_, isLate) => {
-    const ofThese = (cause: BreachCause): boolean => cause.isByForeignRelease === isLate;
+    const ofThese = (cause: BreachCause): boolean => cause.isByNonOwnerRelease === isLate;
     for (const { places } of await shrunk(both, 'grant-order', { enough: 3, ofThese })) {
       expect(places.includes('before del')).toBe(isLate);
     }

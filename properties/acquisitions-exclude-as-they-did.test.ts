@@ -13,7 +13,7 @@ import { runningAtOnce } from '../src/core/plan/client-text.ts';
 import type { Fault } from '../src/core/plan/fault.ts';
 import { CLIENT_DEFAULTS, type ClientPlan, type Plan } from '../src/core/plan/plan.ts';
 import { defineSystem } from '../src/define-system.ts';
-import type { Examination } from '../src/harness.ts';
+import type { SeedResult } from '../src/harness.ts';
 import { examineAsync } from '../src/host/async/run-async.ts';
 import { eventsOf, MS, planOf } from '../src/systems/plan.fixture.ts';
 import type { LockDefinition } from '../src/systems/protocol.ts';
@@ -69,10 +69,10 @@ interface Seen {
   begun: number;
 }
 
-async function happens(setting: Setting, plan: Plan): Promise<{ ran: Examination; seen: Seen }> {
+async function happens(setting: Setting, plan: Plan): Promise<{ ran: SeedResult; seen: Seen }> {
   const seen: Seen = { inside: 0, hasOverlapped: false, isContested: false, bits: 0, begun: 0 };
   const make = KINDS[setting.kind] ?? expect.fail(setting.kind);
-  const own: LockDefinition = {
+  const memoryLock: LockDefinition = {
     about: 'a lock in memory',
     servers: [],
     buildAsync: () => {
@@ -100,7 +100,7 @@ async function happens(setting: Setting, plan: Plan): Promise<{ ran: Examination
       };
     },
   };
-  const catalogue = extend(builtIn, defineSystem({ locks: { own } }));
+  const catalogue = extend(builtIn, defineSystem({ locks: { own: memoryLock } }));
   const ran = await examineAsync(plan, ['mutual-exclusion', 'no-lost-update'], catalogue);
   return { ran, seen };
 }

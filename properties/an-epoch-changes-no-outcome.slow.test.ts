@@ -18,8 +18,8 @@ import type { Port } from '../src/core/world/port.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
 import { examine } from '../src/harness.ts';
 import { runFilled } from '../src/host/async/run-filled.ts';
+import { environmentOf } from '../src/report/environment.ts';
 import { eventText } from '../src/report/step-text.ts';
-import { surroundingsOf } from '../src/report/surroundings.ts';
 import { run } from '../src/run.ts';
 import { planOf } from '../src/systems/plan.fixture.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
@@ -71,7 +71,7 @@ function wordsOf(plan: Plan): readonly string[] {
   const stories = verdicts.map((verdict) =>
     verdict.kind === 'invalid' ? inWords(explain(trace, verdict)) : verdict.kind,
   );
-  const around = surroundingsOf(trace, plan.faults);
+  const around = environmentOf(trace, plan.faults);
   return [...trace.events.map((event) => eventText(event, around)), ...stories];
 }
 
@@ -108,7 +108,7 @@ class Sundial implements Server<Json, Json> {
 
 /** Returns the start of the run as time of day, as a server and two clients in real code see it. */
 async function timesOfDay(plan: Plan): Promise<readonly number[]> {
-  const told: number[] = [];
+  const observed: number[] = [];
   const trace = await runFilled(plan, (_plan, world) => {
     const sundial: Port<Json, Json> = {
       host: world.world.addServer({ name: 'sundial', role: 'store' }, new Sundial()),
@@ -117,27 +117,27 @@ async function timesOfDay(plan: Plan): Promise<readonly number[]> {
     };
     for (const name of ['alice', 'bob']) {
       world.addClient(name, async (client) => {
-        told.push(Date.now() * 1000, performance.timeOrigin * 1000);
+        observed.push(Date.now() * 1000, performance.timeOrigin * 1000);
         const heard = await client.call(sundial, { label: 'ask', request: null });
         const wallUs = heard.kind === 'answered' ? Number(heard.reply) : 0;
-        told.push(wallUs - 1000, Date.now() * 1000 - 2000);
+        observed.push(wallUs - 1000, Date.now() * 1000 - 2000);
       });
     }
     return undefined;
   });
   expect(trace.ending).toEqual({ kind: 'complete' });
-  expect(told).toHaveLength(8);
-  return told;
+  expect(observed).toHaveLength(8);
+  return observed;
 }
 
 test('a server and the real code of its clients share one epoch', async () => {
   const plan = planOf({ clients: [] });
-  const told = async (epochUs: number): Promise<unknown> => [
+  const distinctTimes = async (epochUs: number): Promise<unknown> => [
     ...new Set(await timesOfDay({ ...plan, epochUs })),
   ];
   await fc.assert(
     fc.asyncProperty(epochs, async (epochUs) => {
-      expect(await told(epochUs)).toEqual([epochUs]);
+      expect(await distinctTimes(epochUs)).toEqual([epochUs]);
     }),
   );
   expect(new Set(await timesOfDay(plan))).toEqual(new Set([ASYNC_EPOCH_US]));

@@ -146,13 +146,13 @@ async function searched(row: Row): Promise<Set<string>> {
 }
 
 /** Adds the results of more pauses than the search can try: up to one at each point of a client. */
-async function draw(row: Row, found: Set<string>, isWhole: () => boolean): Promise<void> {
+async function draw(row: Row, found: Set<string>, isComplete: () => boolean): Promise<void> {
   const points = POINTS[row.workload].map((point) => `before: ${point}, chance: 1/2`);
   const pauses = [...points, 'at: 0ms..30ms, chance: 1/4'].map(
     (where) => `  - pause: { process: clients, for: 1ms..20ms, ${where} }\n`,
   );
   const scenario = scenarioOf(row, pauses.join(''));
-  for (let seed = 0; seed < SEEDS || (seed < MOST_SEEDS && !isWhole()); seed += 1) {
+  for (let seed = 0; seed < SEEDS || (seed < MOST_SEEDS && !isComplete()); seed += 1) {
     found.add(await classOf(expand(scenario, row.store, seed), row));
   }
 }
@@ -185,12 +185,12 @@ function testsInVain(handled: string): boolean {
   const words = handled.split(' ');
   return clients.some((client, at) => {
     const asked = words.findIndex((word) => word.startsWith(`${client}:read`));
-    const own = words.indexOf(`${client}:granted`);
+    const grantedAt = words.indexOf(`${client}:granted`);
     const others = words.indexOf(`${clients[1 - at]}:granted`);
     const writes = words.some(
       (word, index) => index > asked && new RegExp(`^${client}:(?:written|refused)`).test(word),
     );
-    return asked >= 0 && own < others && others < asked && writes;
+    return asked >= 0 && grantedAt < others && others < asked && writes;
   });
 }
 

@@ -43,7 +43,7 @@ function targetsOf(fault: Fault): readonly string[] {
 }
 
 /** Returns true if a fault affects only the client and its own things. */
-function hitsOnly(client: string, fault: Fault): boolean {
+function affectsOnly(client: string, fault: Fault): boolean {
   const hit = targetsOf(fault).filter((name) => name !== 'lock');
   return hit.length > 0 && hit.every((name) => isOf(client, name));
 }
@@ -59,7 +59,7 @@ const COUNTED: readonly string[] = [
 ];
 
 /** Renders events as text, with tokens and ordinals numbered by first appearance. */
-function tell(events: readonly TraceEvent[]): readonly string[] {
+function eventLines(events: readonly TraceEvent[]): readonly string[] {
   const numbers = new Map<string, number>();
   const renumber = (kind: string, value: number): number => {
     if (value === 0) return 0;
@@ -94,12 +94,12 @@ test('removing a client does not change the events of independent clients', () =
       const client = plan.clients[choice % plan.clients.length]?.name ?? '';
       // A fault on another process at a point of this client would connect the two.
       const beside = plan.faults.filter((fault) => !concerns(client, fault));
-      const own = plan.faults.filter((fault) => hitsOnly(client, fault));
+      const clientFaults = plan.faults.filter((fault) => affectsOnly(client, fault));
       const clients = plan.clients.filter(({ name }) => name !== client);
-      const whole: Plan = { ...plan, faults: [...beside, ...own] };
+      const extended: Plan = { ...plan, faults: [...beside, ...clientFaults] };
       const without: Plan = { ...plan, clients, faults: beside };
       const left = eventsBeside(run(without), client);
-      expect(tell(left)).toEqual(tell(eventsBeside(run(whole), client)));
+      expect(eventLines(left)).toEqual(eventLines(eventsBeside(run(extended), client)));
       compared += left.length;
     }),
     { seed: 1, numRuns: runs(300) },

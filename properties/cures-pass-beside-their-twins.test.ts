@@ -9,7 +9,7 @@ import { campaign } from '../src/search/campaign/campaign.ts';
 import { exits } from '../src/search/campaign/exit-codes.ts';
 import type { Summary } from '../src/search/campaign/result.ts';
 import { QUIET } from '../src/search/campaign/small-scenario.fixture.ts';
-import { type Cure, cures, ownCures } from './cures.ts';
+import { type Cure, cures, userCures } from './cures.ts';
 import { runs } from './runs.ts';
 
 /** Ten show each twin's mistake; more of them look for a cure that fails occasionally. */
@@ -18,9 +18,9 @@ const SEEDS = { from: 0, to: COUNT - 1 };
 
 async function resultOf(systems: string, world: string): Promise<Summary> {
   const text = `name: cure\nsystems:\n${systems}\n${world}\n`;
-  const read = loadScenario(text, 'cure.yaml', ownCures);
+  const read = loadScenario(text, 'cure.yaml', userCures);
   if (read.kind === 'problems') throw new Error(JSON.stringify([text, read.problems]));
-  const subject = { scenario: read.scenario, file: 'cure.yaml', catalogue: ownCures };
+  const subject = { scenario: read.scenario, file: 'cure.yaml', catalogue: userCures };
   const shrinking = { ...QUIET.shrinking, claimsOf: () => [] };
   const { summary } = await campaign([subject], { ...QUIET, range: SEEDS, shrinking });
   return summary;

@@ -274,7 +274,7 @@ function lockOf(cure: Cure, isCured: boolean): LockDefinition {
   };
 }
 
-export const ownCures: Catalogue = extend(
+export const userCures: Catalogue = extend(
   builtIn,
   defineSystem({
     locks: Object.fromEntries(

@@ -136,7 +136,7 @@ test('a cure is not an edit: the kept findings are fixed or no longer arise', as
 });
 
 describe('a plan that was kept for another cause', () => {
-  const other = { rule: 'wrong-value', isByForeignRelease: false, faults: [] };
+  const other = { rule: 'wrong-value', isByNonOwnerRelease: false, faults: [] };
   const asOther = (plan: Plan): Plan => expectsBreach(plan, 'grant-order', other);
 
   test('still breaks its claim unchanged, and its new cause is reported', async () => {

@@ -53,13 +53,13 @@ function meets(subject: Subject, claim: string, wanted: Verdict['kind']): boolea
   return false;
 }
 
-function saying(list: 'breaks' | 'holds', claim: string): readonly Subject[] {
+function setting(list: 'breaks' | 'holds', claim: string): readonly Subject[] {
   return subjects.filter(({ system }) => system.expect[list].includes(claim));
 }
 
 describe.each(names)('%s', (claim) => {
-  const breaking = saying('breaks', claim);
-  const promising = saying('holds', claim);
+  const breaking = setting('breaks', claim);
+  const promising = setting('holds', claim);
 
   test('breaks in a system that is known to break it', () => {
     expect(breaking.some((subject) => meets(subject, claim, 'invalid'))).toBe(true);

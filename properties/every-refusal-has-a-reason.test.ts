@@ -12,7 +12,7 @@ beforeAll(() => prepare(stores.map((store) => ({ store }))));
 
 /** Fewer plans show too few refusals. */
 const FEWEST_PLANS = 30;
-const told = new Map<string, readonly string[]>();
+const reasonsSeen = new Map<string, readonly string[]>();
 
 /** Returns the reasons of the accesses that a store refuses in some runs. */
 function reasonsOf(store: string): readonly string[] {
@@ -27,11 +27,11 @@ function reasonsOf(store: string): readonly string[] {
 }
 
 test.each(stores)('%s gives a reason for each refusal', (store) => {
-  told.set(store, reasonsOf(store));
-  expect(told.get(store)).not.toContain('');
+  reasonsSeen.set(store, reasonsOf(store));
+  expect(reasonsSeen.get(store)).not.toContain('');
 });
 
 test('most stores refuse an access in these runs', () => {
-  const refusing = [...told.values()].filter((reasons) => reasons.length > 0);
-  expect(refusing.length).toBeGreaterThan(told.size / 2);
+  const refusing = [...reasonsSeen.values()].filter((reasons) => reasons.length > 0);
+  expect(refusing.length).toBeGreaterThan(reasonsSeen.size / 2);
 });

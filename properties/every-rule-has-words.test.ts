@@ -33,7 +33,7 @@ function planOf(file: string): Plan {
 }
 
 /** Returns the rules that a run of the plan breaks, after explaining each. */
-function told(plan: Plan): readonly string[] {
+function wordsOf(plan: Plan): readonly string[] {
   const { trace, verdicts } = examine(plan, [...builtInClaims.keys()]);
   return verdicts.flatMap((verdict) => {
     if (verdict.kind !== 'invalid') return [];
@@ -55,14 +55,14 @@ beforeAll(async () => {
 
 describe('every broken rule has words', () => {
   test('by the kept plans', () => {
-    for (const [file, plan] of kept) expect(told(plan), file).not.toContain('');
+    for (const [file, plan] of kept) expect(wordsOf(plan), file).not.toContain('');
   });
 
   test('by the mutants, which break most of the rules', () => {
     const reached = new Set<string>();
     for (const mutant of mutants) {
       for (let seed = 0; seed < SEEDS; seed++) {
-        for (const rule of told(expand(scenarioOf(mutant), MUTANT, seed))) reached.add(rule);
+        for (const rule of wordsOf(expand(scenarioOf(mutant), MUTANT, seed))) reached.add(rule);
       }
     }
     expect(reached.size).toBeGreaterThan(20);

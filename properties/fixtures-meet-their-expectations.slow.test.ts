@@ -15,9 +15,9 @@ import { examine, examineSeed, shrinkFailure } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { replay } from '../src/search/corpus/replay.ts';
+import { NO_COUNTS, type SweepCounts } from '../src/search/sweep/counts.ts';
 import { judgeSystem } from '../src/search/sweep/expectation.ts';
 import { type SweepResult, sweep } from '../src/search/sweep/sweep.ts';
-import { EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { some } from './runs.ts';
 
@@ -50,18 +50,20 @@ function planOf(name: string): Plan {
   return read.plan;
 }
 
-function isBroken(tally: Tally, claim: string): boolean {
-  return (tally.claims[claim]?.broken ?? 0) > 0;
+function isBroken(counts: SweepCounts, claim: string): boolean {
+  return (counts.claims[claim]?.broken ?? 0) > 0;
 }
 
-const swept: Map<string, Promise<SweepResult['tallies']>> = new Map();
+const swept: Map<string, Promise<SweepResult['countsBySystem']>> = new Map();
 
 /** Sweeps each scenario once; later calls return the same result. */
-function sweptOf(name: string): Promise<SweepResult['tallies']> {
+function sweptOf(name: string): Promise<SweepResult['countsBySystem']> {
   const to = (MORE_SEEDS[name] ?? SEEDS) - 1;
   const known =
     swept.get(name) ??
-    sweep(scenarioOf(name), { from: 0, to, pool: null }).then(({ tallies }) => tallies);
+    sweep(scenarioOf(name), { from: 0, to, pool: null }).then(
+      ({ countsBySystem }) => countsBySystem,
+    );
   swept.set(name, known);
   return known;
 }
@@ -89,9 +91,9 @@ describe('a scenario of fixtures/', () => {
       const scenario = scenarioOf(name);
       const all = await sweptOf(name);
       for (const system of scenario.systems) {
-        const tally = all.get(system.name) ?? EMPTY_TALLY;
-        const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, tally, {
-          isWhole: true,
+        const counts = all.get(system.name) ?? NO_COUNTS;
+        const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, counts, {
+          isComplete: true,
           isSingle: false,
         });
         expect({ system: system.name, unexpected, missing, vacuous, met }).toEqual({
@@ -103,7 +105,7 @@ describe('a scenario of fixtures/', () => {
         });
         const { holds, breaks, may = [] } = system.expect;
         const listed = [...holds, ...breaks, ...may];
-        const broken = Object.keys(tally.claims).filter((claim) => isBroken(tally, claim));
+        const broken = Object.keys(counts.claims).filter((claim) => isBroken(counts, claim));
         expect({ system: system.name, unlisted: without(broken, listed) }).toEqual({
           system: system.name,
           unlisted: [],

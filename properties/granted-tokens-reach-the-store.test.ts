@@ -13,7 +13,7 @@ import { examine } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import { run } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
-import { GrantBook } from '../src/systems/grant-book.ts';
+import { GrantRecorder } from '../src/systems/grant-recorder.ts';
 import { askLock, enterLock } from '../src/systems/lease.ts';
 import type { LockDefinition, Section } from '../src/systems/protocol.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
@@ -86,7 +86,7 @@ type Reply = Extract<Answer, { readonly kind: 'granted' | 'denied' | 'released' 
 class Counting implements Server<Ask, Reply> {
   private readonly holders: Map<string, { readonly client: string; readonly endUs: number }> =
     new Map();
-  private readonly book: GrantBook = new GrantBook('lock');
+  private readonly recorder: GrantRecorder = new GrantRecorder('lock');
   private token = 0;
 
   handle({ verb, lock }: Ask, turn: Turn<Reply>): Reply {
@@ -95,18 +95,18 @@ class Counting implements Server<Ask, Reply> {
     const holder = held !== undefined && held.endUs > turn.monotonicUs ? held.client : null;
     if (verb === 'release') {
       const isEffective = holder === client && this.holders.delete(lock);
-      this.book.release(turn, { lock, client, isEffective });
+      this.recorder.release(turn, { lock, client, isEffective });
       return { kind: 'released' };
     }
     if (holder !== null) {
-      this.book.deny(turn, { lock, client, holder });
+      this.recorder.deny(turn, { lock, client, holder });
       return { kind: 'denied', holder };
     }
     this.token += 1;
     const { token } = this;
     const endUs = turn.monotonicUs + TTL_US;
     this.holders.set(lock, { client, endUs });
-    this.book.grant(turn, { lock, client, token, ttlUs: TTL_US, untilUs: endUs });
+    this.recorder.grant(turn, { lock, client, token, ttlUs: TTL_US, untilUs: endUs });
     return { kind: 'granted', token };
   }
 }

@@ -14,10 +14,10 @@ import { builtIn, extend } from '../src/catalogue.ts';
 import { defineSystem } from '../src/define-system.ts';
 import type { RedisClient } from '../src/host/redis/client.ts';
 import { loadScenario } from '../src/load.ts';
+import { claimCounts, NO_COUNTS, type SweepCounts } from '../src/search/sweep/counts.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
-import { onRedis } from './foreign-locks.ts';
 import { some } from './runs.ts';
+import { onRedis } from './third-party-locks.ts';
 
 interface Asked {
   readonly redis: RedisClient;
@@ -50,16 +50,26 @@ const TAKES: Readonly<Record<string, (asked: Asked) => Promise<number>>> = {
   },
 };
 
-const OWN = 'redis.call("get", KEYS[1]) == ARGV[1]';
+const HOLDS_STRING = 'redis.call("get", KEYS[1]) == ARGV[1]';
 const OF_HASH = 'redis.call("hget", KEYS[1], "owner") == ARGV[1]';
-const IS_OWN = `(redis.call("type", KEYS[1]).ok == "hash" and ${OF_HASH} or
-  redis.call("type", KEYS[1]).ok == "string" and ${OWN})`;
+const IS_OWNER = `(redis.call("type", KEYS[1]).ok == "hash" and ${OF_HASH} or
+  redis.call("type", KEYS[1]).ok == "string" and ${HOLDS_STRING})`;
 
 const RELEASES: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
   compared: ({ redis, lock, owner }) =>
-    redis.eval(`if ${IS_OWN} then return redis.call("del", KEYS[1]) end return 0`, 1, lock, owner),
+    redis.eval(
+      `if ${IS_OWNER} then return redis.call("del", KEYS[1]) end return 0`,
+      1,
+      lock,
+      owner,
+    ),
   shortened: ({ redis, lock, owner }) =>
-    redis.eval(`if ${IS_OWN} then redis.call("pexpire", KEYS[1], 1) end return 0`, 1, lock, owner),
+    redis.eval(
+      `if ${IS_OWNER} then redis.call("pexpire", KEYS[1], 1) end return 0`,
+      1,
+      lock,
+      owner,
+    ),
   plain: ({ redis, lock }) => redis.del(lock),
   never: async () => {},
 };
@@ -68,7 +78,7 @@ const RENEWALS: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
   never: async () => {},
   compared: ({ redis, lock, owner, ttlMs }) =>
     redis.eval(
-      `if ${IS_OWN} then return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`,
+      `if ${IS_OWNER} then return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`,
       1,
       lock,
       owner,
@@ -114,14 +124,14 @@ const PREMISES = ['linearizable(fenced-register-with-reads)', 'tokens-increase',
 const CONCLUSIONS = ['grant-order', 'read-fence', 'fence-monotone'];
 
 /** Returns the results of these locks with each store, over `seeds`. */
-async function tallies(
+async function countsBySystem(
   parts: readonly Parts[],
   {
     stores,
     seeds,
     take,
   }: { readonly stores: readonly string[]; readonly seeds: number; readonly take: string },
-): Promise<readonly { readonly name: string; readonly tally: Tally }[]> {
+): Promise<readonly { readonly name: string; readonly counts: SweepCounts }[]> {
   const named = parts.map((one) => ({ name: Object.values(one).join('-'), one }));
   const locks = Object.fromEntries(named.map(({ name, one }) => [name, lockOf(one)]));
   const catalogue = extend(builtIn, defineSystem({ locks }));
@@ -146,7 +156,7 @@ faults:
   const read = loadScenario(text, 'order.yaml', catalogue);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const found = await sweep(read.scenario, { from: 0, to: seeds - 1, pool: null, catalogue });
-  return [...found.tallies].map(([name, tally]) => ({ name, tally: tally ?? EMPTY_TALLY }));
+  return [...found.countsBySystem].map(([name, counts]) => ({ name, counts: counts ?? NO_COUNTS }));
 }
 
 test('a history that a fenced store and rising tokens order is in grant order', async () => {
@@ -154,14 +164,14 @@ test('a history that a fenced store and rising tokens order is in grant order', 
   const parts = some(all(takes));
   const kinds = new Set(parts.flatMap((one) => Object.entries(one).map(String)));
   expect(kinds.size).toBe([takes, RELEASES, RENEWALS].flatMap((one) => Object.keys(one)).length);
-  const found = await tallies(parts, { stores: STORES, seeds: 3, take: 'eval' });
+  const found = await countsBySystem(parts, { stores: STORES, seeds: 3, take: 'eval' });
   expect(found.length).toBe(parts.length * STORES.length);
   let tested = 0;
-  for (const { name, tally } of found) {
-    if (PREMISES.some((claim) => claimTally(tally, claim).unknown > 0)) continue;
-    const excused = PREMISES.flatMap((claim) => claimTally(tally, claim).brokenSeeds);
+  for (const { name, counts } of found) {
+    if (PREMISES.some((claim) => claimCounts(counts, claim).unknown > 0)) continue;
+    const excused = PREMISES.flatMap((claim) => claimCounts(counts, claim).brokenSeeds);
     for (const claim of CONCLUSIONS) {
-      const { brokenSeeds, exercised } = claimTally(tally, claim);
+      const { brokenSeeds, exercised } = claimCounts(counts, claim);
       if (excused.length === 0) tested += exercised;
       const wrong = brokenSeeds.filter((seed) => !excused.includes(seed));
       expect({ name, claim, wrong }).toEqual({ name, claim, wrong: [] });
@@ -172,13 +182,13 @@ test('a history that a fenced store and rising tokens order is in grant order', 
 });
 
 test('a token that is drawn separately from the key is found', async () => {
-  const found = await tallies(some(all(['separate'])), {
+  const found = await countsBySystem(some(all(['separate'])), {
     stores: ['fenced'],
     seeds: 40,
     take: 'set',
   });
-  for (const { name, tally } of found) {
-    const { broken } = claimTally(tally, 'tokens-increase');
+  for (const { name, counts } of found) {
+    const { broken } = claimCounts(counts, 'tokens-increase');
     expect({ name, isFound: broken > 0 }).toEqual({ name, isFound: true });
   }
 });

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario, SystemScenario } from '../src/scenario/scenario.ts';
+import { type FaultCounts, NO_COUNTS, type SweepCounts } from '../src/search/sweep/counts.ts';
 import { contentionAdvice, faultHints } from '../src/search/sweep/hints.ts';
-import { EMPTY_TALLY, type FaultTally, type Tally } from '../src/search/sweep/tally.ts';
 import { runs } from './runs.ts';
 
 /** Places of a kind of fault, as in a scenario. */
@@ -32,14 +32,14 @@ const fault = fc.constantFrom('pause' as const, 'delay' as const).chain((kind) =
 );
 
 const stages = ['server', 'not-holding', 'before-access', 'read-to-write', 'writing'] as const;
-const byStage = fc.record(
-  Object.fromEntries(stages.map((stage) => [stage, fc.integer({ min: 1, max: 9 })])),
+const byPosition = fc.record(
+  Object.fromEntries(stages.map((position) => [position, fc.integer({ min: 1, max: 9 })])),
   { requiredKeys: [] },
 );
-const faultTally: fc.Arbitrary<FaultTally> = fc.record({
+const faultCounts: fc.Arbitrary<FaultCounts> = fc.record({
   fired: fc.constant(9),
   overlapped: fc.integer({ min: 0, max: 9 }),
-  strikes: byStage,
+  strikes: byPosition,
 });
 
 const setting = fc.record({
@@ -47,8 +47,8 @@ const setting = fc.record({
   workload: fc.constantFrom('blind-writes', 'read-modify-write', 'transfer'),
   locks: fc.constantFrom(['db'], ['db', 'aux']),
   ttlMs: fc.integer({ min: 1, max: 40 }),
-  pause: faultTally,
-  delay: faultTally,
+  pause: faultCounts,
+  delay: faultCounts,
 });
 
 function scenarioOf(drawn: {
@@ -85,8 +85,8 @@ test('a hint suggests no place that a fault of its kind has, and contradicts no 
     fc.property(setting, (drawn) => {
       const scenario = scenarioOf(drawn);
       const { pause, delay } = drawn;
-      const tally: Tally = { ...EMPTY_TALLY, seeds: 9, faults: { pause, delay } };
-      for (const hint of faultHints(scenario, systemOf(scenario), tally)) {
+      const counts: SweepCounts = { ...NO_COUNTS, seeds: 9, faults: { pause, delay } };
+      for (const hint of faultHints(scenario, systemOf(scenario), counts)) {
         const [, kind = '', place] = /^(\w+) .*: try `(.+)`$/.exec(hint) ?? [];
         const isThere = drawn.faults.some((one) => one.kind === kind && one.place === place);
         if (place !== undefined) suggested += 1;

@@ -9,10 +9,10 @@ import { builtIn, extend } from '../src/catalogue.ts';
 import { defineSystem } from '../src/define-system.ts';
 import type { RedisClient } from '../src/host/redis/client.ts';
 import { loadScenario } from '../src/load.ts';
+import { claimCounts, NO_COUNTS, type SweepCounts } from '../src/search/sweep/counts.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
 import type { AsyncSection } from '../src/systems/protocol.ts';
-import { onRedis } from './foreign-locks.ts';
+import { onRedis } from './third-party-locks.ts';
 
 interface Key {
   readonly redis: RedisClient;
@@ -23,16 +23,16 @@ interface Key {
 /** Returns the value of the key from then on, or null if it was lost. */
 type Renewal = (key: Key) => Promise<string | null>;
 
-const OWN = 'redis.call("get", KEYS[1]) == ARGV[1]';
+const HOLDS_KEY = 'redis.call("get", KEYS[1]) == ARGV[1]';
 
 const RENEWALS: Readonly<Record<string, Renewal>> = {
   none: async ({ owner }) => owner,
   extended: async ({ redis, section: { lock, ttlMs }, owner }) => {
-    const script = `if ${OWN} then return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`;
+    const script = `if ${HOLDS_KEY} then return redis.call("pexpire", KEYS[1], ARGV[2]) end return 0`;
     return (await redis.eval(script, 1, lock, owner, ttlMs)) === 1 ? owner : null;
   },
   'new-value': async ({ redis, section: { lock, ttlMs }, owner }) => {
-    const script = `if ${OWN} then redis.call("set", KEYS[1], ARGV[2], "px", ARGV[3]) return 1 end`;
+    const script = `if ${HOLDS_KEY} then redis.call("set", KEYS[1], ARGV[2], "px", ARGV[3]) return 1 end`;
     const next = randomUUID();
     return (await redis.eval(script, 1, lock, owner, next, ttlMs)) === 1 ? next : null;
   },
@@ -49,7 +49,7 @@ async function take({ redis, section: { lock, ttlMs }, owner }: Key): Promise<bo
 }
 
 function release({ redis, section: { lock }, owner }: Key): Promise<unknown> {
-  return redis.eval(`if ${OWN} then return redis.call("del", KEYS[1]) end`, 1, lock, owner);
+  return redis.eval(`if ${HOLDS_KEY} then return redis.call("del", KEYS[1]) end`, 1, lock, owner);
 }
 
 function byKey(renew: Renewal, leaves: (typeof LEAVES)[number]): ReturnType<typeof onRedis> {
@@ -105,7 +105,7 @@ const locks = Object.fromEntries([...kept, ['leader', byLeader()], ['readers', b
 const names = Object.keys(locks);
 const CLAIMS = ['lease-conservative', 'mutual-exclusion', 'owner-only-release', 'progress'];
 
-async function tallies(pause: string): Promise<ReadonlyMap<string, Tally>> {
+async function countsBySystem(pause: string): Promise<ReadonlyMap<string, SweepCounts>> {
   const catalogue = extend(builtIn, defineSystem({ locks }));
   const systems = names.map(
     (name) => `  ${name}: { lock: ${name}, store: unfenced, expect: { may: [${CLAIMS}] } }`,
@@ -122,15 +122,15 @@ faults: [pause: { process: clients, before: write, for: ${pause}, chance: 1/2 }]
   const read = loadScenario(text, 'leases.yaml', catalogue);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const found = await sweep(read.scenario, { from: 0, to: 14, pool: null, catalogue });
-  return new Map([...found.tallies].map(([name, tally]) => [name, tally ?? EMPTY_TALLY]));
+  return new Map([...found.countsBySystem].map(([name, counts]) => [name, counts ?? NO_COUNTS]));
 }
 
 describe('claims about leases', () => {
   test('hold if no pause outlasts a lease', async () => {
-    const found = await tallies('1ms..5ms');
+    const found = await countsBySystem('1ms..5ms');
     for (const name of names) {
-      const tally = found.get(name) ?? EMPTY_TALLY;
-      const broken = CLAIMS.filter((claim) => claimTally(tally, claim).broken > 0);
+      const counts = found.get(name) ?? NO_COUNTS;
+      const broken = CLAIMS.filter((claim) => claimCounts(counts, claim).broken > 0);
       // Readers may hold their lock together: only single-holder locks promise these claims.
       const shared = ['lease-conservative', 'mutual-exclusion'];
       const wrong = name === 'readers' ? broken.filter((it) => !shared.includes(it)) : broken;
@@ -139,10 +139,10 @@ describe('claims about leases', () => {
   });
 
   test('break if a pause does, for each lock whose key has a holder', async () => {
-    const found = await tallies('61ms..90ms');
+    const found = await countsBySystem('61ms..90ms');
     for (const name of names) {
       if (name === 'readers') continue;
-      const { broken } = claimTally(found.get(name) ?? EMPTY_TALLY, 'lease-conservative');
+      const { broken } = claimCounts(found.get(name) ?? NO_COUNTS, 'lease-conservative');
       expect({ name, isFound: broken > 0 }).toEqual({ name, isFound: true });
     }
   });

@@ -11,8 +11,8 @@ import type { Scenario } from '../src/scenario/scenario.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { runs } from './runs.ts';
 
-const STORES = [...storeKinds].flatMap(([name, { model, unpromised }]) =>
-  model === null || unpromised.includes('linearizable') ? [] : [name],
+const STORES = [...storeKinds].flatMap(([name, { model, notGuaranteed }]) =>
+  model === null || notGuaranteed.includes('linearizable') ? [] : [name],
 );
 
 /** Leases are short and answers are often lost, so that holders overlap and tokens interleave. */

@@ -49,13 +49,13 @@ function adding(plan: Plan, amountOf: (at: number) => number): Plan {
   return { ...plan, clients };
 }
 
-type Told = 'accepted' | 'refused' | 'unknown';
+type Answer = 'accepted' | 'refused' | 'unknown';
 
 /** Returns the answer to each increment's client, over all attempts, by amount. */
-function toldOf({ events }: Trace): readonly (readonly [amount: number, told: Told])[] {
+function answersOf({ events }: Trace): readonly (readonly [amount: number, answer: Answer])[] {
   const returns = new Map<string, Return>();
   for (const event of events) if (event.kind === 'return') returns.set(event.operation, event);
-  const all = new Map<number, Told>();
+  const all = new Map<number, Answer>();
   for (const event of events) {
     if (event.kind !== 'invoke' || event.call.verb !== 'write') continue;
     const amount = event.call.adds ?? 0;
@@ -79,17 +79,19 @@ function sumOf(trace: Trace): number {
 
 function isWrongByDigits(trace: Trace): boolean {
   const sum = sumOf(trace);
-  return toldOf(trace).some(([amount, told]) => {
+  return answersOf(trace).some(([amount, answer]) => {
     const digit = Math.floor(sum / amount) % 8;
-    return digit > 1 || (told === 'accepted' && digit === 0) || (told === 'refused' && digit === 1);
+    return (
+      digit > 1 || (answer === 'accepted' && digit === 0) || (answer === 'refused' && digit === 1)
+    );
   });
 }
 
 /** Returns true if the sum of increments by 1 is possible with the same answers. */
-function isRightBySum(trace: Trace, told: readonly Told[]): boolean {
-  const least = told.filter((one) => one === 'accepted').length;
+function isRightBySum(trace: Trace, answers: readonly Answer[]): boolean {
+  const least = answers.filter((one) => one === 'accepted').length;
   const sum = sumOf(trace);
-  return sum >= least && sum <= told.filter((one) => one !== 'refused').length;
+  return sum >= least && sum <= answers.filter((one) => one !== 'refused').length;
 }
 
 beforeAll(() => prepare(SYSTEMS));
@@ -108,8 +110,8 @@ test('`no-lost-update` breaks iff the digits of the sum show a lost or repeated 
       expect(verdicts[0]?.kind).toBe(isBroken ? 'invalid' : held);
       if (!isBroken) return;
       broken += 1;
-      const told = toldOf(twin).map(([, one]) => one);
-      if (isRightBySum(trace, told)) hidden += 1;
+      const answers = answersOf(twin).map(([, one]) => one);
+      if (isRightBySum(trace, answers)) hidden += 1;
     }),
     { seed: 1, numRuns: runs(3_000) },
   );

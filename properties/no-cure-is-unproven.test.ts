@@ -16,7 +16,7 @@ import { pin } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
 import { curesFor } from '../src/search/evidence/cures.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
-import type { ToldBreach } from '../src/search/evidence/explain-run.ts';
+import type { ExplainedBreach } from '../src/search/evidence/explain-run.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { MUTANT, scenarioOf } from '../tools/mutants/mutant.ts';
 import { mutants } from '../tools/mutants/mutants.ts';
@@ -64,10 +64,10 @@ interface Broken {
   readonly claim: string;
 }
 
-async function toldOf({ plan, claim }: Broken): Promise<ToldBreach> {
-  const told = await explainPlan(plan, claim);
-  if (told === null) throw new Error(`${claim} does not break`);
-  return told;
+async function explanationOf({ plan, claim }: Broken): Promise<ExplainedBreach> {
+  const explained = await explainPlan(plan, claim);
+  if (explained === null) throw new Error(`${claim} does not break`);
+  return explained;
 }
 
 /** Returns every claim that a plan breaks. */
@@ -76,7 +76,7 @@ function brokenBy(plan: Plan): readonly Broken[] {
   return verdicts.flatMap(({ kind, claim }) => (kind === 'invalid' ? [{ plan, claim }] : []));
 }
 
-function requireCausesNamed({ plan }: Broken, { explanation, causation }: ToldBreach): void {
+function requireCausesNamed({ plan }: Broken, { explanation, causation }: ExplainedBreach): void {
   const story = inWords(explanation);
   const faults = pin(plan).faults;
   for (const { fault, event } of causation.causes) {
@@ -86,7 +86,10 @@ function requireCausesNamed({ plan }: Broken, { explanation, causation }: ToldBr
   }
 }
 
-function requireCureProven({ plan, claim }: Broken, { explanation, causation }: ToldBreach): void {
+function requireCureProven(
+  { plan, claim }: Broken,
+  { explanation, causation }: ExplainedBreach,
+): void {
   const { cure } = causation;
   expect(explanation.cure).toBe(cure?.text ?? '');
   if (cure === null) return;
@@ -106,11 +109,11 @@ function isGood({ answer }: { readonly answer: { readonly kind: string } | null 
   return answer !== null && !['denied', 'refused'].includes(answer.kind);
 }
 
-async function requireLaws(broken: Broken): Promise<ToldBreach> {
-  const told = await toldOf(broken);
-  requireCausesNamed(broken, told);
-  requireCureProven(broken, told);
-  return told;
+async function requireLaws(broken: Broken): Promise<ExplainedBreach> {
+  const explained = await explanationOf(broken);
+  requireCausesNamed(broken, explained);
+  requireCureProven(broken, explained);
+  return explained;
 }
 
 describe('the explanation of a breach', () => {
@@ -141,7 +144,7 @@ test('most kept plans that break have a proven cure, and each cause has a differ
   for (const [file, plan] of kept) {
     const claim = plan.expect?.outcome === 'reproduced' ? plan.expect.claim : null;
     if (claim === null) continue;
-    const { causation } = await toldOf({ plan, claim });
+    const { causation } = await explanationOf({ plan, claim });
     counts.broken += 1;
     if (causation.cure !== null) counts.cured += 1;
     const isTime = ABOUT_TIME.has(plan.expect?.cause?.rule ?? '');

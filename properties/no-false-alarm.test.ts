@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { claims, isJudgedUnlisted } from '../src/check/claims.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../src/core/plan/plan.ts';
 import { examine } from '../src/harness.ts';
-import { ownParts, protocols } from '../src/parts.ts';
+import { builtInParts, protocols } from '../src/parts.ts';
 import { modelOf } from '../src/systems/assemble.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { BOUNDS, LIMITS } from './plans.ts';
@@ -133,9 +133,9 @@ describe.each(['lock-service', 'lock-service-published'])('%s', (lock) => {
     fc.assert(
       fc.property(calmPlans({ lock, store }, store === 'fenced-strict'), (plan) => {
         const isJudged = (claim: string): boolean =>
-          claim !== 'linearizable' || modelOf(plan, ownParts) !== null;
-        const unpromised = storeKinds.get(store)?.unpromised ?? [];
-        const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
+          claim !== 'linearizable' || modelOf(plan, builtInParts) !== null;
+        const notGuaranteed = storeKinds.get(store)?.notGuaranteed ?? [];
+        const claims = PROMISED.filter((claim) => !notGuaranteed.includes(claim));
         const { verdicts } = examine(plan, claims);
         const alarms = verdicts.filter(
           ({ kind, claim }) => kind === 'invalid' || (kind === 'unknown' && isJudged(claim)),
@@ -188,8 +188,8 @@ describe.each(['unfenced', 'fenced', 'fenced-reads'])('pessimistic with a %s sto
 
 describe.each(['redis', 'redlock'])('%s, whose grants have no tokens,', (lock) => {
   test.each(['unfenced', 'fenced'])('with a %s store breaks no claim without faults', (store) => {
-    const unpromised = protocols.get(lock)?.unpromised ?? [];
-    const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
+    const notGuaranteed = protocols.get(lock)?.notGuaranteed ?? [];
+    const claims = PROMISED.filter((claim) => !notGuaranteed.includes(claim));
     fc.assert(
       fc.property(calmPlans({ lock, store }, false), (plan) => {
         const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
@@ -200,11 +200,11 @@ describe.each(['redis', 'redlock'])('%s, whose grants have no tokens,', (lock) =
   });
 });
 
-describe.each([...storeKinds].filter(([, { manners }]) => manners.hasVersions))(
+describe.each([...storeKinds].filter(([, { requirements }]) => requirements.hasVersions))(
   'no lock, with a store that is %s,',
-  (store, { unpromised }) => {
+  (store, { notGuaranteed }) => {
     test('breaks only transfers and, if versions are times, counters without faults', () => {
-      const left = ['cross-key', ...unpromised];
+      const left = ['cross-key', ...notGuaranteed];
       const claims = PROMISED.filter((claim) => !left.includes(claim) && claim !== 'linearizable');
       fc.assert(
         fc.property(calmPlans({ lock: 'optimistic', store }, false), (calm) => {

@@ -9,9 +9,9 @@ import { defineSystem } from '../src/define-system.ts';
 import { RedisClient } from '../src/host/redis/client.ts';
 import { RedisNode } from '../src/host/redis/node.ts';
 import { loadScenario } from '../src/load.ts';
+import { NO_COUNTS, type SweepCounts } from '../src/search/sweep/counts.ts';
 import { type Judgement, judgeSystem } from '../src/search/sweep/expectation.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
-import { EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
 import type { AsyncSection, Guard } from '../src/systems/protocol.ts';
 
 type Body = (section: AsyncSection, redis: RedisClient) => Promise<void>;
@@ -81,7 +81,7 @@ const PAUSES = '[pause: { process: clients, at: 1ms..20ms, for: 1ms..40ms, chanc
 
 interface Found {
   readonly judged: Judgement;
-  readonly tally: Tally;
+  readonly counts: SweepCounts;
 }
 
 /** Results of ten seeds of the lock, with all listed claims expected to hold. */
@@ -96,12 +96,12 @@ faults: ${faults}
   const read = loadScenario(text, 'sections.yaml', catalogue);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
-  const { tallies } = await sweep(scenario, { from: 0, to: 9, pool: null, catalogue });
-  const tally = tallies.get('own') ?? EMPTY_TALLY;
+  const { countsBySystem } = await sweep(scenario, { from: 0, to: 9, pool: null, catalogue });
+  const counts = countsBySystem.get('own') ?? NO_COUNTS;
   const [system] = scenario.systems;
   if (system === undefined) throw new Error('the scenario has a system');
-  const judged = judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false });
-  return { judged, tally };
+  const judged = judgeSystem(scenario, system, counts, { isComplete: true, isSingle: false });
+  return { judged, counts };
 }
 
 const HERE = 'nothing-entered-is-never-met.test.ts';
@@ -111,51 +111,51 @@ describe.each([
   ['with faults', PAUSES],
 ])('%s', (_, faults) => {
   test('an unknown command is reported as the reason, with its count and its place', async () => {
-    const { judged, tally } = await found('unknown-command', faults);
+    const { judged, counts } = await found('unknown-command', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous[0]).toMatch(
       /^no section was ever entered: 40 ended by ReplyError: .*'FOO'.* at [\w.-]+:\d+:\d+$/,
     );
     expect(judged.vacuous[0]).toContain(` at ${HERE}:`);
-    expect(tally.sections).toMatchObject({ began: 40, entered: 0, gaveUp: 0, unguarded: 0 });
+    expect(counts.sections).toMatchObject({ began: 40, entered: 0, gaveUp: 0, unguarded: 0 });
   });
 
   test('a forgotten `await` fails, and the error names its place', async () => {
-    const { judged, tally } = await found('forgotten-await', faults);
+    const { judged, counts } = await found('forgotten-await', faults);
     expect(judged.met).toBeNull();
-    expect(tally.failed).toBe(10);
-    expect(tally.failures[0]?.error).toMatch(/guard\.work\(\) at [\w.-]+:\d+:\d+ was still under/);
-    expect(tally.sections.failed).toHaveLength(1);
+    expect(counts.failed).toBe(10);
+    expect(counts.failures[0]?.error).toMatch(/guard\.work\(\) at [\w.-]+:\d+:\d+ was still under/);
+    expect(counts.sections.failed).toHaveLength(1);
   });
 
   test('if all sections enter, test nothing and throw, their error is the reason', async () => {
-    const { judged, tally } = await found('enters-and-throws', faults);
+    const { judged, counts } = await found('enters-and-throws', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous[0]).toMatch(
       /^every section ended by an error: 40 ended by ReplyError: .*'FOO'/,
     );
-    expect(tally.sections).toMatchObject({ began: 40, entered: 40 });
+    expect(counts.sections).toMatchObject({ began: 40, entered: 40 });
   });
 
   test('sections that never guard are reported as such, and their runs end', async () => {
-    const { judged, tally } = await found('never-guards', faults);
+    const { judged, counts } = await found('never-guards', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous).toContain(
       'no section was ever entered: 40 returned without section.guard()',
     );
-    expect(tally.unknown).toBe(0); // no run reached its limit
+    expect(counts.unknown).toBe(0); // no run reached its limit
   });
 
   test('a lock that grants to no client is one that every client gave up', async () => {
-    const { judged, tally } = await found('grants-to-nobody', faults);
+    const { judged, counts } = await found('grants-to-nobody', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous).toContain('no section was ever entered: 40 gave up');
-    expect(tally.sections).toMatchObject({ began: 40, entered: 0, unguarded: 0 });
+    expect(counts.sections).toMatchObject({ began: 40, entered: 0, unguarded: 0 });
   });
 
   test('with a correct lock every section is entered, and no reason is reported', async () => {
-    const { tally } = await found('correct', faults);
-    expect(tally.sections).toMatchObject({ began: 40, entered: 40, failed: [], unguarded: 0 });
+    const { counts } = await found('correct', faults);
+    expect(counts.sections).toMatchObject({ began: 40, entered: 40, failed: [], unguarded: 0 });
   });
 });
 
@@ -170,11 +170,11 @@ faults: []
   const read = loadScenario(text, 'sections.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
-  const { tallies } = await sweep(scenario, { from: 0, to: 9, pool: null });
-  const tally = tallies.get('own') ?? EMPTY_TALLY;
+  const { countsBySystem } = await sweep(scenario, { from: 0, to: 9, pool: null });
+  const counts = countsBySystem.get('own') ?? NO_COUNTS;
   const [system] = scenario.systems;
   if (system === undefined) throw new Error('the scenario has a system');
-  const judged = judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false });
-  expect(tally.sections).toMatchObject({ began: 20, entered: 0, gaveUp: 20 });
+  const judged = judgeSystem(scenario, system, counts, { isComplete: true, isSingle: false });
+  expect(counts.sections).toMatchObject({ began: 20, entered: 0, gaveUp: 20 });
   expect(judged).toMatchObject({ met: null, vacuous: ['no section was ever entered: 20 gave up'] });
 });

@@ -38,12 +38,12 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }
 
-async function toldBy(file: string, claim: string): Promise<Explanation> {
+async function explanationOf(file: string, claim: string): Promise<Explanation> {
   const read = readPlan({ file, text: readFileSync(file, 'utf8') });
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const told = await explainPlan(read.plan, claim);
-  if (told === null) throw new Error(`${file} does not break ${claim}`);
-  return told.explanation;
+  const explained = await explainPlan(read.plan, claim);
+  if (explained === null) throw new Error(`${file} does not break ${claim}`);
+  return explained.explanation;
 }
 
 type Case = readonly [scenario: string, system: string, claim: string];
@@ -60,7 +60,7 @@ test.each(cases)(
   async (...one) => {
     const ran = await sweep(one);
     const file = writtenTo(one);
-    const explanation = await toldBy(file, one[2]);
+    const explanation = await explanationOf(file, one[2]);
     const story = onOneLine(storyOf(explanation).join(' '));
     expect(explanation.cure).not.toBe('');
     expect(ran).toContain(story);
@@ -89,7 +89,7 @@ test('kept plans of a `simTest` are explained in the same words', {
   const { tests } = await project.run([]).finally(() => project.remove());
   for (const one of cases) {
     const [scenario, , claim] = one;
-    const story = storyOf(await toldBy(writtenTo(one), claim)).join(' ');
+    const story = storyOf(await explanationOf(writtenTo(one), claim)).join(' ');
     expect(onOneLine(tests.get(scenario)?.message ?? '')).toContain(onOneLine(story));
   }
 });

@@ -121,10 +121,10 @@ function repeatedIn({ events }: Trace): readonly string[] {
       for (const process of event.processes) invoked.delete(process);
     }
     if (event.kind !== 'invoke') return [];
-    const own = invoked.get(event.process) ?? new Set();
-    invoked.set(event.process, own);
-    const isRepeated = own.has(event.operation);
-    own.add(event.operation);
+    const names = invoked.get(event.process) ?? new Set();
+    invoked.set(event.process, names);
+    const isRepeated = names.has(event.operation);
+    names.add(event.operation);
     return isRepeated ? [event.operation] : [];
   });
 }

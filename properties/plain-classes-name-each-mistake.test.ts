@@ -8,16 +8,16 @@ import { Cache, CacheLock, LeaseCache, LeaseTable, OptimisticTable } from '../sr
 import { LockClient, LockService, Store } from '../src/servers.ts';
 import { type Kind, plainOf, type Row, rows } from './plain-classes.ts';
 
-const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /** Returns true if a caller may pass the value. */
 const MAY_BE: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   name: (value) => typeof value === 'string' && value !== '',
-  time: isWhole,
-  count: (value) => isWhole(value) && value >= 0,
-  length: (value) => isWhole(value) && value >= 1,
+  time: isInteger,
+  count: (value) => isInteger(value) && value >= 0,
+  length: (value) => isInteger(value) && value >= 1,
   token: Number.isInteger,
-  timeout: (value) => isWhole(value) && (value >= 1 || value === -1),
+  timeout: (value) => isInteger(value) && (value >= 1 || value === -1),
   value: Number.isFinite,
   // None of the values below is valid.
   word: () => false,
@@ -104,12 +104,14 @@ function expectRefused(row: Row, argument: string, value: unknown): void {
   const { look, call } = row.make();
   const before = structuredClone(look());
   const thrown = thrownBy(() => call({ ...row.good, [argument]: value }));
-  const told = `${row.method} with ${argument} ${String(value)} (${typeof value})`;
+  const message = `${row.method} with ${argument} ${String(value)} (${typeof value})`;
   const isOfType = isNumber(value) && NUMERIC.has(plainKind(row.kinds[argument] ?? ''));
   const isEither = typeof value === 'string' && thrown instanceof RangeError;
-  expect(thrown, told).toBeInstanceOf(isOfType || isEither ? RangeError : TypeError);
-  expect(thrown, told).toMatchObject({ message: expect.stringContaining(nameOf(row, argument)) });
-  expect(structuredClone(look()), told).toEqual(before);
+  expect(thrown, message).toBeInstanceOf(isOfType || isEither ? RangeError : TypeError);
+  expect(thrown, message).toMatchObject({
+    message: expect.stringContaining(nameOf(row, argument)),
+  });
+  expect(structuredClone(look()), message).toEqual(before);
 }
 
 /** The name of an argument in its error. */

@@ -216,7 +216,7 @@ const ofClient: readonly Row[] = [
   ...(['read', 'write', 'open'] as const).map(accessRow),
 ];
 
-const { about: _, source: __, unpromised: ___, ...ruleFields } = { ...stores.get('fenced') };
+const { about: _, source: __, notGuaranteed: ___, ...ruleFields } = { ...stores.get('fenced') };
 const ruleKinds = Object.fromEntries(
   Object.entries(ruleFields).map(([name, value]) => [
     name,
@@ -230,7 +230,7 @@ const ofStore: readonly Row[] = [
     kinds: { kind: 'word' },
   }),
   made('new Store', (rule) => reconstruct(Store, rule), { good: ruleFields, kinds: ruleKinds }),
-  made('new Store', (manners) => reconstruct(Store, 'fenced', manners), {
+  made('new Store', (requirements) => reconstruct(Store, 'fenced', requirements), {
     good: { takesAnyToken: true },
     kinds: { takesAnyToken: 'flag?' },
   }),
@@ -297,9 +297,9 @@ function leaseCache(): { target: LeaseCache; look: () => unknown } {
 }
 
 const ofLeaseCache: readonly Row[] = [
-  made('new LeaseCache', ({ keyLife }) => reconstruct(LeaseCache, keyLife), {
-    good: { keyLife: 10 },
-    kinds: { keyLife: 'length?' },
+  made('new LeaseCache', ({ keyTtl }) => reconstruct(LeaseCache, keyTtl), {
+    good: { keyTtl: 10 },
+    kinds: { keyTtl: 'length?' },
   }),
   rowOf('LeaseCache.evict', leaseCache, {
     order: ['machine'],

@@ -35,9 +35,12 @@ const LATEST_FAULT_US = 150_000;
 
 /** Draws whole milliseconds in half of the cases, so that events tie. */
 export function span(minUs: number, maxUs: number): fc.Arbitrary<number> {
-  const whole = fc.integer({ min: Math.ceil(minUs / 1_000), max: Math.floor(maxUs / 1_000) });
+  const milliseconds = fc.integer({
+    min: Math.ceil(minUs / 1_000),
+    max: Math.floor(maxUs / 1_000),
+  });
   return fc.oneof(
-    whole.map((ms) => ms * 1_000),
+    milliseconds.map((ms) => ms * 1_000),
     fc.integer({ min: minUs, max: maxUs }),
   );
 }
@@ -120,7 +123,7 @@ function whichOf({ operations, clients, servers }: Targets): fc.Arbitrary<Which>
 
 /** Returns an arbitrary per fault kind: a special one, or one from the types of its fields. */
 export function faultsOf(targets: Targets): (kind: FaultKind) => fc.Arbitrary<Fault> {
-  const own = ownFaults(targets);
+  const arbitraries = arbitraryFaults(targets);
   const { clients, servers, locks, operations } = targets;
   const byType: { readonly [Type in FieldType]: fc.Arbitrary<FieldTypes[Type]> } = {
     process: fc.constantFrom(...clients, ...servers),
@@ -136,11 +139,13 @@ export function faultsOf(targets: Targets): (kind: FaultKind) => fc.Arbitrary<Fa
     direction: fc.constantFrom('both', 'one-way'),
     clocks: fc.constantFrom('run', 'freeze'),
   };
-  return (kind) => own[kind] ?? faultFrom(kind, ({ type }) => byType[type]);
+  return (kind) => arbitraries[kind] ?? faultFrom(kind, ({ type }) => byType[type]);
 }
 
 /** Arbitraries of the kinds whose processes are drawn in a special way. */
-function ownFaults(targets: Targets): Readonly<Partial<Record<FaultKind, fc.Arbitrary<Fault>>>> {
+function arbitraryFaults(
+  targets: Targets,
+): Readonly<Partial<Record<FaultKind, fc.Arbitrary<Fault>>>> {
   const { clients, servers, locks, timers } = targets;
   const when = whenOf(targets);
   const which = whichOf(targets);

@@ -82,7 +82,10 @@ function sectionsOf(territory: Territory): fc.Arbitrary<ClientPlan['sections']> 
 
 function clientOf(name: string, areApart: boolean): fc.Arbitrary<ClientPlan> {
   const shared: Territory = { locks: ['db', 'db', 'aux'], stores: ['store', 'other'] };
-  const own: Territory = { locks: [`${name}-db`], stores: [`${name}-store`, `${name}-other`] };
+  const territory: Territory = {
+    locks: [`${name}-db`],
+    stores: [`${name}-store`, `${name}-other`],
+  };
   return fc.record({
     name: fc.constant(name),
     ttlUs: span(3_000, 20_000),
@@ -96,7 +99,7 @@ function clientOf(name: string, areApart: boolean): fc.Arbitrary<ClientPlan> {
     backoffUs: span(100, 3_000),
     attempts: fc.integer({ min: 1, max: 20 }),
     releases: fc.boolean(),
-    sections: sectionsOf(areApart ? own : shared),
+    sections: sectionsOf(areApart ? territory : shared),
   });
 }
 

@@ -189,8 +189,8 @@ describe('two successive reads while writes are in progress', () => {
   test.each(['token', 'clock'] as const)('by %s: the second may be older iff R < N', (stamp) => {
     for (const size of sizes) {
       for (const repair of ['off', 'after'] as const) {
-        const told = JSON.stringify({ ...size, repair });
-        expect(mayGoBack({ ...size, stamp }, repair), told).toBe(size.reads < size.replicas);
+        const settings = JSON.stringify({ ...size, repair });
+        expect(mayGoBack({ ...size, stamp }, repair), settings).toBe(size.reads < size.replicas);
       }
     }
   });
@@ -199,8 +199,8 @@ describe('two successive reads while writes are in progress', () => {
     for (const size of sizes) {
       const shares = size.reads + size.writes > size.replicas;
       for (const stamp of ['token', 'clock'] as const) {
-        const told = JSON.stringify({ ...size, stamp });
-        expect(mayGoBack({ ...size, stamp }, 'before'), told).toBe(!shares);
+        const settings = JSON.stringify({ ...size, stamp });
+        expect(mayGoBack({ ...size, stamp }, 'before'), settings).toBe(!shares);
       }
     }
   });
@@ -242,13 +242,13 @@ describe('read, add one, write', () => {
 
   function after(state: Count, holder: number): readonly Count[] {
     const { stored, read, written } = state;
-    const own = read[holder];
-    if (own === undefined) {
+    const replica = read[holder];
+    if (replica === undefined) {
       return [{ ...state, read: [0, 1, 2].map((at) => (at === holder ? stored.value : read[at])) }];
     }
     if (written.includes(holder)) return [];
     const isLast = holder > stored.by;
-    const next = isLast ? { by: holder, value: own + 1 } : stored;
+    const next = isLast ? { by: holder, value: replica + 1 } : stored;
     return [{ stored: next, read, written: [...written, holder] }];
   }
 
@@ -290,10 +290,11 @@ ${delays.join('')}`;
       if (event.kind === 'write' && event.stamp !== undefined) {
         stamps.set(event.operation, event.stamp);
       } else if (event.kind === 'read') {
-        const own = stamps.get(event.written ?? '');
-        found.set(sectionOf(event.operation), own);
+        const keyStamp = stamps.get(event.written ?? '');
+        found.set(sectionOf(event.operation), keyStamp);
         const begun = asked.get(event.operation) ?? 0;
-        const isOlder = (stamp: Stamp): boolean => own === undefined || isEarlier(own, stamp);
+        const isOlder = (stamp: Stamp): boolean =>
+          keyStamp === undefined || isEarlier(keyStamp, stamp);
         if (wentOn.some((before) => before.at < begun && isOlder(before.stamp))) count += 1;
       } else if (event.kind === 'invoke') {
         asked.set(event.operation, at);

@@ -10,12 +10,12 @@ import { builtInClaims } from '../src/check/claims.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { countAvoided } from '../src/search/sweep/counterfactual.ts';
+import { NO_COUNTS } from '../src/search/sweep/counts.ts';
 import { judgeSystem } from '../src/search/sweep/expectation.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
-import { EMPTY_TALLY } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
-import { ownLocks } from './own-locks.ts';
 import { some } from './runs.ts';
+import { userLocks } from './user-locks.ts';
 
 const SEEDS = { from: 0, to: 39 };
 const claims = [...builtInClaims.keys()].filter((name) => name !== 'progress');
@@ -48,22 +48,22 @@ workload: { kind: ${work} }
 network: { latency: 1ms..2ms }
 faults: ${faults}
 `;
-  const read = loadScenario(text, 'sabotage.yaml', ownLocks);
+  const read = loadScenario(text, 'sabotage.yaml', userLocks);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   return read.scenario;
 }
 
 /** Returns the claims that pass. */
 async function metIn(scenario: Scenario, catalogue: Catalogue): Promise<readonly string[]> {
-  const { tallies } = await sweep(scenario, { ...SEEDS, pool: null, catalogue });
-  const avoided = await countAvoided(scenario, tallies, { catalogue });
-  const tally = tallies.get('saboteur') ?? EMPTY_TALLY;
+  const { countsBySystem } = await sweep(scenario, { ...SEEDS, pool: null, catalogue });
+  const avoided = await countAvoided(scenario, countsBySystem, { catalogue });
+  const counts = countsBySystem.get('saboteur') ?? NO_COUNTS;
   const [, saboteur] = scenario.systems;
   if (saboteur === undefined) throw new Error('there are two systems');
   return claims.filter((claim) => {
     const system = { ...saboteur, expect: { holds: [claim], breaks: [] } };
-    const coverage = { isWhole: true, isSingle: false, avoided, tallies, catalogue };
-    return judgeSystem(scenario, system, tally, coverage).met === true;
+    const coverage = { isComplete: true, isSingle: false, avoided, countsBySystem, catalogue };
+    return judgeSystem(scenario, system, counts, coverage).met === true;
   });
 }
 
@@ -80,5 +80,5 @@ const works = [
 const pairs = saboteurs.flatMap((saboteur) => works.map((work) => [saboteur, ...work] as const));
 
 test.each(some(pairs))('%s passes nothing with %s', async (saboteur, _, work, faults) => {
-  expect(await metIn(scenarioOf(saboteur, work, faults), ownLocks)).toEqual([]);
+  expect(await metIn(scenarioOf(saboteur, work, faults), userLocks)).toEqual([]);
 });

@@ -124,8 +124,8 @@ test('a stream of draws gives the pinned results', () => {
       3670753410,
     ]
   `);
-  const whole = new Draw('7/alice', true);
-  const times = [1, 2, 3].map(() => whole.time({ minUs: 0, maxUs: 50_000 }));
+  const millisecondDraw = new Draw('7/alice', true);
+  const times = [1, 2, 3].map(() => millisecondDraw.time({ minUs: 0, maxUs: 50_000 }));
   expect(times).toMatchInlineSnapshot(`
     [
       5000,

@@ -1,6 +1,6 @@
 /**
  * Law: the story of a failure names its cause, also for locks that fencepost does not know: each
- * story is compared with the cause that was noted before the run (`foreign-locks.ts`, and npm's
+ * story is compared with the cause that was noted before the run (`third-party-locks.ts`, and npm's
  * redlock here), and does not blame a correct component.
  */
 import { fileURLToPath } from 'node:url';
@@ -15,9 +15,9 @@ import { loadScenario } from '../src/load.ts';
 import { expand } from '../src/scenario/expand.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
-import { type ForeignLock, foreignLocks } from './foreign-locks.ts';
-import { retriedLocks } from './foreign-retries.ts';
 import { some } from './runs.ts';
+import { type ThirdPartyLock, thirdPartyLocks } from './third-party-locks.ts';
+import { retriedLocks } from './third-party-retries.ts';
 
 const SEEDS = 120;
 
@@ -26,7 +26,14 @@ interface Loaded {
   readonly catalogue: Catalogue;
 }
 
-function loaded({ lock, store = 'unfenced', claim, clients, work, faults }: ForeignLock): Loaded {
+function loaded({
+  lock,
+  store = 'unfenced',
+  claim,
+  clients,
+  work,
+  faults,
+}: ThirdPartyLock): Loaded {
   const catalogue = extend(builtIn, defineSystem({ locks: { foreign: lock } }));
   const text = `
 name: foreign
@@ -50,23 +57,23 @@ async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: s
     const { verdicts } = await examineAsync(plan, [claim], catalogue);
     if (verdicts[0]?.kind !== 'invalid') continue;
     const { plan: shrunk, boundary } = await shrinkFailureAsync(plan, claim, { catalogue });
-    const told = await explainPlan(shrunk, claim, { catalogue, boundary });
-    if (told === null) continue;
-    const roles = told.causation.evidence.map(({ role }) => role);
-    return { words: inWords(told.explanation), roles };
+    const explained = await explainPlan(shrunk, claim, { catalogue, boundary });
+    if (explained === null) continue;
+    const roles = explained.causation.evidence.map(({ role }) => role);
+    return { words: inWords(explained.explanation), roles };
   }
   throw new Error(`no seed of ${SEEDS} breaks ${claim}`);
 }
 
 describe('the story of a lock that', () => {
-  const rows = [...some(foreignLocks), ...some(retriedLocks)].map(
-    (foreign) => [foreign.title, foreign] as const,
+  const rows = [...some(thirdPartyLocks), ...some(retriedLocks)].map(
+    (lock) => [lock.title, lock] as const,
   );
-  test.each(rows)('%s', async (_, foreign) => {
-    const { words: story, roles } = await storyOf(loaded(foreign), 'tested', foreign.claim);
-    for (const said of foreign.says) expect(story).toMatch(said);
-    for (const blame of foreign.never) expect(story).not.toMatch(blame);
-    expect(roles).toEqual(expect.arrayContaining([...(foreign.shows ?? [])]));
+  test.each(rows)('%s', async (_, lock) => {
+    const { words: story, roles } = await storyOf(loaded(lock), 'tested', lock.claim);
+    for (const said of lock.says) expect(story).toMatch(said);
+    for (const blame of lock.never) expect(story).not.toMatch(blame);
+    expect(roles).toEqual(expect.arrayContaining([...(lock.shows ?? [])]));
   });
 });
 

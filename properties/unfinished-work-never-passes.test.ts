@@ -16,7 +16,7 @@ import type { Limits, SectionPlan } from '../src/core/plan/plan.ts';
 import type { Port } from '../src/core/world/port.ts';
 import { LATER } from '../src/core/world/server.ts';
 import { defineSystem } from '../src/define-system.ts';
-import type { Examination } from '../src/examine.ts';
+import type { SeedResult } from '../src/examine.ts';
 import { examineAsync } from '../src/host/async/run-async.ts';
 import { run } from '../src/run.ts';
 import { failedSections, SectionCounter } from '../src/search/sweep/sections.ts';
@@ -130,10 +130,10 @@ interface Setting {
 async function examined(
   mistake: Mistake,
   { faults = [], limits = {}, claims = ['progress'] }: Setting = {},
-): Promise<Examination> {
+): Promise<SeedResult> {
   const about = 'lets everybody in, and its code may never end';
-  const own = { about, buildAsync: buildAsync(mistake) };
-  const catalogue = extend(builtIn, defineSystem({ locks: { own } }));
+  const userLock = { about, buildAsync: buildAsync(mistake) };
+  const catalogue = extend(builtIn, defineSystem({ locks: { own: userLock } }));
   const clients = NAMES.map((name) => {
     const sections = Array.from({ length: SECTIONS }, (_, at): SectionPlan => {
       return { id: at + 1, thinkUs: MS, lock: 'db', work: [writeOf(7)] };

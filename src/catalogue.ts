@@ -6,7 +6,7 @@
 import type { Checker, ClaimAbout } from './check/claim.ts';
 import { builtInClaims, claims } from './check/claims.ts';
 import { type ModelDefinition, storeModels } from './check/store-models.ts';
-import { ownParts } from './parts.ts';
+import { builtInParts } from './parts.ts';
 import type { Protocol } from './systems/protocol.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
 
@@ -47,7 +47,7 @@ export interface Catalogue extends Omit<SystemDefinition, 'kind' | 'version'> {
 
 /** The locks, stores, claims and models that `fencepost list` prints. */
 export const builtIn: Catalogue = {
-  ...ownParts,
+  ...builtInParts,
   claims,
   aboutClaims: builtInClaims,
   models: storeModels,

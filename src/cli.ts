@@ -14,12 +14,12 @@ function goOnUnread(): void {
   for (const [name, stream] of Object.entries({ stdout: process.stdout, stderr: process.stderr })) {
     stream.on('error', (error) => {
       if (('code' in error && error.code === 'EPIPE') || unwritten.has(name)) return;
-      unwritten.set(name, tellUnwritten(name, error));
+      unwritten.set(name, reportUnwritten(name, error));
     });
   }
 }
 
-async function tellUnwritten(name: string, error: unknown): Promise<void> {
+async function reportUnwritten(name: string, error: unknown): Promise<void> {
   const { systemMessage } = await import('./cli/files.ts');
   process.stderr.write(`${name} cannot be written: ${systemMessage(error)}\n`);
 }

@@ -5,7 +5,7 @@ import { inWords } from './check/in-words.fixture.ts';
 
 import type { Program } from './core/world/program.ts';
 import { type Definitions, defineSystem } from './define-system.ts';
-import { type Examination, examineSeed, shrinkFailure } from './harness.ts';
+import { examineSeed, type SeedResult, shrinkFailure } from './harness.ts';
 import { illegal } from './linearizability/model.ts';
 import type { RegisterCall } from './linearizability/models/register.ts';
 import { loadScenario } from './load.ts';
@@ -30,11 +30,11 @@ function scenarioOf(store: string, claim: string, catalogue: Catalogue): Scenari
 }
 
 /** Returns the first of 30 seeds on which the claim is broken, or null if there is none. */
-function firstBroken(store: string, claim: string, catalogue: Catalogue): Examination | null {
+function firstBroken(store: string, claim: string, catalogue: Catalogue): SeedResult | null {
   const scenario = scenarioOf(store, claim, catalogue);
   for (let seed = 0; seed < 30; seed += 1) {
-    const examination = examineSeed(scenario, 'own', seed, [claim], catalogue);
-    if (examination.verdicts[0]?.kind === 'invalid') return examination;
+    const result = examineSeed(scenario, 'own', seed, [claim], catalogue);
+    if (result.verdicts[0]?.kind === 'invalid') return result;
   }
   return null;
 }
@@ -97,9 +97,9 @@ describe('a user-defined claim', () => {
     ],
     ['cannot tell', () => ({ exercised: 1, unknown: 'it is dark' }), 'it is dark'],
   ])('that %s is unknown, with the reason', (_, judge, reason) => {
-    const own = extend(builtIn, defineSystem({ claims: { own: { about: 'mine', judge } } }));
-    const scenario = scenarioOf('fenced', 'own', own);
-    const [verdict] = examineSeed(scenario, 'own', 0, ['own'], own).verdicts;
+    const extended = extend(builtIn, defineSystem({ claims: { own: { about: 'mine', judge } } }));
+    const scenario = scenarioOf('fenced', 'own', extended);
+    const [verdict] = examineSeed(scenario, 'own', 0, ['own'], extended).verdicts;
     expect(verdict?.kind === 'unknown' ? verdict.reason : verdict?.kind).toContain(reason);
   });
 });
@@ -229,7 +229,7 @@ describe('a definition', () => {
     const swept = sweep(scenario, { from: 0, to: 1, pool, catalogue });
     await expect(swept).rejects.toThrow('pool: null');
     const here = await sweep(scenario, { from: 0, to: 1, pool: null, catalogue });
-    expect(here.tallies.get('own')?.claims['one-write-each']?.broken).toBeGreaterThan(0);
+    expect(here.countsBySystem.get('own')?.claims['one-write-each']?.broken).toBeGreaterThan(0);
   });
 });
 

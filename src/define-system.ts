@@ -3,8 +3,8 @@
  * here, since the caller may be plain JavaScript.
  */
 import { builtIn, type SystemDefinition, whyClash } from './catalogue.ts';
+import { type ClaimDefinition, customClaim } from './check/custom-claim.ts';
 import { linearizableTo } from './check/linearizable.ts';
-import { type ClaimDefinition, ownClaim } from './check/own-claim.ts';
 import type { ModelDefinition } from './check/store-models.ts';
 import { protocolOf } from './systems/define-lock.ts';
 import type { LockDefinition } from './systems/protocol.ts';
@@ -56,7 +56,7 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
   const models = entriesOf('models', definitions.models);
   for (const [name, model] of models) checkModel(`models.${name}`, model);
   const claims = [
-    ...entriesOf('claims', definitions.claims).map(([name, claim]) => ownClaim(name, claim)),
+    ...entriesOf('claims', definitions.claims).map(([name, claim]) => customClaim(name, claim)),
     ...models.map(([name, { about }]) => linearizableTo(name, { about, source: '' })),
   ];
   const definition: SystemDefinition = {
@@ -114,7 +114,7 @@ const LOCK_FIELDS: Readonly<Record<keyof LockDefinition, true>> = {
   waitsInLine: true,
   takesMessages: true,
   jitter: true,
-  unpromised: true,
+  notGuaranteed: true,
   operations: true,
   section: true,
   build: true,

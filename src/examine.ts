@@ -13,7 +13,7 @@ import type { Plan } from './core/plan/plan.ts';
 import { run } from './run.ts';
 import { addsItself, hasGrants, isFenced, modelOf } from './systems/assemble.ts';
 
-export interface Examination {
+export interface SeedResult {
   readonly plan: Plan;
   readonly trace: Trace;
   /** One verdict per requested claim, in the same order. */
@@ -36,7 +36,7 @@ export function examine(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
-): Examination {
+): SeedResult {
   return judgeRun(plan, run(plan, catalogue), claims, catalogue);
 }
 
@@ -46,7 +46,7 @@ export function judgeRun(
   trace: Trace,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
-): Examination {
+): SeedResult {
   const indexed = indexTrace(trace);
   const { models } = catalogue;
   const store = {

@@ -9,12 +9,12 @@ import { wasInPlace } from './core/plan/places.ts';
 import type { KeptCause, Plan } from './core/plan/plan.ts';
 import type { Tried } from './core/shrink/search.ts';
 import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
-import { type Examination, examine } from './examine.ts';
+import { examine, type SeedResult } from './examine.ts';
 import { pin } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
 
-export { type Examination, examine, judgeRun } from './examine.ts';
+export { examine, judgeRun, type SeedResult } from './examine.ts';
 
 /**
  * Expands one seed of one system of a scenario, runs it and judges `claims`. Like everything here,
@@ -26,7 +26,7 @@ export function examineSeed(
   seed: number,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
-): Examination {
+): SeedResult {
   return examine(expand(scenario, system, seed), claims, catalogue);
 }
 
@@ -57,24 +57,24 @@ export function shrinkFailure(
  * from then on, since the others were not needed. A plan in which a fault at a point was injected
  * at a time that the scenario does not allow is out of place, unless the first one was too.
  */
-export function answersWith(claim: string): (examination: Examination) => Tried {
+export function answersWith(claim: string): (result: SeedResult) => Tried {
   let cause: BreachCause | null = null;
   let isFirstInPlace = true;
-  return (examination) => {
-    const found = examination.causes.get(claim);
+  return (result) => {
+    const found = result.causes.get(claim);
     if (found === undefined) return false;
-    if (cause === null) isFirstInPlace = isInPlace(examination);
-    else if (isFirstInPlace && !isInPlace(examination)) return 'out of place';
+    if (cause === null) isFirstInPlace = isInPlace(result);
+    else if (isFirstInPlace && !isInPlace(result)) return 'out of place';
     cause ??= found;
-    const own = { ...found, earlier: [] };
-    if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(own)}` };
+    const thisCause = { ...found, earlier: [] };
+    if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(thisCause)}` };
     if (found.faults.length > 0 && isPartOf(found, cause)) cause = found;
     return true;
   };
 }
 
 /** Returns whether each fault was injected where the plan's scenario allows it. */
-function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolean {
+function isInPlace({ plan, trace }: Pick<SeedResult, 'plan' | 'trace'>): boolean {
   if (plan.bounds.places === undefined) return true;
   return trace.events.every((event) => {
     const fault = event.kind === 'fault' ? plan.faults[event.index ?? -1] : undefined;
@@ -86,6 +86,6 @@ function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolea
 export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
   const expect = { claim, outcome: 'reproduced' } as const;
   if (cause === undefined) return { ...plan, expect };
-  const { rule, isByForeignRelease, faults } = cause;
-  return { ...plan, expect: { ...expect, cause: { rule, isByForeignRelease, faults } } };
+  const { rule, isByNonOwnerRelease, faults } = cause;
+  return { ...plan, expect: { ...expect, cause: { rule, isByNonOwnerRelease, faults } } };
 }

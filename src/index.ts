@@ -28,7 +28,7 @@ export type { CheckedScenario } from './adapters/scenario-check/test-campaign.ts
 export { ScenarioCheckFailed } from './adapters/scenario-check/test-place.ts';
 export type { SystemDefinition } from './catalogue.ts';
 export type { Causation } from './check/causation.ts';
-export type { ClaimDefinition, Ruling } from './check/own-claim.ts';
+export type { ClaimDefinition, Ruling } from './check/custom-claim.ts';
 export type { ModelDefinition, ModelForm } from './check/store-models.ts';
 export type { Terms } from './check/terms.ts';
 export type { Evidence, Explanation, Verdict } from './check/verdict.ts';

@@ -111,9 +111,9 @@ describe('a plan', () => {
     expect(isMinimal).toBe(true);
     expect(runs).toBeGreaterThan(10);
     expect(boundary?.what).toMatch(/^pause of \w+$/);
-    const told = await explain(plan, 'grant-order');
-    expect(told?.explanation.headline).toBe('Stale write accepted by `unfenced`');
-    expect(told?.causation.neighbours.map(({ kind }) => kind)).toContain('boundary');
+    const explained = await explain(plan, 'grant-order');
+    expect(explained?.explanation.headline).toBe('Stale write accepted by `unfenced`');
+    expect(explained?.causation.neighbours.map(({ kind }) => kind)).toContain('boundary');
     expect(await explain(plan, 'tokens-unique')).toBeNull();
   });
 

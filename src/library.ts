@@ -313,7 +313,7 @@ export async function shrink(
     {
       catalogue,
       shouldStop: () => signal?.aborted === true,
-      breathe: yieldToEventLoop,
+      yieldToEventLoop: yieldToEventLoop,
       ...(maxRuns === undefined ? {} : { maxRuns }),
     },
   );

@@ -40,7 +40,7 @@ const none: LockDefinition = {
   source: 'the baseline',
   servers: [],
   lock: 'none',
-  unpromised: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
+  notGuaranteed: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
   build: () => () => noLock,
 };
 
@@ -73,4 +73,4 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map(
 );
 
 /** The built-in locks and stores. */
-export const ownParts: SystemParts = { locks: protocols, stores: storeKinds };
+export const builtInParts: SystemParts = { locks: protocols, stores: storeKinds };

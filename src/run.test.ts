@@ -198,8 +198,8 @@ describe('a pinned plan', () => {
         const at = drawn.events.findIndex(
           (event, index) => canonical(event) !== canonical(again.events[index] ?? {}),
         );
-        const told = [drawn.events[at], again.events[at]].map((event) => canonical(event ?? {}));
-        expect.unreachable(`seed ${seed}, event ${at}: ${told.join(' became ')}`);
+        const texts = [drawn.events[at], again.events[at]].map((event) => canonical(event ?? {}));
+        expect.unreachable(`seed ${seed}, event ${at}: ${texts.join(' became ')}`);
       }
       expect(again.ending).toEqual(drawn.ending);
       ordered += pinned.order.length > 0 ? 1 : 0;
@@ -270,8 +270,8 @@ describe('a digest', () => {
     const [first, ...rest] = trace.events;
     if (first === undefined) return expect.unreachable();
     const moved = { ...trace, events: [{ ...first, atUs: first.atUs + 1 }, ...rest] };
-    const cut = { ...trace, ending: { kind: 'cut', limit: 'end' } as const };
-    expect(new Set([trace, moved, cut].map(digestOf)).size).toBe(3);
+    const truncated = { ...trace, ending: { kind: 'cut', limit: 'end' } as const };
+    expect(new Set([trace, moved, truncated].map(digestOf)).size).toBe(3);
     expect(digestOf(trace)).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 });

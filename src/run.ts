@@ -7,7 +7,7 @@ import type { ServerPlace } from './core/plan/fault.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { type RunWatcher, World } from './core/world/world.ts';
-import { ownParts } from './parts.ts';
+import { builtInParts } from './parts.ts';
 import type { SystemParts } from './systems/assemble.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 
@@ -16,7 +16,7 @@ import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './s
  * `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. The system's code runs on
  * the caller's thread, without a watchdog: an endless loop in it never returns.
  */
-export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
+export function run(plan: Plan, parts: SystemParts = builtInParts): Trace {
   return runWatched(plan, parts, null);
 }
 
@@ -43,9 +43,9 @@ function runIn(
  * Returns why `run` would refuse a plan: it names an unknown system, option or option value, or two
  * processes have the same name. Returns null if the plan would run.
  */
-export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | null {
+export function whyRefused(plan: Plan, parts: SystemParts = builtInParts): string | null {
   try {
-    assemble(plan, new World(plan, null), parts, NOBODY);
+    assemble(plan, new World(plan, null), parts, NO_HOSTING);
     return null;
   } catch (error) {
     if (error instanceof UnknownSystem) return error.message;
@@ -54,10 +54,10 @@ export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | 
 }
 
 /** Returns the servers of a plan; none if `run` would refuse it. */
-export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly ServerPlace[] {
+export function serversIn(plan: Plan, parts: SystemParts = builtInParts): readonly ServerPlace[] {
   const world = new World(plan, null);
   try {
-    assemble(plan, world, parts, NOBODY);
+    assemble(plan, world, parts, NO_HOSTING);
   } catch (error) {
     if (error instanceof UnknownSystem) return [];
     throw error;
@@ -67,13 +67,13 @@ export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly S
   });
 }
 
-const NOBODY: AsyncHosting = { openHosts: () => {}, addClient: () => {} };
+const NO_HOSTING: AsyncHosting = { openHosts: () => {}, addClient: () => {} };
 
 /**
  * Runs a plan and records every draw. The returned plan has no chance left and gives a trace with
  * the same digest. A plan without chance is returned unchanged.
  */
-export function pin(plan: Plan, parts: SystemParts = ownParts): Plan {
+export function pin(plan: Plan, parts: SystemParts = builtInParts): Plan {
   if (plan.chance === null) return plan;
   const pinning = new Pinning();
   runIn(new World(plan, pinning.log), plan, { parts, watcher: pinning.watcher });

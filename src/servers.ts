@@ -23,8 +23,8 @@ export {
 export { type Boot, LATER, type Server, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { argument } from './systems/argument.ts';
-export { GrantBook, type GrantTerms, LineBook } from './systems/grant-book.ts';
-export { KeepAlive, OwnSession } from './systems/keep-alive.ts';
+export { GrantRecorder, type GrantTerms, OrderedKeyRecorder } from './systems/grant-recorder.ts';
+export { ClientSession, KeepAlive } from './systems/keep-alive.ts';
 export { askLock, enterLock, leaseEnd, questionOf, testLease } from './systems/lease.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
 export {
@@ -44,5 +44,5 @@ export type {
 export { accessStore, part } from './systems/section-calls.ts';
 export type { StoreReply, StoreRequest } from './systems/store/request.ts';
 export { type FenceRule, Store, stores } from './systems/store/store.ts';
+export { StoreRecorder } from './systems/store/store-recorder.ts';
 export { StoreServer } from './systems/store/store-server.ts';
-export { StoreWitness } from './systems/store/witness.ts';

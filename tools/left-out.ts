@@ -29,7 +29,7 @@ const NAME = 'reports-left-out';
  * Adds the line to the reporters of a run, since the configuration could only replace them. Prints
  * it to stdout, or to stderr if stdout may be a document.
  */
-export function tellsLeftOut(): Plugin {
+export function reportLeftOut(): Plugin {
   return {
     name: NAME,
     configureVitest({ vitest }) {
@@ -79,14 +79,14 @@ function fullNameOf({ name, parent }: TestCase | TestSuite): string {
 export function leftOutLine(needed: readonly Program[]): string | null {
   const programs = [...new Set(needed)].sort();
   if (programs.length === 0) return null;
-  const told = programs.map((program, at) => {
+  const counts = programs.map((program, at) => {
     const count = needed.filter((one) => one === program).length;
     const [tests, need] = count === 1 ? [' test', 'needs'] : [' tests', 'need'];
     return `${count}${at === 0 ? tests : ''} that ${need} ${program}`;
   });
   const packages = programs.flatMap((program) => PACKAGES[program] ?? []);
   const mended = packages.length === 0 ? '' : ` (apt-get install ${packages.join(' ')})`;
-  return `left out: ${told.join(', ')}${mended}`;
+  return `left out: ${counts.join(', ')}${mended}`;
 }
 
 /** Returns the line on what a tier leaves to the next one; null if the run is not a tier. */

@@ -77,11 +77,11 @@ describe('the installed package', () => {
   });
 
   test('takes at most 20 MB on disk with its dependencies', () => {
-    const own = packed.files.reduce((sum, { size }) => sum + onDisk(size), 0);
+    const sizeOnDisk = packed.files.reduce((sum, { size }) => sum + onDisk(size), 0);
     const others = installed().reduce((sum, path) => sum + sizeOf(path), 0);
-    expect(own + others).toBeLessThanOrEqual(20_000_000);
+    expect(sizeOnDisk + others).toBeLessThanOrEqual(20_000_000);
     // Lower bounds, so that missing files are noticed.
-    expect(own).toBeGreaterThan(2_000_000);
+    expect(sizeOnDisk).toBeGreaterThan(2_000_000);
     expect(others).toBeGreaterThan(7_000_000);
   });
 
@@ -132,16 +132,16 @@ describe('the installed package', () => {
       const text = readFileSync(join(root, `dist/${name}.js`), 'utf8');
       return [...text.matchAll(/^import\b.*"([^"]+)";$/gm)].map(([, path = '']) => path);
     });
-    const own = ['./shared/checker.js', './shared/histories.js', './checker.js'];
-    expect(imported).toEqual(own);
+    const entries = ['./shared/checker.js', './shared/histories.js', './checker.js'];
+    expect(imported).toEqual(entries);
   });
 
   test('has types that do not need those of Node', () => {
     const entries = ['index', 'check', 'fast-check', 'redis', 'vitest', 'fleet'];
     const files = entries.map((name) => join(root, `dist/${name}.d.ts`));
     const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'es2023' };
-    const own = { ...compilerOptions, lib: ['es2023'], types: [] };
-    writeFileSync(join(folder, 'types.json'), JSON.stringify({ compilerOptions: own, files }));
+    const options = { ...compilerOptions, lib: ['es2023'], types: [] };
+    writeFileSync(join(folder, 'types.json'), JSON.stringify({ compilerOptions: options, files }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     expect(node([tsc, '-p', 'types.json']).stdout).toBe('');
   });

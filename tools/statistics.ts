@@ -9,7 +9,7 @@ export interface Mean {
 
 /** `hits` of `runs`, with the bounds of the share. */
 export interface Share {
-  readonly hits: number;
+  readonly count: number;
   readonly runs: number;
   readonly lower: number;
   readonly upper: number;
@@ -28,13 +28,13 @@ export function meanOf(numbers: readonly number[]): Mean {
 }
 
 /** E. B. Wilson (1927): stays within 0 and 1, and does not vanish at 0 of n. */
-export function shareOf(hits: number, runs: number): Share {
-  if (runs === 0) return { hits, runs, lower: 0, upper: 1 };
-  const share = hits / runs;
+export function shareOf(count: number, runs: number): Share {
+  if (runs === 0) return { count, runs, lower: 0, upper: 1 };
+  const share = count / runs;
   const spread = (Z * Z) / runs;
   const center = share + spread / 2;
   const reach = Z * Math.sqrt((share * (1 - share) + spread / 4) / runs);
-  const lower = hits === 0 ? 0 : (center - reach) / (1 + spread);
-  const upper = hits === runs ? 1 : (center + reach) / (1 + spread);
-  return { hits, runs, lower, upper };
+  const lower = count === 0 ? 0 : (center - reach) / (1 + spread);
+  const upper = count === runs ? 1 : (center + reach) / (1 + spread);
+  return { count, runs, lower, upper };
 }

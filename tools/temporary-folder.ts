@@ -11,16 +11,16 @@ const PREFIX = 'fencepost-tests-';
 
 /** Runs before any worker starts; workers and their children take it from the environment. */
 export function setup(): () => void {
-  const whole = tmpdir();
+  const root = tmpdir();
   // Each project of the configuration calls this; one folder is enough for all.
-  if (basename(whole).startsWith(PREFIX)) return () => undefined;
-  const folder = mkdtempSync(join(whole, PREFIX));
+  if (basename(root).startsWith(PREFIX)) return () => undefined;
+  const folder = mkdtempSync(join(root, PREFIX));
   // A server that refuses to run as root, such as PostgreSQL's, has its folder in here.
   chmodSync(folder, 0o711);
-  process.env['FENCEPOST_PACKAGES'] ??= join(whole, 'fencepost-packages');
+  process.env['FENCEPOST_PACKAGES'] ??= join(root, 'fencepost-packages');
   process.env['TMPDIR'] = folder;
   return () => {
-    process.env['TMPDIR'] = whole;
+    process.env['TMPDIR'] = root;
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -46,9 +46,9 @@ const changeLines: Change = (text, draw) => {
   return lines.join('\n');
 };
 
-const cut: Change = (text, draw) => text.slice(0, draw.below(text.length + 1));
+const truncate: Change = (text, draw) => text.slice(0, draw.below(text.length + 1));
 
-const CHANGES: readonly Change[] = [splice, changeLines, cut];
+const CHANGES: readonly Change[] = [splice, changeLines, truncate];
 
 export function garbled(text: string, draw: Draw): string {
   const changed = draw.chance(85) ? replaceValue(text, draw) : draw.of(CHANGES)(text, draw);

@@ -61,11 +61,11 @@ export function writeSeed(
     const time = times[at] ?? 0;
     return isFar ? `${1_700_000_000_000_000_000n + BigInt(time)}` : `${time}`;
   };
-  const isWhole = form.name === 'operations';
-  const inOrder = isWhole
+  const isOperations = form.name === 'operations';
+  const inOrder = isOperations
     ? operationLines(drawn, records, timeOf)
     : eventLines(records, form, timing === 'none' ? undefined : timeOf);
-  const lines = isWhole || timing === 'shuffled' ? draw.shuffled(inOrder) : inOrder;
+  const lines = isOperations || timing === 'shuffled' ? draw.shuffled(inOrder) : inOrder;
   const text = textOf(lines, form, draw);
   const { initial } = drawn;
   const options = {
@@ -73,7 +73,7 @@ export function writeSeed(
     ...(initial === undefined ? {} : { initial }),
     ...(timing === 'shuffled' ? { order: 'time' as const } : {}),
   };
-  const isTimed = isWhole || timing === 'shuffled';
+  const isTimed = isOperations || timing === 'shuffled';
   const meant = drawn.operations.map((one) => (isTimed ? timed(one, times) : one));
   const disorder = timing === 'disordered' ? firstDisorder(lines, times, text) : null;
   return { drawn, records, form, text, options, meant, disorder };

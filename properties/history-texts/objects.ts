@@ -103,12 +103,12 @@ function locks(isAnybody: boolean): Outcomes {
 /** The state is the owner and the number of its acquisitions, or null if the lock is free. */
 const reenters: Outcomes = (state, { verb, owner }) => {
   const [holder, depth] = [part(state, 0), number(part(state, 1))];
-  const isOwn = holder === owner;
+  const isOwner = holder === owner;
   if (verb === 'acquire') {
-    if (state !== null && !isOwn) return denied(state);
+    if (state !== null && !isOwner) return denied(state);
     return [{ heard: { answer: 'granted' }, next: [owner, depth + 1] }];
   }
-  if (!isOwn) return denied(state);
+  if (!isOwner) return denied(state);
   return [{ heard: { answer: 'released' }, next: depth === 1 ? null : [owner, depth - 1] }];
 };
 

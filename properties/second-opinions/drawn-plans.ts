@@ -54,7 +54,7 @@ function drawScenario(group: number): Scenario {
   const stream = alea(`opinion ${group}`);
   const below: Below = (limit) => Math.floor(stream() * limit);
   const store = storeOf(group);
-  const hasVersions = storeKinds.get(store)?.manners.hasVersions ?? false;
+  const hasVersions = storeKinds.get(store)?.requirements.hasVersions ?? false;
   const link = below(3) === 0 ? 'datagram' : 'connection';
   const steps = hasVersions ? { kind: 'read-modify-write' } : STEPS[below(STEPS.length)];
   const file = {

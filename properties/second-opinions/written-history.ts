@@ -117,9 +117,10 @@ class Writing {
       return { invoke, end: { ...ending, version: counted(answer.version) } };
     }
     if (answer?.kind !== 'refused') return { invoke, end: ending };
-    const isTold = hasVersion && answer.version !== undefined && answer.check === undefined;
+    const hasVersionValue =
+      hasVersion && answer.version !== undefined && answer.check === undefined;
     // The refusal has another reason than the version: it states only that nothing happened.
-    if (!isTold) return { invoke, end: { ...ending, type: 'fail' } };
+    if (!hasVersionValue) return { invoke, end: { ...ending, type: 'fail' } };
     return { invoke, end: { ...ending, answer: 'refused', version: counted(answer.version) } };
   }
 

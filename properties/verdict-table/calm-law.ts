@@ -3,11 +3,11 @@
  * system.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { claimTally, EMPTY_TALLY, mergeTallies } from '../../src/search/sweep/tally.ts';
+import { claimCounts, mergeCounts, NO_COUNTS } from '../../src/search/sweep/counts.ts';
 import { prepare, storeKinds } from '../../src/systems/store/store-kinds.ts';
 import { runs } from '../runs.ts';
 import { type Calm, calmScenario, calmTitle, promisedBy } from './calm.ts';
-import { objections, tallyOf } from './judging.ts';
+import { countsOf, objections } from './judging.ts';
 
 const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? runs(250));
 const TIMEOUT_MS = 600_000;
@@ -30,7 +30,7 @@ export function testCalm(systems: readonly Calm[]): void {
 
 async function alarmsOf(system: Calm, store: string): Promise<string[]> {
   const budget = { holding: Math.ceil(SEEDS / system.works.length), breaking: 0 };
-  let all = EMPTY_TALLY;
+  let all = NO_COUNTS;
   const alarms: string[] = [];
   for (const work of system.works) {
     const scenario = calmScenario(system, work);
@@ -38,13 +38,13 @@ async function alarmsOf(system: Calm, store: string): Promise<string[]> {
     if (found === undefined) throw new Error(`there is no system ${store}`);
     const expected = { holds: promisedBy(system, store, work), breaks: [] };
     const promising = { ...found, expect: expected };
-    const tally = await tallyOf(scenario, promising, budget);
-    all = mergeTallies(all, tally);
-    const lines = objections(scenario, promising, tally);
+    const counts = await countsOf(scenario, promising, budget);
+    all = mergeCounts(all, counts);
+    const lines = objections(scenario, promising, counts);
     alarms.push(...lines.map((line) => `${work.name}: ${line}`));
   }
   const untested = testedIn(system, store).filter(
-    (claim) => claimTally(all, claim).exercised === 0,
+    (claim) => claimCounts(all, claim).exercised === 0,
   );
   return [...alarms, ...untested.map((claim) => `${claim} was never exercised`)];
 }
@@ -53,6 +53,6 @@ async function alarmsOf(system: Calm, store: string): Promise<string[]> {
 function testedIn({ lock, promises = [] }: Calm, store: string): readonly string[] {
   if (lock === 'none') return [];
   const tested = lock === 'optimistic' ? ['no-lost-update'] : ['mutual-exclusion', 'progress'];
-  const unpromised = storeKinds.get(store)?.unpromised ?? [];
-  return [...promises, ...tested.filter((claim) => !unpromised.includes(claim))];
+  const notGuaranteed = storeKinds.get(store)?.notGuaranteed ?? [];
+  return [...promises, ...tested.filter((claim) => !notGuaranteed.includes(claim))];
 }

@@ -23,7 +23,7 @@ export interface CalmWork {
   readonly name: string;
   readonly file: Readonly<Record<string, Json>>;
   /** Claims that are not guaranteed for this workload. */
-  readonly unpromised: readonly string[];
+  readonly notGuaranteed: readonly string[];
 }
 
 const FAST: CalmWork['file'] = {
@@ -31,12 +31,12 @@ const FAST: CalmWork['file'] = {
   network: { latency: '500us..2ms' },
 };
 
-function work(name: string, workload: Json, unpromised: readonly string[] = []): CalmWork {
-  return { name, file: { ...FAST, workload }, unpromised };
+function work(name: string, workload: Json, notGuaranteed: readonly string[] = []): CalmWork {
+  return { name, file: { ...FAST, workload }, notGuaranteed };
 }
 
 /** The same at a pace for leases of whole seconds, in which each worker has its own job. */
-function inSeconds({ name, file, unpromised }: CalmWork): CalmWork {
+function inSeconds({ name, file, notGuaranteed }: CalmWork): CalmWork {
   const clients = {
     count: 2,
     ttl: '2s',
@@ -45,7 +45,7 @@ function inSeconds({ name, file, unpromised }: CalmWork): CalmWork {
     backoff: '200ms',
     lockTimeout: '1s',
   };
-  return { name, file: { ...file, clients, network: { latency: '1ms..20ms' } }, unpromised };
+  return { name, file: { ...file, clients, network: { latency: '1ms..20ms' } }, notGuaranteed };
 }
 
 const JOB = { clients: { count: 2, ttl: '40ms', sections: 1, think: '0ms..10ms' } };
@@ -67,7 +67,7 @@ const W4: CalmWork = {
       each: Object.fromEntries([jobOf('alice', 1), jobOf('bob', 2)]),
     },
   },
-  unpromised: [],
+  notGuaranteed: [],
 };
 /** Every worker gets every job. */
 const W4_REPEATED = work('W4, repeated', { steps: [{ job: { for: '5ms' } }, 'write'] });
@@ -79,7 +79,7 @@ const WORKS = [...ONE_WRITE, W1_SEVERAL, RENEWED];
 const IN_SECONDS = [W1, W1_SEVERAL, W2, W3].map(inSeconds);
 const SLOW = IN_SECONDS.concat(W4);
 
-const tokenStores = [...storeKinds].filter(([, { manners }]) => !manners.hasVersions);
+const tokenStores = [...storeKinds].filter(([, { requirements }]) => !requirements.hasVersions);
 /** With these stores a grant writes once. */
 const STRICT = ['fenced-strict'];
 /** It stores nothing, so no claim is exercised. */
@@ -90,7 +90,7 @@ const TOKEN_STORES = tokenStores
 const COMPARING = ['fenced', 'fenced-reads', 'fenced-open', 'fenced-sequenced', 'unique-token'];
 const PLAIN = ['unfenced', 'fenced'];
 const VERSIONED = [...storeKinds.keys()].filter(
-  (store) => storeKinds.get(store)?.manners.hasVersions,
+  (store) => storeKinds.get(store)?.requirements.hasVersions,
 );
 
 const leases = ['lease-dynamodb', 'lease-memcached', 'lease-redis'];
@@ -195,15 +195,15 @@ export function calmScenario(
 export function promisedBy(
   { lock, promises = [] }: Calm,
   store: string,
-  { unpromised }: CalmWork,
+  { notGuaranteed }: CalmWork,
 ): string[] {
   const kind = storeKinds.get(store);
   const left = [
     'holder-overlap',
-    ...unpromised,
+    ...notGuaranteed,
     ...(kind?.model === null ? ['linearizable'] : []),
-    ...(protocols.get(lock)?.unpromised ?? []).filter((claim) => !promises.includes(claim)),
-    ...(kind?.unpromised ?? []),
+    ...(protocols.get(lock)?.notGuaranteed ?? []).filter((claim) => !promises.includes(claim)),
+    ...(kind?.notGuaranteed ?? []),
   ];
   return [...claims.keys()].filter((claim) => !claim.includes('(') && !left.includes(claim));
 }

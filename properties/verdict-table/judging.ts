@@ -2,8 +2,13 @@
 import { examineSeed } from '../../src/harness.ts';
 import type { Scenario, SystemScenario } from '../../src/scenario/scenario.ts';
 import { examineChunk } from '../../src/search/sweep/chunk.ts';
+import {
+  claimCounts,
+  mergeCounts,
+  NO_COUNTS,
+  type SweepCounts,
+} from '../../src/search/sweep/counts.ts';
 import { judgeSystem } from '../../src/search/sweep/expectation.ts';
-import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../src/search/sweep/tally.ts';
 
 const CHUNK = 50;
 
@@ -14,42 +19,46 @@ export interface Budget {
 }
 
 /** Sweeps seeds of one system until its expectations are decided, and returns the counts. */
-export async function tallyOf(
+export async function countsOf(
   scenario: Scenario,
   system: SystemScenario,
   budget: Budget,
-): Promise<Tally> {
+): Promise<SweepCounts> {
   const { holds, breaks } = system.expect;
   const claims = [...holds, ...breaks];
   const least = holds.length === 0 ? 0 : budget.holding;
-  let tally = EMPTY_TALLY;
-  const isOpen = (): boolean => breaks.some((claim) => claimTally(tally, claim).broken === 0);
+  let counts = NO_COUNTS;
+  const isOpen = (): boolean => breaks.some((claim) => claimCounts(counts, claim).broken === 0);
   for (let from = 0; from < least || (from < budget.breaking && isOpen()); from += CHUNK) {
     const chunk = { system: system.name, from, to: from + CHUNK - 1, skip: [] };
     const examiner = (name: string, seed: number): ReturnType<typeof examineSeed> =>
       examineSeed(scenario, name, seed, claims);
     const part = await examineChunk(chunk, system.expect, examiner, () => {});
-    tally = mergeTallies(tally, part);
+    counts = mergeCounts(counts, part);
   }
-  return tally;
+  return counts;
 }
 
 /** Returns the objections to a system's expectations. Without faults, claims may be unexercised. */
-export function objections(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
-  const whole = { isWhole: true, isSingle: false, isCalm: scenario.faults.length === 0 };
-  const { unexpected, missing, vacuous } = judgeSystem(scenario, system, tally, whole);
-  const seedOf = (claim: string): number | undefined => claimTally(tally, claim).brokenSeeds[0];
+export function objections(
+  scenario: Scenario,
+  system: SystemScenario,
+  counts: SweepCounts,
+): string[] {
+  const complete = { isComplete: true, isSingle: false, isCalm: scenario.faults.length === 0 };
+  const { unexpected, missing, vacuous } = judgeSystem(scenario, system, counts, complete);
+  const seedOf = (claim: string): number | undefined => claimCounts(counts, claim).brokenSeeds[0];
   return [
     ...unexpected.map((claim) => `${claim} broke on seed ${seedOf(claim)}`),
-    ...missing.map((claim) => `${claim} never broke on ${tally.seeds} seeds`),
+    ...missing.map((claim) => `${claim} never broke on ${counts.seeds} seeds`),
     ...(system.expect.holds.length > 0 ? vacuous : []),
-    ...system.expect.holds.flatMap((claim) => unknownIn(tally, claim)),
-    ...tally.failures.map(({ seed, error }) => `seed ${seed} failed: ${error}`),
+    ...system.expect.holds.flatMap((claim) => unknownIn(counts, claim)),
+    ...counts.failures.map(({ seed, error }) => `seed ${seed} failed: ${error}`),
   ];
 }
 
-function unknownIn(tally: Tally, claim: string): string[] {
-  const { firstUnknown } = claimTally(tally, claim);
+function unknownIn(counts: SweepCounts, claim: string): string[] {
+  const { firstUnknown } = claimCounts(counts, claim);
   return firstUnknown === null
     ? []
     : [`${claim} is unknown on seed ${firstUnknown.seed}: ${firstUnknown.reason}`];

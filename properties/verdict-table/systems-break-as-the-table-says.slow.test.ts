@@ -7,7 +7,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
 import { runs } from '../runs.ts';
-import { objections, tallyOf } from './judging.ts';
+import { countsOf, objections } from './judging.ts';
 import { scenarioOf, titleOf } from './row.ts';
 import { LATER, rows } from './rows.ts';
 
@@ -28,7 +28,7 @@ describe.each(rows.map((row) => [titleOf(row), row] as const))('%s', (_, row) =>
     const scenario = scenarioOf(row, { isCalm: false });
     const system = scenario.systems.find(({ name }) => name === store);
     if (system === undefined) expect.fail(`there is no system ${store}`);
-    const found = objections(scenario, system, await tallyOf(scenario, system, BUDGET));
+    const found = objections(scenario, system, await countsOf(scenario, system, BUDGET));
     const isExpected = (line: string): boolean =>
       row.prevents === true && line.endsWith('was never exercised');
     expect(found.filter((line) => !isExpected(line))).toEqual([]);
@@ -40,8 +40,8 @@ describe.each(rows.map((row) => [titleOf(row), row] as const))('%s', (_, row) =>
     const broken = scenario.systems.find(({ name }) => name === store);
     if (broken === undefined) expect.fail(`there is no system ${store}`);
     const calm = { ...broken, expect: { holds: broken.expect.breaks, breaks: [] } };
-    const tally = await tallyOf(scenario, calm, CALM_BUDGET);
-    expect(objections(scenario, calm, tally)).toEqual([]);
+    const counts = await countsOf(scenario, calm, CALM_BUDGET);
+    expect(objections(scenario, calm, counts)).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ const NAMES = ['bullmq', 'fast-check', 'ioredis', 'vitest'] as const;
 const OLDEST = { bullmq: '5.6.0', 'fast-check': '4.0.0', ioredis: '5.3.0', vitest: '3.2.0' };
 
 /** Returns the error with these packages installed, or '' if there is none. */
-function told(installed: Readonly<Record<string, string>>): string {
+function messageWith(installed: Readonly<Record<string, string>>): string {
   try {
     requireVersions(NAMES, (name) => installed[name] ?? null);
     return '';
@@ -37,17 +37,19 @@ test.each([
     'Error: vitest 3.1.4 is installed, and fencepost works with 3.2 or later: npm install --save-dev vitest@4',
   ],
 ])('%s %s is refused, with the version to install', (name, version, line) => {
-  expect(told({ ...OLDEST, [name]: version })).toBe(line);
+  expect(messageWith({ ...OLDEST, [name]: version })).toBe(line);
 });
 
 test('the oldest supported versions are accepted, and so are untested newer ones', () => {
-  expect(told(OLDEST)).toBe('');
-  expect(told({ bullmq: '7.0.0', ioredis: '7.0.0-beta.1', vitest: '6.0.0-beta.2' })).toBe('');
+  expect(messageWith(OLDEST)).toBe('');
+  expect(messageWith({ bullmq: '7.0.0', ioredis: '7.0.0-beta.1', vitest: '6.0.0-beta.2' })).toBe(
+    '',
+  );
 });
 
 test('a package that is missing, or has no version, is left to its importer', () => {
-  expect(told({})).toBe('');
-  expect(told({ vitest: 'of our own' })).toBe('');
+  expect(messageWith({})).toBe('');
+  expect(messageWith({ vitest: 'of our own' })).toBe('');
 });
 
 test('the packages installed here are accepted', () => {

@@ -66,7 +66,7 @@ describe('the reason why a store took a stale write is', () => {
 });
 
 describe('a write after a later holder had read', () => {
-  const toldAfter = (...more: readonly TraceEvent[]): Sentences =>
+  const sentencesAfter = (...more: readonly TraceEvent[]): Sentences =>
     writeAfterRead(
       shownBy(
         FIRST,
@@ -79,7 +79,7 @@ describe('a write after a later holder had read', () => {
     );
 
   test('is described by its effect on the reader', () => {
-    expect(toldAfter()).toEqual({
+    expect(sentencesAfter()).toEqual({
       headline: 'Write accepted by `store` after a later holder had read',
       next: 'bob read 0 from `x` with token 2 at 15 ms',
       however:
@@ -89,15 +89,17 @@ describe('a write after a later holder had read', () => {
   });
 
   test('is described by the higher token that the store had taken there, if any', () => {
-    const told = toldAfter(write(14, 'bob', 2, 2));
-    expect(told.headline).toBe('Stale write accepted by `store`');
-    expect(told.however).toMatch(/, and the store took it, although it had taken token 2 before$/);
+    const explained = sentencesAfter(write(14, 'bob', 2, 2));
+    expect(explained.headline).toBe('Stale write accepted by `store`');
+    expect(explained.however).toMatch(
+      /, and the store took it, although it had taken token 2 before$/,
+    );
   });
 
   test('is described by the ended lease of the reader, if it had ended', () => {
-    const told = toldAfter(enter(22.5, 'bob', 2, 30));
-    expect(told.headline).toBe('bob read from `store` under a lease that was over');
-    expect(told.next).toBe('alice wrote 1 to `x` with token 1 at 21 ms under A');
+    const explained = sentencesAfter(enter(22.5, 'bob', 2, 30));
+    expect(explained.headline).toBe('bob read from `store` under a lease that was over');
+    expect(explained.next).toBe('alice wrote 1 to `x` with token 1 at 21 ms under A');
   });
 
   test.each<[string, TraceEvent]>([
@@ -107,7 +109,7 @@ describe('a write after a later holder had read', () => {
     ['of its own token', write(14, 'alice', 1, 2)],
     ['a read', read(14, 'bob', 2, 0)],
   ])('is not described by a higher token if that was %s', (_, event) => {
-    expect(toldAfter(event).headline).toMatch(/after a later holder had read$/);
+    expect(sentencesAfter(event).headline).toMatch(/after a later holder had read$/);
   });
 });
 
@@ -115,9 +117,9 @@ test('writes out of order are described with their issue order', () => {
   const older = write(9, 'alice', 1, 1);
   const newer = write(5, 'alice', 1, 2, { issue: 2, operation: 'alice/1/write-2' });
   const grantOf = [grant(0, 'alice', 1), 'grant'] as const;
-  const told = issueOrder(shownBy(grantOf, [newer, 'newer write'], [older, 'older write']));
-  expect(told.next).toBe('alice wrote 2 to `x` with token 1 at 5 ms');
-  expect(told.however).toMatch(/although it had been issued earlier under A$/);
+  const explained = issueOrder(shownBy(grantOf, [newer, 'newer write'], [older, 'older write']));
+  expect(explained.next).toBe('alice wrote 2 to `x` with token 1 at 5 ms');
+  expect(explained.however).toMatch(/although it had been issued earlier under A$/);
   expect(issueOrder(shownBy([older, 'older write'])).next).toBe('');
 });
 
@@ -126,7 +128,7 @@ describe('a write lost in a recovery is described', () => {
   const back = [recovered(9, 0, {}), 'recovery'] as const;
 
   test('with its acknowledgement, the recovery, and the read of the remaining value', () => {
-    const told = lostInRecovery(
+    const explained = lostInRecovery(
       shownBy(
         FIRST,
         lost,
@@ -136,7 +138,7 @@ describe('a write lost in a recovery is described', () => {
         [read(10, 'alice', 1, 0), 'read'],
       ),
     );
-    expect(told).toMatchObject({
+    expect(explained).toMatchObject({
       headline: 'Accepted write lost by `store`',
       next: 'alice wrote 7 to `x` with token 1 at 2 ms, which was acknowledged at 3 ms',
       however:

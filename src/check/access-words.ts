@@ -3,16 +3,16 @@ import type { Read, Write } from '../core/history/events.ts';
 import { hasTokens } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import type { Impostor } from './impostor.ts';
+import type { StaleClient } from './stale-client.ts';
 
 export function staleWrite(shown: Contradiction): Sentences {
   const later = shown.need('later write', 'write');
   const stale = shown.need('stale write', 'write');
   const read = shown.find('read', 'read');
   const seen = read === undefined ? '' : `; then ${shown.accessPhrase(read)}`;
-  const impostor = shown.impostorOf(later.under);
-  if (impostor !== null) {
-    return impostorAccess(shown, { impostor, access: later, other: stale, seen });
+  const staleClient = shown.staleClientOf(later.under);
+  if (staleClient !== null) {
+    return staleAccess(shown, { staleClient, access: later, other: stale, seen });
   }
   return {
     headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
@@ -25,20 +25,20 @@ export function staleWrite(shown: Contradiction): Sentences {
  * Describes two accesses in the wrong order when the lease of the later grant had ended before its
  * client entered.
  */
-function impostorAccess(
+function staleAccess(
   shown: Contradiction,
   made: {
-    readonly impostor: Impostor;
+    readonly staleClient: StaleClient;
     readonly access: Write | Read;
     readonly other: Write;
     readonly seen?: string;
   },
 ): Sentences {
-  const { impostor, access, other, seen = '' } = made;
-  const { client } = impostor;
-  const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
-  const over = `had ended at ${proseDuration(impostor.overUs)}`;
-  const asked = `asked for at ${proseDuration(impostor.sentAtUs)}`;
+  const { staleClient, access, other, seen = '' } = made;
+  const { client } = staleClient;
+  const entered = `entered at ${proseDuration(staleClient.enteredUs)}`;
+  const over = `had ended at ${proseDuration(staleClient.overUs)}`;
+  const asked = `asked for at ${proseDuration(staleClient.sentAtUs)}`;
   const did = shown.accessPhrase(access).slice(client.length + 1);
   const deed = access.kind === 'read' ? 'read from' : 'wrote to';
   const where = shown.systemOr(access.process);
@@ -72,8 +72,8 @@ export function acceptance(shown: Contradiction, later: Write, stale: Write): st
 export function writeAfterRead(shown: Contradiction): Sentences {
   const read = shown.need('later read', 'read');
   const stale = shown.need('stale write', 'write');
-  const impostor = shown.impostorOf(read.under);
-  if (impostor !== null) return impostorAccess(shown, { impostor, access: read, other: stale });
+  const staleClient = shown.staleClientOf(read.under);
+  if (staleClient !== null) return staleAccess(shown, { staleClient, access: read, other: stale });
   const hadTaken = tokenTakenBefore(shown, stale);
   const why =
     hadTaken === null
@@ -118,14 +118,14 @@ export function lostInRecovery(shown: Contradiction): Sentences {
   const recovery = shown.find('recovery', 'recovered');
   const read = shown.find('read', 'read');
   const acknowledgement = shown.find('acknowledgement', 'return');
-  const told =
+  const acknowledgedText =
     acknowledgement === undefined ? '' : `, which was acknowledged ${at(acknowledgement)}`;
   const back = recovery === undefined ? '' : `the store came back ${at(recovery)} without it`;
   const seen = read === undefined ? '' : `, and ${shown.accessPhrase(read)}`;
   const store = write?.process ?? recovery?.process ?? 'store';
   return {
     headline: `Accepted write lost by ${shown.systemOr(store)}`,
-    next: write === undefined ? '' : `${shown.accessPhrase(write)}${told}`,
+    next: write === undefined ? '' : `${shown.accessPhrase(write)}${acknowledgedText}`,
     however: `${back}${seen}`,
   };
 }

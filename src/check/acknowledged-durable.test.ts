@@ -60,9 +60,9 @@ test('a write that is not acknowledged before the crash may survive or be lost',
 });
 
 test('an answer that reaches its client after the recovery is not an acknowledgement', () => {
-  const [first, second, third, told] = written;
-  if (!first || !second || !third || !told) throw new Error('the trace is too short');
-  const events = [first, second, third, crash, recovered(5, 1, {}), told];
+  const [first, second, third, fourth] = written;
+  if (!first || !second || !third || !fourth) throw new Error('the trace is too short');
+  const events = [first, second, third, crash, recovered(5, 1, {}), fourth];
   expect(verdictOn('acknowledged-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
@@ -83,8 +83,12 @@ test('neither an earlier write nor one after the recovery proves that the write 
   ];
   const back = breachOf('acknowledged-durable', [...overwritten, recovered(6, 1, { x: 1 })]);
   expect(back.evidence).toContain('5 lost write');
-  const anew = write(7, 'alice', 1, 9, second);
-  const never = breachOf('acknowledged-durable', [...written, recovered(6, 1, { x: 9 }), anew]);
+  const rewritten = write(7, 'alice', 1, 9, second);
+  const never = breachOf('acknowledged-durable', [
+    ...written,
+    recovered(6, 1, { x: 9 }),
+    rewritten,
+  ]);
   expect(never.evidence).toContain('2 lost write');
 });
 

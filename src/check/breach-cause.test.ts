@@ -101,7 +101,7 @@ describe('a late release that frees the lock of a successor', () => {
     ];
     expect(causeIn('mutual-exclusion', events)).toEqual({
       rule: 'granted-while-live',
-      isByForeignRelease: true,
+      isByNonOwnerRelease: true,
       faults: [{ kind: 'pause', what: 'before release' }],
     });
   });
@@ -153,15 +153,15 @@ describe('a late release that frees the lock of a successor', () => {
   test('is not the cause if it freed nothing, or a lock that its own client held', () => {
     const denied = answer(12, 'alice/1/del', { kind: 'denied', holder: '' });
     const inVain = lostTurn(11, [call(12, 'alice/1/del'), handled(12, 'alice/1/del'), denied]);
-    const own = lostTurn(11, [call(12, 'bob/2/del'), ...deleted(12, 'bob/2/del')]);
+    const deletedByClient = lostTurn(11, [call(12, 'bob/2/del'), ...deleted(12, 'bob/2/del')]);
     const again = lostTurn(11, [
       ...taken(11.5, 'alice', 4).filter(({ kind }) => kind !== 'grant' && kind !== 'enter'),
       call(12, 'alice/4/del'),
       ...deleted(12, 'alice/4/del'),
     ]);
-    for (const events of [inVain, own, again]) {
+    for (const events of [inVain, deletedByClient, again]) {
       const cause = causeIn('grant-order', [...taken(0, 'alice', 1), ...events]);
-      expect(cause.isByForeignRelease).toBe(false);
+      expect(cause.isByNonOwnerRelease).toBe(false);
     }
   });
 
@@ -230,8 +230,8 @@ describe('the operation or process that a fault affected', () => {
     const stale = [grant(0, 'alice', 1), evicted, grant(5, 'bob', 2), write(6, 'bob', 2, 2)];
     const cause = causeIn('fence-monotone', [...stale, write(8, 'alice', 1, 1)]);
     expect(causeText(cause)).toBe('evict of a lock server');
-    const cut = fault(4, 'partition', '', { processes: ['alice', 'lock'], untilMs: 6 });
-    const parted = stale.map((event) => (event === evicted ? cut : event));
+    const partition = fault(4, 'partition', '', { processes: ['alice', 'lock'], untilMs: 6 });
+    const parted = stale.map((event) => (event === evicted ? partition : event));
     const between = causeIn('fence-monotone', [...parted, write(8, 'alice', 1, 1)]);
     expect(causeText(between)).toBe('partition between a client and a lock server');
     const over = [grant(0, 'alice', 1), evicted, grant(11, 'bob', 2), write(12, 'bob', 2, 2)];
@@ -247,7 +247,7 @@ describe('the operation or process that a fault affected', () => {
 describe('two causes', () => {
   const of = (...whats: readonly string[]): BreachCause => ({
     rule: 'stale-write',
-    isByForeignRelease: false,
+    isByNonOwnerRelease: false,
     faults: whats.map((what) => ({ kind: 'pause', what })),
   });
 
@@ -261,7 +261,7 @@ describe('two causes', () => {
   test('differ if each has a fault that the other lacks, or in the rule, or in the release', () => {
     expect(isSameCause(of('a', 'b'), of('b', 'c'))).toBe(false);
     expect(isSameCause(of('a'), { ...of('a'), rule: 'write-after-read' })).toBe(false);
-    expect(isSameCause(of('a'), { ...of('a'), isByForeignRelease: true })).toBe(false);
+    expect(isSameCause(of('a'), { ...of('a'), isByNonOwnerRelease: true })).toBe(false);
   });
 });
 
@@ -273,8 +273,8 @@ test('a fault after the breach is not a cause', () => {
 });
 
 test('a fault counts if any process that it affected granted the lock', () => {
-  const cut = fault(1, 'partition', '', { processes: ['alice', 'lock'], untilMs: 3 });
+  const partition = fault(1, 'partition', '', { processes: ['alice', 'lock'], untilMs: 3 });
   const beside = fault(1, 'partition', '', { processes: ['carol', 'store'], untilMs: 3 });
-  const events = [grant(0, 'alice', 1), cut, beside, grant(4, 'bob', 2)];
+  const events = [grant(0, 'alice', 1), partition, beside, grant(4, 'bob', 2)];
   expect(causeIn('mutual-exclusion', events).faults.map(({ kind }) => kind)).toEqual(['partition']);
 });

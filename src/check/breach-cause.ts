@@ -19,7 +19,7 @@
 import type { FaultInjected, Invoke } from '../core/history/events.ts';
 import type { ProcessInfo } from '../core/history/trace.ts';
 import { operationOf } from '../core/kernel/name.ts';
-import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
+import { affectsMessage, type FaultKind, opensBetweenCalls } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isQuorumGrant } from './holders.ts';
 import { areRivals, isHeldAt, serversOf } from './leases.ts';
@@ -29,7 +29,7 @@ import type { Invalid } from './verdict.ts';
 export interface BreachCause {
   readonly rule: string;
   /** True if the lock was lost to a release meant for another grant, such as a late DEL. */
-  readonly isByForeignRelease: boolean;
+  readonly isByNonOwnerRelease: boolean;
   /** Sorted by their text, without repetition. */
   readonly faults: readonly FaultHit[];
   /**
@@ -48,25 +48,25 @@ export interface FaultHit {
 
 /** Returns the cause of the breach that `verdict` found in the trace. */
 export function causeOf(indexed: TraceIndex, verdict: Invalid): BreachCause {
-  const { isByForeignRelease, faults } = behind(indexed, verdict);
-  const cause = { rule: verdict.rule, isByForeignRelease, faults: hitsInOrder(indexed, faults) };
+  const { isByNonOwnerRelease, faults } = behind(indexed, verdict);
+  const cause = { rule: verdict.rule, isByNonOwnerRelease, faults: faultsInOrder(indexed, faults) };
   const last = Math.max(...verdict.evidence.map(({ event }) => event));
   const before = faults.length > 0 ? [] : indexed.faults.filter(({ index }) => index < last);
-  return before.length === 0 ? cause : { ...cause, earlier: hitsInOrder(indexed, before) };
+  return before.length === 0 ? cause : { ...cause, earlier: faultsInOrder(indexed, before) };
 }
 
-function hitsInOrder(
+function faultsInOrder(
   indexed: TraceIndex,
   faults: readonly Numbered<FaultInjected>[],
 ): readonly FaultHit[] {
-  const hits = new Map<string, FaultHit>();
+  const hitByFault = new Map<string, FaultHit>();
   for (const fault of faults) {
-    for (const what of hitsOf(indexed, fault)) {
+    for (const what of faultsAt(indexed, fault)) {
       const hit = { kind: fault.event.fault, what };
-      hits.set(hitText(hit), hit);
+      hitByFault.set(hitText(hit), hit);
     }
   }
-  return [...hits].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, hit]) => hit);
+  return [...hitByFault].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, hit]) => hit);
 }
 
 /** Returns the faults on which the breach depends, in the order in which they were injected. */
@@ -82,7 +82,8 @@ export function faultsBehind(
  * way, and the faults of one are a subset of the faults of the other.
  */
 export function isSameCause(one: BreachCause, other: BreachCause): boolean {
-  if (one.rule !== other.rule || one.isByForeignRelease !== other.isByForeignRelease) return false;
+  if (one.rule !== other.rule || one.isByNonOwnerRelease !== other.isByNonOwnerRelease)
+    return false;
   return isPartOf(one, other) || isPartOf(other, one);
 }
 
@@ -96,11 +97,11 @@ export function isPartOf(one: BreachCause, other: BreachCause): boolean {
  * Formats a cause: `another’s release (pause before release)`, `earlier pause before wait`,
  * `delay of write request and pause before access`, `no fault`.
  */
-export function causeText({ isByForeignRelease, faults, earlier = [] }: BreachCause): string {
-  const words = (hits: readonly FaultHit[]): string => hits.map(hitText).join(' and ');
+export function causeText({ isByNonOwnerRelease, faults, earlier = [] }: BreachCause): string {
+  const words = (faults: readonly FaultHit[]): string => faults.map(hitText).join(' and ');
   const ofNone = earlier.length === 0 ? 'no fault' : `earlier ${words(earlier)}`;
-  const hits = faults.length === 0 ? ofNone : words(faults);
-  return isByForeignRelease ? `another’s release (${hits})` : hits;
+  const faultsText = faults.length === 0 ? ofNone : words(faults);
+  return isByNonOwnerRelease ? `another’s release (${faultsText})` : faultsText;
 }
 
 function hitText({ kind, what }: FaultHit): string {
@@ -122,7 +123,7 @@ export function theftBehind(
 ): Theft | null {
   for (const handover of handovers(indexed, new Set(evidence.map(({ event }) => event)))) {
     if (!isQuorumGrant(handover.earlier.event)) continue;
-    const [release] = foreignReleases(indexed, handover);
+    const [release] = nonOwnerReleases(indexed, handover);
     if (release === undefined) continue;
     const { client, message } = release;
     return { client, message, holder: handover.earlier.event.client };
@@ -131,7 +132,7 @@ export function theftBehind(
 }
 
 interface Behind {
-  readonly isByForeignRelease: boolean;
+  readonly isByNonOwnerRelease: boolean;
   readonly faults: readonly Numbered<FaultInjected>[];
 }
 
@@ -140,14 +141,15 @@ function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
   const shown = new Set(evidence.map(({ event }) => event));
   const found = new Map<number, Numbered<FaultInjected>>();
   for (const fault of indexed.faults) if (shown.has(fault.index)) found.set(fault.index, fault);
-  let isByForeignRelease = false;
+  let isByNonOwnerRelease = false;
   for (const handover of handovers(indexed, shown)) {
-    const foreign = foreignReleases(indexed, handover);
-    if (foreign.length > 0) isByForeignRelease = true;
-    for (const fault of faultsOfHandover(indexed, handover, foreign)) found.set(fault.index, fault);
+    const releases = nonOwnerReleases(indexed, handover);
+    if (releases.length > 0) isByNonOwnerRelease = true;
+    for (const fault of faultsOfHandover(indexed, handover, releases))
+      found.set(fault.index, fault);
   }
   const faults = [...found.values()].sort((one, other) => one.index - other.index);
-  return { isByForeignRelease, faults: faults.length > 0 ? faults : lateMessages(indexed, shown) };
+  return { isByNonOwnerRelease, faults: faults.length > 0 ? faults : lateMessages(indexed, shown) };
 }
 
 /**
@@ -161,7 +163,7 @@ function lateMessages(
 ): readonly Numbered<FaultInjected>[] {
   const last = Math.max(0, ...shown);
   const faults = indexed.faults.filter(
-    ({ event, index }) => index < last && hitsMessage(event.fault),
+    ({ event, index }) => index < last && affectsMessage(event.fault),
   );
   if (faults.length === 0) return [];
   const operations = operationsShown(indexed, shown);
@@ -221,10 +223,10 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
 function faultsOfHandover(
   indexed: TraceIndex,
   handover: Handover,
-  foreign: readonly ForeignRelease[] = foreignReleases(indexed, handover),
+  releases: readonly NonOwnerRelease[] = nonOwnerReleases(indexed, handover),
 ): readonly Numbered<FaultInjected>[] {
-  if (foreign.length === 0) return faultsOfTheft(indexed, handover);
-  return foreign.flatMap((release) => {
+  if (releases.length === 0) return faultsOfTheft(indexed, handover);
+  return releases.flatMap((release) => {
     const faults = faultsBefore(indexed, release);
     const { meant } = release;
     if (faults.length > 0 || meant === undefined) return faults;
@@ -240,7 +242,7 @@ function faultsOfHandover(
  * A release that reached the service between two grants and freed the lock, although it was meant
  * for another grant.
  */
-interface ForeignRelease {
+interface NonOwnerRelease {
   readonly index: number;
   readonly client: string;
   readonly server: string;
@@ -249,7 +251,7 @@ interface ForeignRelease {
   readonly meant: GrantLog | undefined;
 }
 
-function foreignReleases(indexed: TraceIndex, handover: Handover): readonly ForeignRelease[] {
+function nonOwnerReleases(indexed: TraceIndex, handover: Handover): readonly NonOwnerRelease[] {
   const isNoted = !isQuorumGrant(handover.earlier.event);
   return isNoted ? notedReleases(indexed, handover) : calledReleases(indexed, handover);
 }
@@ -258,7 +260,7 @@ function foreignReleases(indexed: TraceIndex, handover: Handover): readonly Fore
 function notedReleases(
   { locks }: TraceIndex,
   { earlier, later }: Handover,
-): readonly ForeignRelease[] {
+): readonly NonOwnerRelease[] {
   const { lock, ordinal } = earlier.event;
   const log = locks.get(lock);
   return earlier.changes.flatMap(({ event, index }) => {
@@ -281,7 +283,7 @@ interface HandledCall {
 function calledReleases(
   indexed: TraceIndex,
   { earlier, later }: Handover,
-): readonly ForeignRelease[] {
+): readonly NonOwnerRelease[] {
   const acquires = handledCalls(indexed, 'acquire');
   const [from, until] = [acquiredBy(acquires, earlier), acquiredBy(acquires, later)];
   return handledCalls(indexed, 'release').flatMap(({ index, server, message, invoke, lock }) => {
@@ -338,8 +340,10 @@ function handledCalls(
 function grantBefore({ locks }: TraceIndex, client: string, before: number): GrantLog | undefined {
   let last: GrantLog | undefined;
   for (const { grants } of locks.values()) {
-    const own = grants.findLast(({ event, index }) => event.client === client && index < before);
-    if (own !== undefined && own.index > (last?.index ?? -1)) last = own;
+    const lastGrant = grants.findLast(
+      ({ event, index }) => event.client === client && index < before,
+    );
+    if (lastGrant !== undefined && lastGrant.index > (last?.index ?? -1)) last = lastGrant;
   }
   return last;
 }
@@ -347,7 +351,7 @@ function grantBefore({ locks }: TraceIndex, client: string, before: number): Gra
 /** Returns the faults that made a release so late that it met another client's grant. */
 function faultsBefore(
   indexed: TraceIndex,
-  { client, server, message, meant, index }: ForeignRelease,
+  { client, server, message, meant, index }: NonOwnerRelease,
 ): readonly Numbered<FaultInjected>[] {
   const fromUs = meant?.event.sentAtUs ?? 0;
   const span = { processes: [client, server], message, fromUs, before: index };
@@ -379,15 +383,18 @@ function among(
 }
 
 /** Describes the target of a fault without names; a partition affects each separated pair. */
-function hitsOf(indexed: TraceIndex, { event, index }: Numbered<FaultInjected>): readonly string[] {
+function faultsAt(
+  indexed: TraceIndex,
+  { event, index }: Numbered<FaultInjected>,
+): readonly string[] {
   const { fault, processes, target, amount } = event;
-  if (hitsMessage(fault)) {
+  if (affectsMessage(fault)) {
     const name = operationOf(target);
     const operation = indexed.operations.get(name);
     const words = operation === undefined ? labelOf(name) : verbOf(operation.invoke.event);
     return [`of ${words} ${target.slice(target.lastIndexOf('/') + 1)}`];
   }
-  if (hitsBetween(fault)) return pairsOf(indexed, processes);
+  if (opensBetweenCalls(fault)) return pairsOf(indexed, processes);
   const [process = ''] = processes;
   const role = roleOf(indexed, process);
   if (role !== 'client') return [`of ${ROLE_WORDS[role]}${fault === 'clock' ? side(amount) : ''}`];

@@ -6,7 +6,7 @@
  * services), `terms.ts` (the promises of the plan) and, for `linearizable`, `store-models.ts`. It
  * presents a breach with `evidence.ts`, and words it with `explanation.ts` and `access-words.ts`.
  * `breach-cause.ts` finds the cause of a breach, `verdict.ts` decides what is *not judged*,
- * `explain.ts` finds the words for a verdict, and `own-claim.ts` supports user-defined claims.
+ * `explain.ts` finds the words for a verdict, and `custom-claim.ts` supports user-defined claims.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';

@@ -23,7 +23,12 @@ import {
 import { indexTrace } from './trace-index.ts';
 
 /** A client notes its own grant and enters. */
-function own(ms: number, client: string, ordinal: number, untilMs: number): readonly TraceEvent[] {
+function clientGrant(
+  ms: number,
+  client: string,
+  ordinal: number,
+  untilMs: number,
+): readonly TraceEvent[] {
   const untilUs = untilMs * 1000;
   const given = grant(ms, client, ordinal, { process: client, message: '', untilUs });
   return [given, enter(ms, client, ordinal, untilMs)];
@@ -52,7 +57,7 @@ function unnoted(events: readonly TraceEvent[]): readonly string[] {
 }
 
 describe('an acquire whose outcome no server recorded', () => {
-  const alice = own(1, 'alice', 1, 20);
+  const alice = clientGrant(1, 'alice', 1, 20);
 
   test('is a call that was handled before its section entered', () => {
     expect(unnoted([...alice, ...handled(5, 'bob/1/set')])).toEqual(['3 bob db']);
@@ -93,11 +98,13 @@ describe('an acquire whose outcome no server recorded', () => {
   test('belongs to the lock that its section enters, or to the only lock, whatever its key', () => {
     const key = handled(5, 'bob/1/eval', fetch('lock:db'));
     expect(unnoted([...alice, ...key])).toEqual(['3 bob db']);
-    const other = own(2, 'carol', 2, 20).map((event) =>
+    const other = clientGrant(2, 'carol', 2, 20).map((event) =>
       'lock' in event ? { ...event, lock: 'disk' } : event,
     );
     expect(unnoted([...alice, ...other, ...key])).toEqual([]);
-    expect(unnoted([...alice, ...other, ...key, ...own(9, 'bob', 1, 20)])).toEqual(['5 bob db']);
+    expect(unnoted([...alice, ...other, ...key, ...clientGrant(9, 'bob', 1, 20)])).toEqual([
+      '5 bob db',
+    ]);
   });
 
   test('does not count if a server recorded its outcome; then the record counts', () => {
@@ -113,7 +120,7 @@ describe('an acquire whose outcome no server recorded', () => {
 
 test('recorded and unrecorded acquires are in trace order', () => {
   const noted = [deny(6, 'carol', 1), grant(7, 'dave', 3)];
-  const events = [...own(1, 'alice', 1, 20), ...handled(5, 'bob/1/set'), ...noted];
+  const events = [...clientGrant(1, 'alice', 1, 20), ...handled(5, 'bob/1/set'), ...noted];
   const indexed = indexTrace(traceOf([...events, ...handled(8, 'erin/1/set')]));
   const db = indexed.locks.get('db');
   const found = db === undefined ? [] : acquiresOf(indexed, db);
@@ -122,15 +129,15 @@ test('recorded and unrecorded acquires are in trace order', () => {
 
 describe('without records of the server', () => {
   test('mutual-exclusion is exercised by an acquire while another is inside, lease or not', () => {
-    const inside = [...own(1, 'alice', 1, 10), ...handled(5, 'bob/1/set')];
+    const inside = [...clientGrant(1, 'alice', 1, 10), ...handled(5, 'bob/1/set')];
     expect(verdictOn('mutual-exclusion', inside)).toMatchObject({ kind: 'valid', exercised: 1 });
-    const over = [...own(1, 'alice', 1, 10), ...handled(15, 'bob/1/set')];
+    const over = [...clientGrant(1, 'alice', 1, 10), ...handled(15, 'bob/1/set')];
     expect(verdictOn('mutual-exclusion', over)).toMatchObject({ exercised: 1 });
     const alone = [
-      ...own(1, 'alice', 1, 10),
+      ...clientGrant(1, 'alice', 1, 10),
       ...left(4, 'alice', 1),
       ...handled(5, 'bob/1/set'),
-      ...own(6, 'bob', 1, 20),
+      ...clientGrant(6, 'bob', 1, 20),
     ];
     expect(verdictOn('mutual-exclusion', alone)).toMatchObject({ kind: 'valid', exercised: 0 });
     const beside = [...alone, ...handled(7, 'bob/2/set')];
@@ -150,7 +157,7 @@ describe('without records of the server', () => {
       at: 'before' | 'between' | 'after',
       pausedUntilMs = 25,
     ): readonly TraceEvent[] => [
-      ...own(1, 'alice', 1, 20),
+      ...clientGrant(1, 'alice', 1, 20),
       pause(2, 'alice', pausedUntilMs),
       ...(at === 'before' ? [asked, received] : []),
       read(2, 'alice', 1, 0),
@@ -171,22 +178,24 @@ describe('without records of the server', () => {
   test('lease-conservative is exercised once a successor has shown that the lease is over', () => {
     const claim = 'lease-conservative';
     const over = { ...leaseTest(15, 'alice', 1, 10), isLive: false };
-    const alone = [...own(1, 'alice', 1, 10), over];
+    const alone = [...clientGrant(1, 'alice', 1, 10), over];
     expect(verdictOn(claim, alone)).toMatchObject({ kind: 'valid', exercised: 0 });
-    const succeeded = [...own(1, 'alice', 1, 10), ...own(12, 'bob', 2, 30), over];
+    const succeeded = [...clientGrant(1, 'alice', 1, 10), ...clientGrant(12, 'bob', 2, 30), over];
     expect(verdictOn(claim, succeeded)).toMatchObject({ kind: 'valid', exercised: 1 });
-    const live = [...own(1, 'alice', 1, 20), ...own(12, 'bob', 2, 30)];
+    const live = [...clientGrant(1, 'alice', 1, 20), ...clientGrant(12, 'bob', 2, 30)];
     expect(breachOf(claim, [...live, leaseTest(15, 'alice', 1, 20)]).rule).toBe('live-past-end');
   });
 
   test('grant-order is exercised by an acquire while a grant without end is held', () => {
-    const endless = own(1, 'alice', 1, 10).map((event) =>
+    const endless = clientGrant(1, 'alice', 1, 10).map((event) =>
       event.kind === 'grant' ? { ...event, untilUs: null } : event,
     );
     const asked = handled(5, 'bob/1/set');
     const claim = 'grant-order';
     expect(verdictOn(claim, [...endless, ...asked])).toMatchObject({ exercised: 1 });
-    expect(verdictOn(claim, [...own(1, 'alice', 1, 10), ...asked])).toMatchObject({ exercised: 0 });
+    expect(verdictOn(claim, [...clientGrant(1, 'alice', 1, 10), ...asked])).toMatchObject({
+      exercised: 0,
+    });
     const given = [...endless, ...left(4, 'alice', 1), ...asked];
     expect(verdictOn(claim, given)).toMatchObject({ exercised: 0 });
   });
@@ -194,12 +203,12 @@ describe('without records of the server', () => {
 
 test('an answer alone is not an acquire', () => {
   const granted = answer(6, 'bob/1/set', { kind: 'granted', token: 0 });
-  expect(unnoted([...own(1, 'alice', 1, 20), granted])).toEqual([]);
+  expect(unnoted([...clientGrant(1, 'alice', 1, 20), granted])).toEqual([]);
 });
 
 test('a call is recorded if a server recorded its grant or denial', () => {
   const message = 'bob/1/set/1/request';
-  const asked = [...own(1, 'alice', 1, 20), ...handled(5, 'bob/1/set')];
+  const asked = [...clientGrant(1, 'alice', 1, 20), ...handled(5, 'bob/1/set')];
   expect(unnoted(asked)).toEqual(['3 bob db']);
   expect(unnoted([...asked, grant(6, 'bob', 2, { message })])).toEqual([]);
   expect(unnoted([...asked, { ...deny(6, 'bob', 1), message }])).toEqual([]);

@@ -24,7 +24,7 @@ export interface Acquire {
 
 /** Returns the acquires whose outcome no server recorded, in trace order. */
 export function unnotedAcquires(indexed: TraceIndex, { lock }: LockLog): readonly Acquire[] {
-  if (!hasOwnGrants(indexed)) return NONE;
+  if (!reportsGrants(indexed)) return NONE;
   let byLock = known.get(indexed);
   if (byLock === undefined) {
     byLock = findUnnoted(indexed);
@@ -80,7 +80,7 @@ const NONE: readonly Acquire[] = [];
 const known: WeakMap<TraceIndex, ByLock> = new WeakMap();
 
 /** Returns true if some program reported a grant itself, since no server did. */
-function hasOwnGrants({ locks }: TraceIndex): boolean {
+function reportsGrants({ locks }: TraceIndex): boolean {
   for (const { grants } of locks.values()) {
     if (grants.some(({ event }) => isQuorumGrant(event))) return true;
   }
@@ -160,8 +160,8 @@ function namesIn({ locks }: TraceIndex): Names {
   const [only] = entered;
   const lockOf = (operation: string, call?: Invoke['call']): string | null => {
     if (call !== undefined && 'lock' in call && entered.has(call.lock)) return call.lock;
-    const own = entries.get(sectionOf(operation))?.lock;
-    return own ?? (entered.size === 1 ? (only ?? null) : null);
+    const entryLock = entries.get(sectionOf(operation))?.lock;
+    return entryLock ?? (entered.size === 1 ? (only ?? null) : null);
   };
   return { lockOf, noted };
 }

@@ -100,7 +100,7 @@ function breachIn(
   accesses: readonly LogEntry<AccessEvent>[],
 ): Breach<Rule> | null {
   const readBy = new Map<number, Map<string, LogEntry<AccessEvent>>>();
-  const whole = shared.reduce((sum, { place, log }) => sum + firstValue(place, log.key), 0);
+  const total = shared.reduce((sum, { place, log }) => sum + firstValue(place, log.key), 0);
   for (const access of accesses) {
     const { event } = access;
     if (event.kind === 'write') {
@@ -109,13 +109,13 @@ function breachIn(
     }
     if (event.value === null) continue;
     const reads = entryOf(readBy, event.under, () => new Map()).set(event.process, access);
-    if (reads.size < shared.length || sumOf(reads.values()) === whole) continue;
+    if (reads.size < shared.length || sumOf(reads.values()) === total) continue;
     return breachShownBy(indexed, shared, { rule: 'sum-read', reads: [...reads.values()] });
   }
   const before = (accesses.at(-1)?.index ?? -1) + 1;
   const end = shared.map(({ place, log }) => contentsBefore(place, log, before).value);
   const sum = end.reduce((total, value) => total + value, 0);
-  if (!indexed.isFinished || sum === whole) return null;
+  if (!indexed.isFinished || sum === total) return null;
   return breachShownBy(indexed, shared, { rule: 'sum-at-end', reads: [], before });
 }
 

@@ -96,7 +96,7 @@ test('the recoveries between two events exclude both events', () => {
 
 describe('a fault counts as a cause', () => {
   const span = { processes: ['alice', 'lock'], message: 'm', fromUs: 5000, before: 1 };
-  const cut = (...processes: readonly string[]): FaultInjected => {
+  const partitionOf = (...processes: readonly string[]): FaultInjected => {
     return fault(6, 'partition', '', { processes, untilMs: 7 });
   };
 
@@ -113,8 +113,8 @@ describe('a fault counts as a cause', () => {
     [true, fault(6, 'delay', 'bob', { target: 'm' })],
     [false, fault(6, 'delay', 'alice', { target: 'n' })],
     [false, fault(6, 'delay', 'alice')],
-    [true, cut('alice', 'lock', 'bob')],
-    [false, cut('alice', 'bob')],
+    [true, partitionOf('alice', 'lock', 'bob')],
+    [false, partitionOf('alice', 'bob')],
   ])('is %s: %j', (isCause, injected) => {
     const found = named(causesIn(indexOf(injected), span));
     expect(found).toEqual(isCause ? [`0 ${injected.fault}`] : []);

@@ -4,7 +4,7 @@
  * The words find each event by its role. The role of a fault is its kind: `pause`, `delay`, ….
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
-import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
+import { affectsMessage, opensBetweenCalls } from '../core/plan/fault.ts';
 import { isQuorumGrant } from './holders.ts';
 import { serversOf } from './leases.ts';
 import {
@@ -200,8 +200,8 @@ function overlaps(fault: Numbered<FaultInjected>, span: Span): boolean {
 /** A fault of one message must have affected this message; a fault of a link, both of its ends. */
 function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
-  if (hitsMessage(fault.fault)) return false;
-  return hitsBetween(fault.fault)
+  if (affectsMessage(fault.fault)) return false;
+  return opensBetweenCalls(fault.fault)
     ? processes.every((process) => fault.processes.includes(process))
     : fault.processes.some((process) => processes.includes(process));
 }
@@ -220,8 +220,9 @@ export function causesOfTaking(
   const misled = ({ fault, processes, atUs, untilUs }: FaultInjected): boolean => {
     if (!processes.includes(client)) return false;
     if (fault === 'clock') return true;
-    const isCut = fault === 'partition' && servers.some((server) => processes.includes(server));
-    return isCut && (untilUs ?? atUs) > earlier.event.sentAtUs;
+    const isServerPartition =
+      fault === 'partition' && servers.some((server) => processes.includes(server));
+    return isServerPartition && (untilUs ?? atUs) > earlier.event.sentAtUs;
   };
   const faults = indexed.faults.filter(({ event, index }) => index < later.index && misled(event));
   if (faults.length > 0) return faults.map((fault) => [fault.event.fault, fault]);

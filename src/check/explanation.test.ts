@@ -44,11 +44,13 @@ describe('grants', () => {
   });
 
   test('of a quorum end when the key expires that its client held as the next was granted', () => {
-    const own = { process: 'alice', untilUs: null } as const;
+    const clientGrant = { process: 'alice', untilUs: null } as const;
     const taken = keyChange(1, 'alice', { untilUs: 21_000 });
     const next = grant(30, 'bob', 2);
     const entry = enter(2, 'alice', 1, 1e12);
-    expect(shown(taken, grant(2, 'alice', 1, own), entry, next).grantsOf()).toMatchInlineSnapshot(
+    expect(
+      shown(taken, grant(2, 'alice', 1, clientGrant), entry, next).grantsOf(),
+    ).toMatchInlineSnapshot(
       `"A be alice's grant 1 of \`db\` (from 2 ms, its key until 21 ms) and B be bob's grant 2 (from 30 ms)"`,
     );
   });
@@ -171,16 +173,16 @@ describe('faults', () => {
 });
 
 describe('the cause', () => {
-  const own = (ms: number, client: string, ordinal: number): TraceEvent =>
+  const clientGrant = (ms: number, client: string, ordinal: number): TraceEvent =>
     grant(ms, client, ordinal, { process: client });
-  const [alice, bob] = [own(1, 'alice', 1), own(5, 'bob', 2)];
+  const [alice, bob] = [clientGrant(1, 'alice', 1), clientGrant(5, 'bob', 2)];
   const letIn = ': the lock let bob in while alice was inside, and no fault was needed';
   test.each<[string, readonly TraceEvent[]]>([
     [letIn, [alice, bob]],
     [letIn, [alice, bob, leave(7, 'alice', 1)]],
     [letIn, [alice, bob, leave(2, 'carol', 3)]],
     ['', [alice, bob, leave(4, 'alice', 1)]],
-    ['', [alice, own(5, 'alice', 2)]],
+    ['', [alice, clientGrant(5, 'alice', 2)]],
     ['', [alice, grant(5, 'bob', 2)]],
     ['', [grant(1, 'alice', 1), bob]],
     ['', [alice]],
@@ -201,8 +203,8 @@ describe('the cause', () => {
   ])('is described as %j if a key of %s was removed', (words, holder, faults) => {
     const evidence = faults.map((_, event) => ({ role: 'pause', event }));
     const theft = { client: 'alice', message: 'alice/1/release/1/request', holder };
-    const told = { claim: 'c', rule: 'r', evidence };
-    expect(new Contradiction(traceOf(faults), told, { theft }).withCauses()).toBe(words);
+    const breach = { claim: 'c', rule: 'r', evidence };
+    expect(new Contradiction(traceOf(faults), breach, { theft }).withCauses()).toBe(words);
   });
 });
 
@@ -238,13 +240,13 @@ describe('without words for its rule', () => {
     however: '',
     cure: '',
   };
-  const told = { claim: 'c', rule: 'r', evidence };
+  const breach = { claim: 'c', rule: 'r', evidence };
 
   test('a breach is described by its evidence', () => {
-    expect(explainBy({}, traceOf(events), told)).toEqual(plain);
-    expect(explainBy({}, traceOf(events), { ...told, rule: 'c' }).headline).toBe('`c` broke');
-    expect(explainBy({}, traceOf(events), { ...told, evidence: [] }).next).toBe('');
-    expect(explainBy({}, traceOf(events), { ...told, rule: 'toString' }).headline).toBe(
+    expect(explainBy({}, traceOf(events), breach)).toEqual(plain);
+    expect(explainBy({}, traceOf(events), { ...breach, rule: 'c' }).headline).toBe('`c` broke');
+    expect(explainBy({}, traceOf(events), { ...breach, evidence: [] }).next).toBe('');
+    expect(explainBy({}, traceOf(events), { ...breach, rule: 'toString' }).headline).toBe(
       '`c` broke by its rule `toString`',
     );
   });
@@ -255,8 +257,8 @@ describe('without words for its rule', () => {
       which.need('nobody', 'write');
       return sentences;
     };
-    expect(explainBy({ r: unfit }, traceOf(events), told)).toEqual(plain);
-    expect(explainBy({ r: () => sentences }, traceOf(events), told)).toEqual({
+    expect(explainBy({ r: unfit }, traceOf(events), breach)).toEqual(plain);
+    expect(explainBy({ r: () => sentences }, traceOf(events), breach)).toEqual({
       ...sentences,
       given: plain.given,
     });
@@ -264,9 +266,9 @@ describe('without words for its rule', () => {
 });
 
 test('a headline names the system, or the server if the system is unknown', () => {
-  const told = { claim: 'c', rule: 'r', evidence: [] };
+  const breach = { claim: 'c', rule: 'r', evidence: [] };
   const found = (system: string): string =>
-    new Contradiction(traceOf([]), told, { system }).systemOr('store');
+    new Contradiction(traceOf([]), breach, { system }).systemOr('store');
   expect([found('unfenced'), found('')]).toEqual(['`unfenced`', '`store`']);
 });
 
@@ -275,14 +277,14 @@ test('a time is formatted in its natural unit', () => {
 });
 
 describe('the end of a lease', () => {
-  const own = grant(36, 'alice', 1, { process: 'alice', sentAtUs: 36_000, untilUs: null });
+  const clientGrant = grant(36, 'alice', 1, { process: 'alice', sentAtUs: 36_000, untilUs: null });
   const given = (...events: readonly TraceEvent[]): string => {
     const trace = traceOf([...events, enter(36, 'alice', 1, 90)]);
-    const told = { role: 'grant', event: events.length - 1 };
+    const grantEvidence = { role: 'grant', event: events.length - 1 };
     const ttlUs = new Map([['alice', 10_000]]);
     return new Contradiction(
       trace,
-      { claim: 'c', rule: 'r', evidence: [told] },
+      { claim: 'c', rule: 'r', evidence: [grantEvidence] },
       { ttlUs },
     ).grantsOf();
   };
@@ -290,16 +292,16 @@ describe('the end of a lease', () => {
   test('is the end of its key, also for the last grant', () => {
     const taken = (ms: number): TraceEvent =>
       keyChange(ms, 'alice', { untilUs: ms * 1000 + 10_000 });
-    expect(given(taken(30), own)).toBe(
+    expect(given(taken(30), clientGrant)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms, its key until 40 ms)",
     );
-    expect(given(taken(24), own)).toBe(
+    expect(given(taken(24), clientGrant)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms, its key until 34 ms), entered when that key was gone",
     );
   });
 
   test('is not called unknown if the lease is known to have ended before the entry', () => {
-    const told = (ms: number, client: string): readonly TraceEvent[] => {
+    const eventsUntil = (ms: number, client: string): readonly TraceEvent[] => {
       const names = { from: 'lock', to: client, message: `${client}/1/acquire/1/reply` };
       return [
         acquire(ms - 1, `${client}/1/acquire`),
@@ -307,11 +309,11 @@ describe('the end of a lease', () => {
         { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false },
       ];
     };
-    const his = [...told(28, 'bob'), { ...enter(28, 'bob', 1, 40), ordinal: 2 }];
-    expect(given(...told(20, 'alice'), ...his, own)).toBe(
+    const his = [...eventsUntil(28, 'bob'), { ...enter(28, 'bob', 1, 40), ordinal: 2 }];
+    expect(given(...eventsUntil(20, 'alice'), ...his, clientGrant)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms), although it had ended at 30 ms",
     );
-    expect(given(...told(20, 'alice'), own)).toBe(
+    expect(given(...eventsUntil(20, 'alice'), clientGrant)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms, no end known)",
     );
   });
@@ -319,7 +321,7 @@ describe('the end of a lease', () => {
 
 describe('a client that entered after its lease ended', () => {
   const held = grant(1, 'alice', 1);
-  const told = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
+  const phraseAfter = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
     const trace = traceOf([held, ...events, last]);
     const evidence = [held, last].map((event) => ({
       role: event.kind,
@@ -330,19 +332,21 @@ describe('a client that entered after its lease ended', () => {
   };
 
   test('is described as such, with the time', () => {
-    expect(told(write(25, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
+    expect(phraseAfter(write(25, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
       '…, entered at 20 ms, although it had ended at 11 ms',
     );
-    expect(told(enter(20, 'alice', 1, 30))).toBe(
+    expect(phraseAfter(enter(20, 'alice', 1, 30))).toBe(
       '…, entered at 20 ms, although it had ended at 11 ms',
     );
   });
 
   test('is not mentioned if the evidence is all earlier than the entry', () => {
-    expect(told(write(15, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe('…, which ended at 11 ms');
+    expect(phraseAfter(write(15, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
+      '…, which ended at 11 ms',
+    );
   });
 
   test('is not mentioned if it entered in time', () => {
-    expect(told(write(25, 'bob', 0, 1), enter(2, 'alice', 1, 30))).toBe('…');
+    expect(phraseAfter(write(25, 'bob', 0, 1), enter(2, 'alice', 1, 30))).toBe('…');
   });
 });

@@ -18,9 +18,9 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import type { Theft } from './breach-cause.ts';
 import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
-import { isOwnGrant, isQuorumGrant } from './holders.ts';
-import { type Impostor, impostorUnder } from './impostor.ts';
+import { isClientGrant, isQuorumGrant } from './holders.ts';
 import { endedUnasked, keysUnder } from './leases.ts';
+import { type StaleClient, staleClientUnder } from './stale-client.ts';
 import { indexTrace, type TraceIndex } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
@@ -42,7 +42,7 @@ export type Sentences = Omit<Explanation, 'given' | 'cure'> & Partial<Pick<Expla
 export function explainBy(
   rules: Readonly<Record<string, Words>>,
   trace: Trace,
-  verdict: Told,
+  verdict: Explained,
   known?: Known,
 ): Explanation {
   const shown = new Contradiction(trace, verdict, known);
@@ -71,7 +71,7 @@ export interface Known {
   readonly theft?: Theft | null;
 }
 
-type Told = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
+type Explained = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
 
 /** A breach with its evidence resolved to events, and phrases for them. */
 export class Contradiction {
@@ -87,12 +87,12 @@ export class Contradiction {
   private readonly system: string;
   private readonly theft: Theft | null;
   private readonly ttlUs: ReadonlyMap<string, number>;
-  private readonly told = new Set<FaultInjected>();
+  private readonly described = new Set<FaultInjected>();
 
   /** @internal */
   constructor(
     trace: Trace,
-    { claim, rule, evidence }: Told,
+    { claim, rule, evidence }: Explained,
     { system, causes, ttlUs, theft }: Known = {},
   ) {
     this.trace = trace;
@@ -157,8 +157,8 @@ export class Contradiction {
       this.grants.map((grant, place) => {
         const letter = this.letterOf(grant.ordinal);
         const keyUntilUs = keys[place]?.untilUs ?? null;
-        const impostor = this.impostorPhrase(grant, keyUntilUs);
-        const known = { keyUntilUs, impostor, takenUs: this.takenBefore(grant) };
+        const staleClient = this.stalePhrase(grant, keyUntilUs);
+        const known = { keyUntilUs, staleClient, takenUs: this.takenBefore(grant) };
         return `${letter} be ${grantPhrase(grant, this.grants[place - 1], known)}`;
       }),
     );
@@ -181,16 +181,16 @@ export class Contradiction {
    * Returns the stale client that entered under a grant after its lease had ended, or null if the
    * entry was in time.
    */
-  impostorOf(ordinal: number): Impostor | null {
+  staleClientOf(ordinal: number): StaleClient | null {
     const grant = this.grants.find((one) => one.ordinal === ordinal);
-    return grant === undefined ? null : impostorUnder(this.indexed, grant, this.ttlUs);
+    return grant === undefined ? null : staleClientUnder(this.indexed, grant, this.ttlUs);
   }
 
   /** `, entered at 25 ms, although it had ended at 10 ms`. Omits an entry after the breach. */
-  private impostorPhrase({ ordinal, atUs }: Grant, keyUntilUs: number | null): string {
-    const impostor = this.impostorOf(ordinal);
-    if (impostor === null) return '';
-    const { enteredUs, overUs } = impostor;
+  private stalePhrase({ ordinal, atUs }: Grant, keyUntilUs: number | null): string {
+    const staleClient = this.staleClientOf(ordinal);
+    if (staleClient === null) return '';
+    const { enteredUs, overUs } = staleClient;
     if (overUs === keyUntilUs) return ', entered when that key was gone';
     const ended = `ended at ${proseDuration(overUs)}`;
     if (enteredUs === atUs) return `, although it had ${ended}`;
@@ -218,7 +218,7 @@ export class Contradiction {
         fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
     );
     if (pause !== undefined) {
-      this.told.add(pause);
+      this.described.add(pause);
       const deed = pausedBefore(this.trace, pause);
       if (deed !== null && deed.operation !== access.operation) {
         const sent = `before its ${deed.phrase}, sent the ${noun}${withToken} at ${sentAt}`;
@@ -229,15 +229,15 @@ export class Contradiction {
     }
     if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
     const transit = this.faults.find(({ target }) => target === message);
-    if (transit !== undefined) this.told.add(transit);
+    if (transit !== undefined) this.described.add(transit);
     const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
     return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
   }
 
   /** Lists the faults that no phrase has mentioned: `: alice was paused from 3 ms to 20 ms`. */
   whileFaults(): string {
-    const faults = this.faults.filter((fault) => !this.told.has(fault));
-    for (const fault of faults) this.told.add(fault);
+    const faults = this.faults.filter((fault) => !this.described.has(fault));
+    for (const fault of faults) this.described.add(fault);
     const phrases = [...new Set(faults.map((fault) => faultPhrase(this.trace, fault)))];
     return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
   }
@@ -332,11 +332,11 @@ function grantPhrase(
   previous: Grant | undefined,
   known: {
     readonly keyUntilUs: number | null;
-    readonly impostor: string;
+    readonly staleClient: string;
     readonly takenUs: number | null;
   },
 ): string {
-  const { keyUntilUs, impostor, takenUs } = known;
+  const { keyUntilUs, staleClient, takenUs } = known;
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
   const facts =
@@ -347,8 +347,8 @@ function grantPhrase(
   if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
   else if (untilUs !== null) {
     if (ttlUs !== previous?.ttlUs && ttlUs > 0) facts.push(`ttl ${proseDuration(ttlUs)}`);
-  } else if (impostor === '') facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
-  return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})${impostor}`;
+  } else if (staleClient === '') facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
+  return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})${staleClient}`;
 }
 
 function nounOf(access: Write | Read): string {
@@ -379,7 +379,7 @@ export function reasonPhrase(shown: Contradiction, grant: Grant): string {
 
 /** Names the process that gave a grant: one server by name, or several servers without names. */
 export function giverOf(grant: Grant): string {
-  if (isOwnGrant(grant)) return 'its server';
+  if (isClientGrant(grant)) return 'its server';
   return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
 }
 

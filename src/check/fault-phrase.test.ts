@@ -52,8 +52,8 @@ test('a call is named only if its section has others of its kind', () => {
   const twice = [...calls, invoke(2, 'alice/2/write-2'), invoke(3, 'bob/3/write')];
   expect(callPhrase(traceOf(twice), 'alice/2/write-2')).toBe("alice's write (`alice/2/write-2`)");
   expect(callPhrase(traceOf(twice), 'bob/3/write')).toBe("bob's write");
-  const own = invoke(0, 'alice/1/save', { verb: 'write' });
-  expect(callPhrase(traceOf([own]), 'alice/1/save')).toBe("alice's `save`");
+  const written = invoke(0, 'alice/1/save', { verb: 'write' });
+  expect(callPhrase(traceOf([written]), 'alice/1/save')).toBe("alice's `save`");
 });
 
 test('a span without an end has only its start', () => {
@@ -118,7 +118,7 @@ describe('a lock service that crashes', () => {
   const phrase = (before: readonly TraceEvent[], after: readonly TraceEvent[]): string =>
     faultPhrase(traceOf([...before, crash, ...after]), crash).replace('`lock` crashed at 5 ms', '');
   const held = grant(1, 'alice', 1, { token: 4 });
-  const anew = ", and forgot alice's grant";
+  const forgotten = ", and forgot alice's grant";
 
   test('began its tokens again if the next token is not higher', () => {
     expect(phrase([held], [grant(8, 'bob', 2, { token: 4 })])).toBe(
@@ -131,8 +131,8 @@ describe('a lock service that crashes', () => {
 
   test('forgot a grant if it granted the lock again before the end', () => {
     const next = grant(8, 'bob', 2, { token: 5 });
-    expect(phrase([held], [next])).toBe(anew);
-    expect(phrase([{ ...held, untilUs: null }], [next])).toBe(anew);
+    expect(phrase([held], [next])).toBe(forgotten);
+    expect(phrase([{ ...held, untilUs: null }], [next])).toBe(forgotten);
     expect(phrase([{ ...held, untilUs: 8000 }], [next])).toBe('');
     expect(phrase([held], [grant(8, 'alice', 2, { token: 5 })])).toBe('');
     expect(phrase([held, release(3, 'alice', 1)], [next])).toBe('');

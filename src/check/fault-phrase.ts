@@ -6,7 +6,7 @@
 import type { FaultInjected, Grant } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
-import { hitsMessage } from '../core/plan/fault.ts';
+import { affectsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
 
@@ -21,7 +21,7 @@ export function faultPhrase(trace: Trace, fault: FaultInjected): string {
     at,
     clock: clockPhrase(trace, fault),
     span: spanPhrase(fault),
-    target: hitsMessage(fault.fault) ? messagePhrase(trace, target) : `\`${target}\``,
+    target: affectsMessage(fault.fault) ? messagePhrase(trace, target) : `\`${target}\``,
     amount: proseDuration(amount),
   });
   const deed = fault.fault === 'pause' ? pausedBefore(trace, fault) : null;
@@ -147,8 +147,8 @@ function lossPhrase(trace: Trace, injected: FaultInjected): string {
   for (const event of events) {
     if (event === injected) isAfter = true;
     if (event.kind !== 'grant') continue;
-    const isOwn = event.process === event.client;
-    if (!isOwn && !injected.processes.includes(event.process)) continue;
+    const isByClient = event.process === event.client;
+    if (!isByClient && !injected.processes.includes(event.process)) continue;
     if (!isAfter) highest = Math.max(highest, event.token);
     else
       return event.token > 0 && event.token <= highest

@@ -63,12 +63,12 @@ test('a write without a token is judged by its grant number', () => {
   const forgotten = write(20, 'alice', 1, 1, { token: 0 });
   const breach = breachOf('fence-monotone', [...taken, write(15, 'bob', 2, 2), forgotten]);
   expect(breach.words).toContain('without a token');
-  const own = [
+  const clientEvents = [
     grant(0, 'alice', 1),
     write(1, 'alice', 1, 1),
     write(2, 'alice', 1, 1, { token: 0 }),
   ];
-  expect(verdictOn('fence-monotone', own).kind).toBe('valid');
+  expect(verdictOn('fence-monotone', clientEvents).kind).toBe('valid');
 });
 
 test('each resource in each store has its own fence', () => {

@@ -221,8 +221,8 @@ test('a denied acquire exercises the claim on a lock without an end', () => {
 });
 
 test('the final state is judged only if the run ended normally', () => {
-  const cut = { kind: 'cut', limit: 'end' } as const;
-  const [verdict] = judge(traceOf([...zombie, write(20, 'alice', 1, 1)], cut), terms, [
+  const truncated = { kind: 'cut', limit: 'end' } as const;
+  const [verdict] = judge(traceOf([...zombie, write(20, 'alice', 1, 1)], truncated), terms, [
     'grant-order',
   ]);
   expect(verdict?.kind).toBe('unknown');

@@ -43,8 +43,8 @@ export const grantOrder: Claim = defineClaim({
     'write-after-read': writeAfterRead,
     'read-of-later': readOfLater,
     'issue-order': issueOrder,
-    'read-before-own-write': readBeforeOwnWrite,
-    'read-of-own-later': readOfOwnLater,
+    'read-before-own-write': readBeforeClientWrite,
+    'read-of-own-later': readOfClientsLater,
     'wrong-value': wrongValue,
     'lost-in-recovery': lostInRecovery,
   },
@@ -241,7 +241,7 @@ function readOfLater(shown: Contradiction): Sentences {
   };
 }
 
-function readBeforeOwnWrite(shown: Contradiction): Sentences {
+function readBeforeClientWrite(shown: Contradiction): Sentences {
   const read = shown.need('early read', 'read');
   const write = shown.need('late write', 'write');
   const store = shown.systemOr(read.process);
@@ -252,7 +252,7 @@ function readBeforeOwnWrite(shown: Contradiction): Sentences {
   };
 }
 
-function readOfOwnLater(shown: Contradiction): Sentences {
+function readOfClientsLater(shown: Contradiction): Sentences {
   const write = shown.need('later write', 'write');
   const read = shown.need('late read', 'read');
   return {

@@ -5,13 +5,13 @@ import type { Grant, KeyChange } from '../core/history/events.ts';
 import { type Acquisition, KeyHolds, ordersOf, untilUsBefore } from './holders.ts';
 import { grant, keyChange, send } from './trace-builder.fixture.ts';
 
-const own: Partial<Grant> = { process: 'alice', message: '' };
+const byClient: Partial<Grant> = { process: 'alice', message: '' };
 
 /** Returns the keys of alice's grant in her first section, which she enters after these changes. */
 function keysOf(...changes: readonly KeyChange[]): ReturnType<KeyHolds['of']> {
   const holds = new KeyHolds(changes.map((event, index) => ({ event, index })));
   return holds.of(
-    { index: changes.length, event: grant(50, 'alice', 1, own) },
+    { index: changes.length, event: grant(50, 'alice', 1, byClient) },
     'alice/1',
     Infinity,
   );
@@ -47,7 +47,11 @@ describe('a key on three servers', () => {
     const bobs = { ...on(4, 'redis-2'), client: 'bob', message: 'bob/1/set/1/request' };
     const changes = [on(1, 'redis-1'), bobs].map((event, index) => ({ event, index }));
     const holds = new KeyHolds(changes, (section) => (section === 'alice/1' ? [sent] : []));
-    const keys = holds.of({ index: 3, event: grant(50, 'alice', 1, own) }, 'alice/1', Infinity);
+    const keys = holds.of(
+      { index: 3, event: grant(50, 'alice', 1, byClient) },
+      'alice/1',
+      Infinity,
+    );
     expect(keys?.acquired.event.process).toBe('redis-1');
   });
 
@@ -73,7 +77,7 @@ describe('a key on three servers', () => {
 
 test('a taken key belongs to its section, and to later grants of its client while kept', () => {
   const holds = new KeyHolds([{ event: keyChange(1, 'alice'), index: 0 }]);
-  const enteredAt = (ms: number) => ({ index: 2, event: grant(ms, 'alice', 1, own) });
+  const enteredAt = (ms: number) => ({ index: 2, event: grant(ms, 'alice', 1, byClient) });
   expect(holds.of(enteredAt(5), 'alice/1', Infinity)?.isReused).toBe(false);
   expect(holds.of(enteredAt(5), 'alice/1', Infinity)?.isReused).toBe(true);
   expect(holds.of(enteredAt(10), 'alice/2', Infinity)?.isReused).toBe(true);
@@ -90,7 +94,7 @@ test('a section that takes its expired key again before it leaves holds it again
     keyChange(10, 'alice', { message, untilUs: 30_000 }),
   ];
   const holds = () => new KeyHolds(events.map((event, index) => ({ event, index })));
-  const mine = { index: 0, event: grant(2, 'alice', 1, own) };
+  const mine = { index: 0, event: grant(2, 'alice', 1, byClient) };
   const endsBefore = (leftAt: number): readonly number[] => {
     const { ends = [] } = holds().of(mine, 'alice/1', leftAt) ?? {};
     return [1, 2, 3].map((before) => untilUsBefore(ends, before));

@@ -67,7 +67,7 @@ export function isQuorumGrant({ process, client }: Grant): boolean {
 }
 
 /** Returns true if only the program reports the grant, with `guard`, as it enters. */
-export function isOwnGrant(grant: Grant): boolean {
+export function isClientGrant(grant: Grant): boolean {
   return isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
 }
 
@@ -179,10 +179,10 @@ export class KeyHolds {
     const { needed, ...keys } = taken;
     const later = keys.takings.map((taking) => this.changesFrom(taking, leftAt));
     if (later.some((changes) => changes.some(isUntracked))) return null;
-    const own = later.map((changes) =>
+    const firstChanges = later.map((changes) =>
       changes.filter(({ event }) => event.client === changes[0]?.event.client),
     );
-    return { ...keys, ends: endsOf(later, needed), promises: endsOf(own, needed) };
+    return { ...keys, ends: endsOf(later, needed), promises: endsOf(firstChanges, needed) };
   }
 
   /**
@@ -230,8 +230,9 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
   const ends: HoldEnd[] = [];
   for (const { change, server } of all) {
     const { event, index } = change;
-    const isOwn = event.change === 'taken' && event.client === servers[server]?.[0]?.event.client;
-    const isKept = event.change === 'prolonged' || isOwn;
+    const isRetaken =
+      event.change === 'taken' && event.client === servers[server]?.[0]?.event.client;
+    const isKept = event.change === 'prolonged' || isRetaken;
     const keyUntilUs = event.untilUs ?? Number.POSITIVE_INFINITY;
     untilUs[server] = isKept ? keyUntilUs : Math.min(event.atUs, untilUs[server] ?? event.atUs);
     const held = [...untilUs].sort((one, other) => other - one)[needed - 1];

@@ -90,8 +90,8 @@ test('a holder that relies on its lease after the lock is granted again breaks t
   );
   const released = [granted, release(3, 'alice', 1), grant(4, 'bob', 2)];
   expect(verdictOn(claim, [...released, leaseTest(5, 'alice', 1, 10)]).kind).toBe('valid');
-  const own = [granted, grant(4, 'alice', 2), leaseTest(5, 'alice', 1, 10)];
-  expect(verdictOn(claim, own).kind).toBe('valid');
+  const regranted = [granted, grant(4, 'alice', 2), leaseTest(5, 'alice', 1, 10)];
+  expect(verdictOn(claim, regranted).kind).toBe('valid');
 });
 
 test.each([

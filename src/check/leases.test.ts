@@ -137,8 +137,8 @@ test('a grant counts as ended unasked if its session ended it before the next gr
   const late = { ...over, atUs: 21_000 };
   expect(endedUnasked(traceOf([mine, next, late]), mine, next)).toBeNull();
   expect(endedUnasked(traceOf([mine, over, next]), { ...mine, untilUs: 9000 }, next)).toBeNull();
-  const own = { ...mine, process: 'alice' };
-  expect(endedUnasked(traceOf([own, over, next]), own, next)).toBeNull();
+  const byClient = { ...mine, process: 'alice' };
+  expect(endedUnasked(traceOf([byClient, over, next]), byClient, next)).toBeNull();
 });
 
 test('a renewal and a release count from the time of handling', () => {
@@ -205,8 +205,8 @@ test('a partition can outlast the lease of a holder unless it cuts off another c
     enter(2, 'alice', 1, 1e12),
   ];
   const couldAt = (...ends: readonly string[]): boolean => {
-    const cut = fault(3, 'partition', 'lock', { processes: ends, untilMs: 60_000 });
-    const indexed = indexTrace(traceOf([...keyed, cut, leave(9, 'alice', 1)]));
+    const partition = fault(3, 'partition', 'lock', { processes: ends, untilMs: 60_000 });
+    const indexed = indexTrace(traceOf([...keyed, partition, leave(9, 'alice', 1)]));
     return [...indexed.locks.values()].some((lock) => couldOutlast(indexed, lock));
   };
   expect(couldAt('lock', 'alice')).toBe(true);
@@ -216,11 +216,11 @@ test('a partition can outlast the lease of a holder unless it cuts off another c
 
 test('a grant that lost its key on one of three servers is not released', () => {
   const keys = [1, 2, 3].map((number) => keyChange(1, 'alice', { process: `redis-${number}` }));
-  const own = grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null });
+  const clientGrant = grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null });
   const lost = (number: number): KeyChange =>
     keyChange(3, '', { process: `redis-${number}`, change: 'lost', message: '' });
   const releasedBy = (...losses: readonly KeyChange[]): boolean => {
-    const events = [...keys, own, enter(2, 'alice', 1, 1e12), ...losses];
+    const events = [...keys, clientGrant, enter(2, 'alice', 1, 1e12), ...losses];
     const grants = indexTrace(traceOf(events)).locks.get('db')?.grants ?? [];
     return grants.some((one) => isReleasedBefore(one, events.length));
   };

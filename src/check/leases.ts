@@ -50,7 +50,7 @@ export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
 }
 
 /** Returns true if a release or renew affected another acquisition than its own. */
-export function isForeign(
+export function isByNonOwner(
   { byNumber }: LockLog,
   { client, under }: Release | Renew,
   touched: GrantLog,
@@ -168,7 +168,7 @@ export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
     if (enteredAt >= 0 && leftUs > serviceEndUs(grant, left)) return true;
     return indexed.faults.some(({ event: fault, index }) => {
       const toUs = serviceEndUs(grant, Math.max(index, grant.index) + 1);
-      if (fault.atUs >= toUs || !hitsHolder(indexed, fault, event.client)) return false;
+      if (fault.atUs >= toUs || !affectsHolder(indexed, fault, event.client)) return false;
       if (fault.fault === 'clock') {
         const remainingUs = toUs - Math.max(fault.atUs, fromUs);
         return fault.target === 'rate' || Math.abs(fault.amount) >= remainingUs;
@@ -178,7 +178,11 @@ export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   });
 }
 
-function hitsHolder({ trace }: TraceIndex, { processes }: FaultInjected, client: string): boolean {
+function affectsHolder(
+  { trace }: TraceIndex,
+  { processes }: FaultInjected,
+  client: string,
+): boolean {
   const others = trace.processes.filter(({ role, name }) => role === 'client' && name !== client);
   return processes.includes(client) || others.every(({ name }) => !processes.includes(name));
 }

@@ -57,11 +57,11 @@ test('a store that accepts the lower token is a register, but not a fenced regis
 test('a breach of a user’s own model is worded like the claim without a model', () => {
   const verdict = verdictOn('linearizable(fenced-register)', zombie(true));
   if (verdict.kind !== 'invalid') throw new Error('the claim holds');
-  const told = (claim: string): string =>
+  const wordsFor = (claim: string): string =>
     inWords(explain(traceOf(zombie(true)), { ...verdict, claim }));
-  expect(told('linearizable(mine)')).toBe(told('linearizable'));
-  expect(told('linearizable(mine)')).toMatch(/^No order explains the answer/);
-  expect(told('lin(mine)')).toMatch(/^`lin\(mine\)` broke by its rule `no-order`\. Let A be/);
+  expect(wordsFor('linearizable(mine)')).toBe(wordsFor('linearizable'));
+  expect(wordsFor('linearizable(mine)')).toMatch(/^No order explains the answer/);
+  expect(wordsFor('lin(mine)')).toMatch(/^`lin\(mine\)` broke by its rule `no-order`\. Let A be/);
 });
 
 test('a write without an answer may have happened or not', () => {

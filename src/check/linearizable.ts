@@ -12,7 +12,7 @@ import { accessBreach } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import {
   checkStore,
-  isOwn,
+  isCustomModel,
   type ModelDefinition,
   type ModelVerdict,
   type StoreOperation,
@@ -85,7 +85,7 @@ function judgeAgainst(
     overlapping += overlappingCalls(indexed, operations);
     const { maxConfigurations } = terms;
     const first = firstRowOf(indexed, operations);
-    const result = checkOwn(operations, definition, { first, maxConfigurations });
+    const result = checkCustom(operations, definition, { first, maxConfigurations });
     if (typeof result === 'string') {
       return { exercised: 0, unknown: `the model ${model} threw: ${result}` };
     }
@@ -122,7 +122,7 @@ function lackOfVersions(
 }
 
 /** Like `checkStore`, but returns the text of an error thrown by a user-defined model. */
-function checkOwn(
+function checkCustom(
   operations: readonly StoreOperation[],
   definition: ModelDefinition,
   setting: Parameters<typeof checkStore>[2],
@@ -130,7 +130,7 @@ function checkOwn(
   try {
     return checkStore(operations, definition, setting);
   } catch (error) {
-    if (isOwn(definition) || error instanceof Defect) throw error;
+    if (isCustomModel(definition) || error instanceof Defect) throw error;
     return errorText(error);
   }
 }

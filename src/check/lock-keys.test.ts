@@ -106,11 +106,11 @@ test('a section may not remove the key of a later one by a call sent before that
   );
   expect(verdictOn('owner-only-release', sentAt(13)).kind).toBe('valid');
   // Nor may an earlier section remove its key while a later section of its client is inside.
-  const own = grant(13, 'alice', 2, { process: 'alice', message: '', untilUs: null });
+  const clientGrant = grant(13, 'alice', 2, { process: 'alice', message: '', untilUs: null });
   const inside = (...left: readonly TraceEvent[]): TraceEvent[] => {
     const [first, second] = [taken(1, FIRST), taken(12, SECOND)];
     const asked = invoke(14, 'alice/1/release');
-    return [first, second, own, enter(13, 'alice', 2, 1e12), ...left, asked, removal];
+    return [first, second, clientGrant, enter(13, 'alice', 2, 1e12), ...left, asked, removal];
   };
   expect(breachOf('owner-only-release', inside()).rule).toBe('foreign-key-removal');
   expect(verdictOn('owner-only-release', inside(leave(14, 'alice', 2))).kind).toBe('valid');

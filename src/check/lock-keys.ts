@@ -18,7 +18,7 @@ import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isKeyOf, isOwnGrant } from './holders.ts';
+import { isClientGrant, isKeyOf } from './holders.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -73,11 +73,11 @@ export function judgeKeys<Rule extends string>(
   return inAll(changesOfLocks(indexed), ({ event, index }) => {
     const rule = rules[event.change];
     if (rule === undefined) return { exercised: 0 };
-    const isForeign =
+    const isByOther =
       event.holder === event.client ? isMistaken(indexed, event, index) : event.holder !== '';
     const isLate = event.meant !== '' && event.meant !== event.taking;
-    const exercised = isForeign || isLate ? 1 : 0;
-    if (!isForeign || !event.isDone || isHarmless({ event, index })) return { exercised };
+    const exercised = isByOther || isLate ? 1 : 0;
+    if (!isByOther || !event.isDone || isHarmless({ event, index })) return { exercised };
     return { exercised, breach: keyBreach(indexed, rule, { event, index }) };
   });
 }
@@ -134,10 +134,10 @@ function keyBreach<Rule extends string>(
         event.message === sent &&
         event.isDone,
     );
-  const own = meant === '' || meant === taking ? undefined : takingOf(meant);
-  const fromUs = own?.event.atUs ?? 0;
+  const intended = meant === '' || meant === taking ? undefined : takingOf(meant);
+  const fromUs = intended?.event.atUs ?? 0;
   const span = { processes: [client, process], message, fromUs, before: change.index };
-  const parts = { 'own taking': own, taking: takingOf(taking), change };
+  const parts = { 'own taking': intended, taking: takingOf(taking), change };
   return breachShown(rule, parts, causesIn(indexed, span));
 }
 
@@ -151,14 +151,14 @@ const DEEDS = {
 } as const;
 
 /** The words for a breach found by `judgeKeys`. */
-export function foreignKeyChange(shown: Contradiction): Sentences {
+export function nonOwnerKeyChange(shown: Contradiction): Sentences {
   const change = shown.need('change', 'key-change');
-  const own = shown.find('own taking', 'key-change');
+  const clientTaking = shown.find('own taking', 'key-change');
   const taking = shown.find('taking', 'key-change');
   const { key, message } = change;
   const [doer, holder] = [doerOf(change), holderOf(change)];
   const [what, done, did] = DEEDS[change.change];
-  const who = own === undefined ? doer : `${doer}, who had it ${spanText(own)},`;
+  const who = clientTaking === undefined ? doer : `${doer}, who had it ${spanText(clientTaking)},`;
   const taken = taking === undefined ? 'had' : 'took';
   const when = taking === undefined ? '' : ` ${at(taking)}${endText(taking)}`;
   const command = operationOf(message).split('/').at(-1) ?? '';
@@ -192,7 +192,7 @@ export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | 
  * with the taking only if the evidence has it; null for any other grant.
  */
 export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
-  if (!isOwnGrant(grant)) return null;
+  if (!isClientGrant(grant)) return null;
   let who = grant.client;
   for (const { event } of shown.parts) {
     if (event.kind !== 'key-change' || event.change !== 'taken') continue;

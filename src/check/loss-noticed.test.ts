@@ -21,7 +21,7 @@ import { indexTrace } from './trace-index.ts';
 
 const claim = 'loss-noticed';
 const terms = { ttlUs: 10_000 };
-const lent = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10)];
+const granted = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10)];
 
 function measured(events: readonly TraceEvent[]): readonly number[] {
   const { times, longestUs } = measureLossNoticed(indexTrace(traceOf(events)));
@@ -35,13 +35,13 @@ function pause(fromMs: number, untilMs: number): FaultInjected {
 
 describe('a program that loses its lock', () => {
   test('notices if it leaves within its ttl', () => {
-    const events = [...lent, leave(15, 'alice', 1)];
+    const events = [...granted, leave(15, 'alice', 1)];
     expect(verdictOn(claim, events, terms)).toMatchObject({ kind: 'valid', exercised: 1 });
     expect(measured(events)).toEqual([1, 5000]);
   });
 
   test('does not notice if it relies on the lock for longer than its ttl after that', () => {
-    const breach = breachOf(claim, [...lent, leave(21, 'alice', 1)], terms);
+    const breach = breachOf(claim, [...granted, leave(21, 'alice', 1)], terms);
     expect(breach).toMatchInlineSnapshot(`
       {
         "evidence": [
@@ -67,23 +67,23 @@ describe('a program that loses its lock', () => {
   });
 
   test('is not blamed for the time that it is paused', () => {
-    const events = [...lent, pause(9, 19), leave(21, 'alice', 1)];
+    const events = [...granted, pause(9, 19), leave(21, 'alice', 1)];
     expect(verdictOn(claim, events, terms)).toMatchObject({ kind: 'valid', exercised: 1 });
     expect(measured(events)).toEqual([1, 11_000]);
   });
 
   test('loses it when its successor gets it or another client releases it', () => {
-    expect(measured([...lent, grant(5, 'bob', 2), leave(9, 'alice', 1)])).toEqual([1, 4000]);
-    const foreign = release(4, 'bob', 2, { released: 1 });
-    expect(measured([...lent, foreign, leave(9, 'alice', 1)])).toEqual([1, 5000]);
+    expect(measured([...granted, grant(5, 'bob', 2), leave(9, 'alice', 1)])).toEqual([1, 4000]);
+    const otherRelease = release(4, 'bob', 2, { released: 1 });
+    expect(measured([...granted, otherRelease, leave(9, 'alice', 1)])).toEqual([1, 5000]);
   });
 });
 
 describe('no loss is counted', () => {
   test('for a lock that was left, released or extended in time', () => {
-    expect(measured([...lent, leave(9, 'alice', 1)])).toEqual([0, 0]);
-    expect(measured([...lent, leave(5, 'alice', 1), release(6, 'alice', 1)])).toEqual([0, 0]);
-    expect(measured([...lent, renew(8, 'alice', 1), leave(17, 'alice', 1)])).toEqual([0, 0]);
+    expect(measured([...granted, leave(9, 'alice', 1)])).toEqual([0, 0]);
+    expect(measured([...granted, leave(5, 'alice', 1), release(6, 'alice', 1)])).toEqual([0, 0]);
+    expect(measured([...granted, renew(8, 'alice', 1), leave(17, 'alice', 1)])).toEqual([0, 0]);
   });
 });
 
@@ -93,7 +93,7 @@ test('neither an event before the entry nor one under another grant makes a clie
   expect(
     measured([grant(0, 'alice', 1), early, enter(1, 'alice', 1, 10), leave(15, 'alice', 1)]),
   ).toEqual([1, 5000]);
-  expect(measured([...lent, other, leave(15, 'alice', 1)])).toEqual([1, 5000]);
+  expect(measured([...granted, other, leave(15, 'alice', 1)])).toEqual([1, 5000]);
 });
 
 test('a lock without an end that no other client takes is never lost', () => {
@@ -115,7 +115,7 @@ test('a denied renewal or a refusal makes a client notice, but not another denia
   const denied = { kind: 'denied', holder: 'bob' } as const;
   const left = leave(30, 'alice', 1);
   const noticed = (call: TraceEvent, given: Answer): readonly number[] =>
-    measured([...lent, call, answer(12, 'alice/1/renew', given), left]);
+    measured([...granted, call, answer(12, 'alice/1/renew', given), left]);
   expect(noticed(renewed, denied)).toEqual([1, 2000]);
   expect(noticed(renewed, { kind: 'renewed' })).toEqual([1, 20_000]);
   const other = { ...renewed, call: { ...renewed.call, verb: 'acquire' } } as const;
@@ -126,7 +126,7 @@ test('a denied renewal or a refusal makes a client notice, but not another denia
 test('losses of all locks are counted, with the longest and their total time', () => {
   const onMail = (event: TraceEvent): TraceEvent =>
     'lock' in event ? { ...event, lock: 'mail' } : event;
-  const first = [...lent, leave(15, 'alice', 1)];
+  const first = [...granted, leave(15, 'alice', 1)];
   const others = [grant(20, 'bob', 2), enter(21, 'bob', 2, 30), leave(33, 'bob', 2)].map(onMail);
   expect(measureLossNoticed(indexTrace(traceOf([...first, ...others])))).toEqual({
     times: 2,
@@ -155,7 +155,7 @@ test.each<[string, readonly TraceEvent[], number]>([
   ['another section is refused', [...refused(12, 2), leave(15, 'alice', 1)], 5000],
   ['it does nothing until the run ends', [healed(40)], 30_000],
 ])('a program relies on a lost lock until it can know: %s', (_, since, longestUs) => {
-  expect(measured([...lent, ...since])).toEqual([longestUs > 0 ? 1 : 0, longestUs]);
+  expect(measured([...granted, ...since])).toEqual([longestUs > 0 ? 1 : 0, longestUs]);
 });
 
 function failedTest(ms: number, ordinal: number): TraceEvent {
@@ -189,7 +189,7 @@ test.each<[string, 'valid' | 'invalid', number, readonly TraceEvent[]]>([
 ])(
   'time spent paused does not count against noticing: %s, %s at %f ms',
   (_, kind, leftMs, faults) => {
-    const events = [...lent, ...faults, leave(leftMs, 'alice', 1)];
+    const events = [...granted, ...faults, leave(leftMs, 'alice', 1)];
     expect(verdictOn(claim, events, terms)).toMatchObject({ kind, exercised: 1 });
   },
 );
@@ -207,10 +207,10 @@ test('an unnoticed loss lasts until the end of the run, and its faults are shown
 });
 
 test('a holder that removes its own key does not lose it, unless most servers had lost it', () => {
-  const own = grant(3, 'alice', 1, { process: 'alice', message: '', untilUs: null });
+  const clientGrant = grant(3, 'alice', 1, { process: 'alice', message: '', untilUs: null });
   const on = (ms: number, number: number, more: Partial<KeyChange> = {}): KeyChange =>
     keyChange(ms, 'alice', { process: `redis-${number}`, untilUs: 99_000, ...more });
-  const taken = [on(1, 1), on(1, 2), on(1, 3), own, enter(3, 'alice', 1, 1e12)];
+  const taken = [on(1, 1), on(1, 2), on(1, 3), clientGrant, enter(3, 'alice', 1, 1e12)];
   const removes = (ms: number, number: number, client: string): KeyChange =>
     on(ms, number, { change: 'removed', client, message: `${client}/1/del/1/request` });
   const lossesIn = (...removals: readonly KeyChange[]): number =>

@@ -12,7 +12,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { type Lasted, lasted } from './holder-overlap.ts';
-import { areRivals, isForeign, isGivenBack } from './leases.ts';
+import { areRivals, isByNonOwner, isGivenBack } from './leases.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Findings, inAll } from './verdict.ts';
 
@@ -88,7 +88,7 @@ function lossOf(lock: LockLog, grant: GrantLog): number {
   for (const { event } of grant.changes) {
     if (event.atUs >= endUs) break;
     if (event.kind === 'renew') endUs = event.untilUs ?? Number.POSITIVE_INFINITY;
-    else if (isForeign(lock, event, grant)) endUs = event.atUs;
+    else if (isByNonOwner(lock, event, grant)) endUs = event.atUs;
     else return Number.POSITIVE_INFINITY;
   }
   const next = lock.grants.find(({ index }) => index > grant.index);
@@ -102,11 +102,11 @@ function noticeOf(
   lock: LockLog,
   { event: entered, index: since }: Numbered<Enter>,
 ): Numbered<TraceEvent> | null {
-  const own = lock.entries.find(({ event, index }) => {
+  const clientEntry = lock.entries.find(({ event, index }) => {
     if (index <= since || !('ordinal' in event) || event.ordinal !== entered.ordinal) return false;
     return event.kind === 'leave' || (event.kind === 'lease-test' && !event.isLive);
   });
-  let notice: Numbered<TraceEvent> | null = own ?? null;
+  let notice: Numbered<TraceEvent> | null = clientEntry ?? null;
   for (const { invoke, return: returned } of operations.values()) {
     if (returned === null || returned.index <= since) continue;
     const { operation, call, process } = invoke.event;

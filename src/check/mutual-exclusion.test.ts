@@ -90,9 +90,9 @@ test('a release under another grant of its client ends a grant, as does its own 
   const freed = [grant(0, 'alice', 1), grant(1, 'alice', 2)];
   const byClient = [...freed, release(3, 'alice', 1, { released: 2 })];
   expect(verdictOn(claim, [...byClient, grant(4, 'bob', 3)]).kind).toBe('valid');
-  const foreign = [grant(11, 'bob', 2), release(12, 'alice', 1, { released: 2 })];
+  const grants = [grant(11, 'bob', 2), release(12, 'alice', 1, { released: 2 })];
   const late = release(14, 'bob', 2, { released: 0 });
-  expect(verdictOn(claim, [...foreign, late, grant(15, 'carol', 3)]).kind).toBe('valid');
+  expect(verdictOn(claim, [...grants, late, grant(15, 'carol', 3)]).kind).toBe('valid');
 });
 
 describe('two grants of one client', () => {
@@ -200,11 +200,11 @@ test('the clock fault or partition of the second client is part of the evidence'
   const fast = fault(0, 'clock', 'bob', { target: 'step', amount: 20_000 });
   const stolen = breachOf(claim, [fast, grant(1, 'alice', 1), grant(5, 'bob', 2)]);
   expect(stolen.evidence).toEqual(['0 clock', '1 earlier grant', '2 later grant']);
-  const cut = fault(2, 'partition', 'bob', { processes: ['bob', 'lock'], untilMs: 9 });
+  const partition = fault(2, 'partition', 'bob', { processes: ['bob', 'lock'], untilMs: 9 });
   const other = fault(2, 'partition', 'bob', { processes: ['bob', 'store'], untilMs: 9 });
   const past = fault(0, 'partition', 'bob', { processes: ['bob', 'lock'], untilMs: 1 });
   const paused = fault(2, 'pause', 'bob', { untilMs: 3 });
-  const events = [past, grant(1, 'alice', 1), cut, other, paused];
+  const events = [past, grant(1, 'alice', 1), partition, other, paused];
   const standby = grant(5, 'bob', 2, { process: 'lock-standby' });
   expect(breachOf(claim, [...events, standby]).evidence).toEqual([
     '1 earlier grant',
@@ -324,10 +324,10 @@ test('a lease that its server ends early is described as ended from then on', ()
 
 describe('a key that its holder took', () => {
   const taking = 'alice/1/set/1/request';
-  const own = { process: 'alice', message: '', untilUs: null } as const;
+  const byClient = { process: 'alice', message: '', untilUs: null } as const;
   const inside = [
     keyChange(1, 'alice', { message: taking, untilUs: 50_000 }),
-    grant(2, 'alice', 1, own),
+    grant(2, 'alice', 1, byClient),
     enter(2, 'alice', 1, 1e12),
   ];
   const byBob = (ms: number, more: Parameters<typeof keyChange>[2]): TraceEvent =>
@@ -346,7 +346,7 @@ describe('a key that its holder took', () => {
     const left = [...inside, leave(4, 'alice', 1)];
     expect(verdictOn(claim, [...left, stolen]).kind).toBe('valid');
     // A later section of the client uses the same key.
-    const again = [grant(6, 'alice', 2, own), enter(6, 'alice', 2, 1e12)];
+    const again = [grant(6, 'alice', 2, byClient), enter(6, 'alice', 2, 1e12)];
     expect(breachOf(claim, [...left, ...again, stolen]).rule).toBe('overwrote-key');
   });
 });
@@ -357,13 +357,13 @@ test('neither a renewal that is over when handled nor one of a key revives a gra
     renew(15, 'alice', 1, { sentAtUs: sentAtMs * 1000, untilUs: (sentAtMs + 10) * 1000 });
   expect(breachOf(claim, [mine, next, renewal(12)]).rule).toBe('revived-while-live');
   expect(verdictOn(claim, [mine, next, renewal(5)]).kind).toBe('valid');
-  const own = (client: string) => ({ process: client, message: '' });
+  const byClient = (client: string) => ({ process: client, message: '' });
   const keyed = [
     keyChange(0, 'alice'),
-    grant(1, 'alice', 1, own('alice')),
+    grant(1, 'alice', 1, byClient('alice')),
     enter(1, 'alice', 1, 10),
     keyChange(11, 'bob'),
-    grant(12, 'bob', 2, own('bob')),
+    grant(12, 'bob', 2, byClient('bob')),
     enter(12, 'bob', 2, 21),
     renew(15, 'alice', 1, { process: 'alice', message: '' }),
   ].map(

@@ -28,9 +28,9 @@ import {
   reasonPhrase,
   type Sentences,
 } from './explanation.ts';
-import { isOwnGrant, isQuorumGrant } from './holders.ts';
-import { areRivals, isForeign, promisedUntilUs } from './leases.ts';
-import { entryPhrase, foreignKeyChange, isDenial, judgeKeys, takingUnder } from './lock-keys.ts';
+import { isClientGrant, isQuorumGrant } from './holders.ts';
+import { areRivals, isByNonOwner, promisedUntilUs } from './leases.ts';
+import { entryPhrase, isDenial, judgeKeys, nonOwnerKeyChange, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -42,7 +42,7 @@ export const mutualExclusion: Claim = defineClaim({
   rules: {
     'granted-while-live': grantedWhileLive,
     'revived-while-live': revivedWhileLive,
-    'overwrote-key': foreignKeyChange,
+    'overwrote-key': nonOwnerKeyChange,
   },
   judge: (indexed, { driftPpm }) =>
     allOf<Rule | 'overwrote-key'>(
@@ -74,7 +74,7 @@ interface LeaseHold {
   readonly sentAtUs: number;
   readonly endUs: number;
   /** Another client's release that the service applied to this grant. */
-  readonly foreign: Numbered<Release> | null;
+  readonly nonOwnerRelease: Numbered<Release> | null;
 }
 
 function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findings<Rule> {
@@ -153,8 +153,8 @@ function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
   const { sentAtUs } = grant.event;
   const endUs = grant.keys === null ? endOf(grant.event, driftPpm) : Number.POSITIVE_INFINITY;
   const renewal = null;
-  const foreign = null;
-  return { grant, renewal, sentAtUs, endUs, foreign };
+  const nonOwnerRelease = null;
+  return { grant, renewal, sentAtUs, endUs, nonOwnerRelease };
 }
 
 /** Returns true if a section other than the one that asks is inside. */
@@ -213,8 +213,8 @@ function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<
   holds.delete(under);
   const touched = holds.get(released);
   if (touched === undefined) return;
-  if (!isForeign(lock, release.event, touched.grant)) holds.delete(released);
-  else holds.set(released, changed(touched, { foreign: release }));
+  if (!isByNonOwner(lock, release.event, touched.grant)) holds.delete(released);
+  else holds.set(released, changed(touched, { nonOwnerRelease: release }));
 }
 
 /** A client gives up a grant from a quorum by itself when its own validity time has passed. */
@@ -243,8 +243,8 @@ function isRevivedBy({ endUs }: LeaseHold, renewal: Renew, driftPpm: number): bo
 /** Copies field by field for speed, since a lease may be extended often. */
 function changed(hold: LeaseHold, change: Partial<LeaseHold>): LeaseHold {
   const { renewal = hold.renewal, sentAtUs = hold.sentAtUs } = change;
-  const { endUs = hold.endUs, foreign = hold.foreign } = change;
-  return { grant: hold.grant, renewal, sentAtUs, endUs, foreign };
+  const { endUs = hold.endUs, nonOwnerRelease = hold.nonOwnerRelease } = change;
+  return { grant: hold.grant, renewal, sentAtUs, endUs, nonOwnerRelease };
 }
 
 function endOf({ sentAtUs, ttlUs, untilUs }: Grant | Renew, driftPpm: number): number {
@@ -262,24 +262,24 @@ function breachBetween(
     readonly renewal?: Numbered<Renew>;
   },
 ): Breach<Rule> {
-  const { grant, foreign } = earlier;
+  const { grant, nonOwnerRelease } = earlier;
   const before = at.later?.between[1] ?? at.index;
   const keyEnd = grant.keys?.ends.findLast(({ index, change: { event } }) => {
     return index < before && event.change !== 'taken' && event.change !== 'prolonged';
   });
   const by = keyEnd?.change.event.client ?? '';
-  const isForeign = by !== '' && by !== grant.event.client;
+  const isByOther = by !== '' && by !== grant.event.client;
   const parts = {
     'earlier grant': grant,
     renewal: at.renewal ?? earlier.renewal,
-    'foreign release': foreign ?? (isForeign ? keyEnd?.change : null),
-    'key end': isForeign ? null : keyEnd?.change,
+    'foreign release': nonOwnerRelease ?? (isByOther ? keyEnd?.change : null),
+    'key end': isByOther ? null : keyEnd?.change,
     why: reasonFor(indexed, grant, at.later),
     'later grant': at.later,
     taking: takingUnder(at.later),
   };
   return breachShown(rule, parts, [
-    ...causesOfRelease(indexed, foreign),
+    ...causesOfRelease(indexed, nonOwnerRelease),
     ...causesSince(indexed, grant, at),
     ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
   ]);
@@ -297,11 +297,11 @@ function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null)
 function grantedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
-  const foreign = shown.find('foreign release', 'release');
+  const nonOwnerRelease = shown.find('foreign release', 'release');
   const ended = shown.find('key end', 'key-change') ?? shown.find('foreign release', 'key-change');
   const freed =
-    foreign !== undefined
-      ? `, and ${foreignPhrase(shown, foreign)}`
+    nonOwnerRelease !== undefined
+      ? `, and ${nonOwnerPhrase(shown, nonOwnerRelease)}`
       : ended === undefined
         ? ''
         : `, and ${ended.client || ended.process} had ${ended.change} \`${ended.key}\` ${at(ended)}`;
@@ -309,14 +309,14 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
   // If only its client reports a lease, that client's clock ended it.
-  const ender = isOwnGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
+  const ender = isClientGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
   const live = isOver
     ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
     : `${letter} was live (${endPhrase(counted)})`;
   const [holder, taker] = holdersOf(shown.trace, earlier, later);
   const whose = isOver ? `before ${holder}'s ttl was over` : `while ${holder} held it`;
   const { lock } = later;
-  const got = isOwnGrant(later)
+  const got = isClientGrant(later)
     ? `${taker} entered \`${lock}\``
     : `\`${lock}\` granted to ${taker}`;
   return {
@@ -335,7 +335,7 @@ function deniedPhrase(shown: Contradiction): string {
   return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
 }
 
-function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
+function nonOwnerPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
   const meant = `${client}'s release under ${shown.letterOf(under)}`;
   return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
 }

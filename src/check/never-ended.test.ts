@@ -21,7 +21,7 @@ import {
 const HEALED: TraceEvent = { kind: 'healed', atUs: 60_000 };
 const OPEN: SectionEnd = { kind: 'open', wait: null };
 const RETURNED: SectionEnd = { kind: 'returned', atUs: 50_000, isUnguarded: false };
-const CUT: Ending = { kind: 'cut', limit: 'end' };
+const TRUNCATED: Ending = { kind: 'cut', limit: 'end' };
 
 function runOf(section: string, end: SectionEnd, beganMs = 0): SectionRun {
   return { process: section.split('/')[0] ?? '', section, beganUs: beganMs * 1000, end };
@@ -108,13 +108,16 @@ test('a section without events is named all the same', () => {
 
 test('a cut-off run breaks the claim 2 × ttl + slack after healing and the section’s start', () => {
   const at = (endMs: number, beganMs = 0, events: readonly TraceEvent[] = [HEALED]) =>
-    verdictOn(traceWith(events, [runOf('alice/1', OPEN, beganMs)], CUT), 'progress', endMs * 1000)
-      .kind;
+    verdictOn(
+      traceWith(events, [runOf('alice/1', OPEN, beganMs)], TRUNCATED),
+      'progress',
+      endMs * 1000,
+    ).kind;
   expect([at(80.999), at(81)]).toEqual(['unknown', 'invalid']);
   expect([at(90.999, 70), at(91, 70)]).toEqual(['unknown', 'invalid']);
   expect(at(1000, 0, [])).toBe('unknown');
   const probe = { process: 'probe', section: 'probe/1', beganUs: 0, end: OPEN };
-  expect(verdictOn(traceWith([HEALED], [probe], CUT)).kind).toBe('unknown');
+  expect(verdictOn(traceWith([HEALED], [probe], TRUNCATED)).kind).toBe('unknown');
   expect(verdictOn(traceWith([HEALED], [probe])).kind).toBe('invalid');
   const events = traceWith([HEALED], [runOf('alice/1', OPEN)], { kind: 'cut', limit: 'maxEvents' });
   expect(verdictOn(events).kind).toBe('unknown');

@@ -274,11 +274,11 @@ function updateLost(shown: Contradiction): Sentences {
   const over = shown.need('overwriting write', 'write');
   const base = read === undefined ? '' : `${shown.accessPhrase(read)}, and `;
   if (lost?.refusal?.kind === 'stamp') {
-    const told = `, and was told that it was accepted: its increment is gone`;
+    const acceptedText = `, and was told that it was accepted: its increment is gone`;
     return {
       headline: `Acknowledged increment ignored by ${shown.systemOr(over.store ?? over.process)}`,
       next: `${base}${shown.accessPhrase(over)}`,
-      however: `${shown.latePhrase(lost)}, where a later one stood${told}`,
+      however: `${shown.latePhrase(lost)}, where a later one stood${acceptedText}`,
     };
   }
   const noun = lost?.adds === null ? 'update' : 'increment';

@@ -93,8 +93,8 @@ test('releasing an unknown grant of its own is not a release by a non-owner', ()
   const ended = release(4, 'alice', 0, { released: 1, message: 'alice/1/withdraw/1/request' });
   const events = [...orphaned, takesBack, ended];
   expect(verdictOn('owner-only-release', events)).toMatchObject({ kind: 'valid', exercised: 0 });
-  const foreign = [...orphaned, { ...ended, client: 'bob' }];
-  expect(verdictOn('owner-only-release', foreign)).toMatchObject({ kind: 'invalid' });
+  const byOther = [...orphaned, { ...ended, client: 'bob' }];
+  expect(verdictOn('owner-only-release', byOther)).toMatchObject({ kind: 'invalid' });
 });
 
 describe('on a server that keeps keys', () => {

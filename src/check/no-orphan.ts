@@ -213,10 +213,10 @@ function isKeyLeftBehind(
   denial: Denial,
 ): boolean {
   const { client, key, message } = taking.event;
-  const own = later.filter(({ event }) => event.client === client);
-  const again = own.find(({ event }) => event.change === 'taken' && event.isDone);
+  const ofClient = later.filter(({ event }) => event.client === client);
+  const again = ofClient.find(({ event }) => event.change === 'taken' && event.isDone);
   const before = again?.index ?? Number.POSITIVE_INFINITY;
-  if (own.some(({ event, index }) => event.change !== 'taken' && index < before)) return false;
+  if (ofClient.some(({ event, index }) => event.change !== 'taken' && index < before)) return false;
   if (hasCrashed(indexed, { client, message, before: denial.denial.index })) return false;
   if (entersBy(indexed, { taking, unanswered, later })) return false;
   return !isGivenBack(indexed, { client, lock: key, unanswered, again });
@@ -260,12 +260,12 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const denial = shown.need('denial', 'return');
   const { client, key, message, untilUs } = taking;
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
-  const isOwn = asked.process === client;
-  const whose = isOwn ? 'its own client' : asked.process;
+  const isByClient = asked.process === client;
+  const whose = isByClient ? 'its own client' : asked.process;
   // In the section that had no answer, the client or its driver sends the command again.
   const again = sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
-  const did = isOwn ? again : 'asked';
-  const by = isOwn ? 'its own key' : `the key of ${client}`;
+  const did = isByClient ? again : 'asked';
+  const by = isByClient ? 'its own key' : `the key of ${client}`;
   return {
     headline: `\`${key}\` kept from ${whose} by a key that ${client} never heard of`,
     next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,

@@ -36,9 +36,9 @@ test('a write that is accepted after its client learned of the release breaks th
 });
 
 test('a write that arrives before the answer to the release is in time', () => {
-  const [first, second, third, fourth, told] = released;
-  if (!first || !second || !third || !fourth || !told) throw new Error('the trace is too short');
-  const events = [first, second, third, fourth, write(5.5, 'alice', 1, 1), told];
+  const [first, second, third, fourth, fifth] = released;
+  if (!first || !second || !third || !fourth || !fifth) throw new Error('the trace is too short');
+  const events = [first, second, third, fourth, write(5.5, 'alice', 1, 1), fifth];
   expect(verdictOn('no-write-after-release', events)).toMatchObject({
     kind: 'valid',
     exercised: 0,
@@ -61,8 +61,8 @@ test('a write after the first of two answers to a release breaks the claim', () 
 
 test('a release without an answer, or with another answer, is not acknowledged', () => {
   const wrote = write(8, 'alice', 1, 1);
-  const [granted, , , gone, told] = released;
-  if (granted === undefined || gone === undefined || told === undefined) throw new Error();
+  const [granted, , , gone, fifth] = released;
+  if (granted === undefined || gone === undefined || fifth === undefined) throw new Error();
   const called = invoke(4, 'alice/1/release');
   const empty = { ...answer(6, 'alice/1/release', { kind: 'released' }), answer: null };
   const refused = answer(6, 'alice/1/release', { kind: 'refused', highest: 0 });

@@ -17,11 +17,11 @@ export const noWriteAfterRelease: Claim = defineClaim({
   rules: { 'write-after-release': writeAfterRelease },
   judge: (indexed) =>
     inAll(indexed.places, (place) => {
-      const told = toldReleased(indexed, place);
-      if (told.size === 0) return { exercised: 0 };
+      const acknowledged = acknowledgedReleases(indexed, place);
+      if (acknowledged.size === 0) return { exercised: 0 };
       return inAll(place.accesses, (access) => {
         const { event, index } = access;
-        const answer = told.get(event.under);
+        const answer = acknowledged.get(event.under);
         const isWrite = event.kind === 'write' && event.value !== null;
         if (!isWrite || answer === undefined || index < answer.index) return { exercised: 0 };
         if (!event.isAccepted) return { exercised: 1 };
@@ -37,23 +37,23 @@ export const noWriteAfterRelease: Claim = defineClaim({
  * Maps each grant number to the return that acknowledged the grant's release to its client.
  * Contains only grants with a later write, so it is usually empty.
  */
-function toldReleased(
+function acknowledgedReleases(
   indexed: TraceIndex,
   { resource, accesses }: PlaceLog,
 ): ReadonlyMap<number, Numbered<object>> {
-  const told = new Map<number, Numbered<object>>();
+  const acknowledged = new Map<number, Numbered<object>>();
   const lastWrites = new Map<number, number>();
   for (const { event, index } of accesses) {
     if (event.kind === 'write') lastWrites.set(event.under, index);
   }
   for (const { event, index } of indexed.locks.get(resource)?.entries ?? []) {
-    if (event.kind !== 'release' || event.under === 0 || told.has(event.under)) continue;
+    if (event.kind !== 'release' || event.under === 0 || acknowledged.has(event.under)) continue;
     if (index > (lastWrites.get(event.under) ?? -1)) continue;
     const answer = indexed.operations.get(operationOf(event.message))?.return;
     if (answer?.event.outcome !== 'ok' || answer.event.answer?.kind !== 'released') continue;
-    told.set(event.under, answer);
+    acknowledged.set(event.under, answer);
   }
-  return told;
+  return acknowledged;
 }
 
 function writeAfterRelease(shown: Contradiction): Sentences {

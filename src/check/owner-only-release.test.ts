@@ -53,8 +53,11 @@ test('a change under an unknown grant, or one that is not the latest, exercises 
   expect(verdictOn(claim, [release(2, 'bob', 7, none)])).toMatchObject({ exercised: 1 });
   const late = [grant(0, 'alice', 1), grant(1, 'bob', 2), release(2, 'alice', 1, none)];
   expect(verdictOn(claim, late)).toMatchObject({ kind: 'valid', exercised: 1 });
-  const own = [grant(0, 'alice', 1), release(1, 'alice', 7, { ...none, process: 'alice' })];
-  expect(verdictOn(claim, own)).toMatchObject({ kind: 'valid', exercised: 0 });
+  const clientGrants = [
+    grant(0, 'alice', 1),
+    release(1, 'alice', 7, { ...none, process: 'alice' }),
+  ];
+  expect(verdictOn(claim, clientGrants)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
 test('a release of another’s grant is shown with faults of its client and the lock server', () => {

@@ -10,7 +10,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
-import { foreignKeyChange, granteePhrase, judgeKeys } from './lock-keys.ts';
+import { granteePhrase, judgeKeys, nonOwnerKeyChange } from './lock-keys.ts';
 import { unansweredCall } from './no-orphan.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
@@ -21,10 +21,10 @@ export const ownerOnlyRelease: Claim = defineClaim({
   source: 'redis.io, Distributed Locks: delete only what is one’s own',
   hazard: 'releases and renews that named a grant that was over',
   rules: {
-    'foreign-release': foreignRelease,
-    'foreign-renewal': foreignRenewal,
-    'foreign-key-removal': foreignKeyChange,
-    'foreign-key-renewal': foreignKeyChange,
+    'foreign-release': nonOwnerRelease,
+    'foreign-renewal': nonOwnerRenewal,
+    'foreign-key-removal': nonOwnerKeyChange,
+    'foreign-key-renewal': nonOwnerKeyChange,
   },
   judge: (indexed) =>
     allOf(
@@ -39,7 +39,8 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
       if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
       // A client that is its own service reports only itself; its servers' changes are unknown.
       if (event.process === event.client) return { exercised: 0 };
-      if (event.kind === 'release' && endsOwnOrphan(indexed, lock, event)) return { exercised: 0 };
+      if (event.kind === 'release' && endsOrphanOfClient(indexed, lock, event))
+        return { exercised: 0 };
       const change = { event, index, latest };
       const meant = lock.byNumber.get(event.under);
       const isCurrent = meant !== undefined && meant === latest;
@@ -47,13 +48,13 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
       const touched = event.kind === 'release' ? event.released : event.extended;
       if (touched === 0 || touched === event.under) return { exercised };
       const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
-      return { exercised, breach: foreignBreach(indexed, rule, { lock, change, touched }) };
+      return { exercised, breach: nonOwnerBreach(indexed, rule, { lock, change, touched }) };
     }),
   );
 }
 
 /** Returns true if the client withdrew a request that had been granted without its knowledge. */
-function endsOwnOrphan(
+function endsOrphanOfClient(
   indexed: TraceIndex,
   lock: LockLog,
   { client, under, released }: Release,
@@ -66,7 +67,7 @@ function endsOwnOrphan(
  * Creates the breach for a message that changed grant `touched` but meant another, with the faults
  * that delayed it.
  */
-export function foreignBreach<Rule extends string>(
+export function nonOwnerBreach<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,
   shown: {
@@ -88,7 +89,7 @@ export function foreignBreach<Rule extends string>(
   return breachShown(rule, parts, causesIn(indexed, span));
 }
 
-function foreignRelease(shown: Contradiction): Sentences {
+function nonOwnerRelease(shown: Contradiction): Sentences {
   const release = shown.need('release', 'release');
   const meant = `${release.client}'s release under ${shown.letterOf(release.under)}`;
   const ended = `ended ${shown.letterOf(release.released)}`;
@@ -99,7 +100,7 @@ function foreignRelease(shown: Contradiction): Sentences {
   };
 }
 
-export function foreignRenewal(shown: Contradiction): Sentences {
+export function nonOwnerRenewal(shown: Contradiction): Sentences {
   const renewal = shown.need('renewal', 'renew');
   const meant = `${renewal.client}'s renew under ${shown.letterOf(renewal.under)}`;
   const extended = `extended ${shown.letterOf(renewal.extended)}`;

@@ -48,10 +48,11 @@ test('a probe that is granted later than twice the ttl plus the slack breaks the
 });
 
 test('a probe that notes its own grant may enter late, but must send its write', () => {
-  const own = (ms: number): TraceEvent => grant(ms, 'probe', 1, { process: 'probe', message: '' });
-  const { words } = breachOf('progress', [...askedAfterWrite, own(101)], planned);
+  const clientGrant = (ms: number): TraceEvent =>
+    grant(ms, 'probe', 1, { process: 'probe', message: '' });
+  const { words } = breachOf('progress', [...askedAfterWrite, clientGrant(101)], planned);
   expect(words).toContain('Then probe entered under A at 101 ms, after healing');
-  expect(verdictOn('progress', [...asked, own(500)])).toMatchObject({
+  expect(verdictOn('progress', [...asked, clientGrant(500)])).toMatchObject({
     kind: 'valid',
     exercised: 1,
   });
@@ -61,7 +62,11 @@ describe('a key that keeps the probe out', () => {
   /** Alice takes a key at 1 ms; the probe asks from 100 ms on, and never enters. */
   const keptOut = (more: Partial<KeyChange>, ...later: readonly TraceEvent[]): Verdict => {
     const key = { holder: 'alice', taking: 'alice/1/acquire/1/request', ...more };
-    const taken = [keyChange(1, 'alice', key), grant(2, 'alice', 1, OWN), enter(2, 'alice', 1, 99)];
+    const taken = [
+      keyChange(1, 'alice', key),
+      grant(2, 'alice', 1, BY_CLIENT),
+      enter(2, 'alice', 1, 99),
+    ];
     const sections = [
       { process: 'probe', section: 'probe/1', beganUs: 100_000, end: UNGUARDED },
     ] as const;
@@ -69,7 +74,7 @@ describe('a key that keeps the probe out', () => {
     const [verdict = expect.fail('there is no verdict')] = judge(trace, terms, ['progress']);
     return verdict;
   };
-  const OWN = { process: 'alice', message: '', untilUs: null } as const;
+  const BY_CLIENT = { process: 'alice', message: '', untilUs: null } as const;
   const UNGUARDED = { kind: 'returned', atUs: 150_000, isUnguarded: true } as const;
   const prolonged = (ms: number, key = 'db'): KeyChange =>
     keyChange(ms, 'alice', {
@@ -108,11 +113,11 @@ describe('a key that keeps the probe out', () => {
   test('leaves the claim unknown if the run was cut off before the probe’s time was over', () => {
     const open = { kind: 'open', wait: null } as const;
     const key = keyChange(1, 'alice', { holder: 'alice', untilUs: null });
-    const own = [key, grant(2, 'alice', 1, OWN), enter(2, 'alice', 1, 99)];
+    const entered = [key, grant(2, 'alice', 1, BY_CLIENT), enter(2, 'alice', 1, 99)];
     const kindAt = (endMs: number): string => {
       const sections = [{ process: 'probe', section: 'probe/1', beganUs: 100_000, end: open }];
-      const events = [...own, ...asked, fault(endMs, 'pause', 'bob', { untilMs: endMs })];
-      const trace = { ...traceOf(events, cut), sections };
+      const events = [...entered, ...asked, fault(endMs, 'pause', 'bob', { untilMs: endMs })];
+      const trace = { ...traceOf(events, truncated), sections };
       return judge(trace, terms, ['progress'])[0]?.kind ?? '';
     };
     expect([kindAt(121), kindAt(121.001)]).toEqual(['unknown', 'invalid']);
@@ -120,7 +125,7 @@ describe('a key that keeps the probe out', () => {
 
   test('exercises the claim if the probe enters', () => {
     const entered = [
-      grant(110, 'probe', 2, { ...OWN, process: 'probe' }),
+      grant(110, 'probe', 2, { ...BY_CLIENT, process: 'probe' }),
       enter(110, 'probe', 1, 999),
     ];
     expect(keptOut({}, ...entered)).toMatchObject({ kind: 'valid', exercised: 2 });
@@ -148,10 +153,10 @@ test('a lock that a crashed holder keeps forever is never granted to the probe',
 });
 
 test('a run that was cut off before the deadline proves nothing', () => {
-  const cut = { kind: 'cut', limit: 'maxEvents' } as const;
-  const [verdict] = judge(traceOf(asked, cut), terms, ['progress']);
+  const truncated = { kind: 'cut', limit: 'maxEvents' } as const;
+  const [verdict] = judge(traceOf(asked, truncated), terms, ['progress']);
   expect(verdict).toMatchObject({ kind: 'unknown' });
-  const [late] = judge(traceOf([...asked, healed(200)], cut), terms, ['progress']);
+  const [late] = judge(traceOf([...asked, healed(200)], truncated), terms, ['progress']);
   expect(late).toMatchObject({ kind: 'invalid', rule: 'probe-not-granted' });
 });
 
@@ -170,8 +175,8 @@ test('a probe need not send a write if its section has none, or if the run was c
   expect(verdictOn('progress', granted, planned).kind).toBe('valid');
   const events = [...askedAfterWrite, grant(101, 'probe', 1)];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
-  const cut = { kind: 'cut', limit: 'maxEvents' } as const;
-  const [verdict] = judge(traceOf(events, cut), { ...terms, ...planned }, ['progress']);
+  const truncated = { kind: 'cut', limit: 'maxEvents' } as const;
+  const [verdict] = judge(traceOf(events, truncated), { ...terms, ...planned }, ['progress']);
   expect(verdict).not.toMatchObject({ kind: 'invalid' });
 });
 
@@ -282,7 +287,7 @@ test('a grant that the probe notes itself counts, whatever its servers call the 
   expect(breachOf('progress', [healed(100), asks, given]).rule).toBe('probe-not-granted');
 });
 
-const cut = { kind: 'cut', limit: 'maxEvents' } as const;
+const truncated = { kind: 'cut', limit: 'maxEvents' } as const;
 const served = [...asked, grant(101, 'probe', 1)];
 const no = { isAccepted: false };
 
@@ -298,15 +303,15 @@ test('the time of a probe runs from its first attempt, end included', () => {
   expect(rulesOf([...asked, acquire(110, 'probe/1/acquire-2'), grant(121, 'probe', 1)])).toBe(
     'valid 1',
   );
-  const [verdict] = judge(traceOf([...asked, healed(121)], cut), terms, ['progress']);
+  const [verdict] = judge(traceOf([...asked, healed(121)], truncated), terms, ['progress']);
   expect(verdict).toMatchObject({ kind: 'unknown' });
 });
 
 test('a write of another client does not count as the probe’s write', () => {
   const others = [invoke(102, 'alice/2/write'), accepted(103, 'alice/2/write')];
   expect(rulesOf([...served, ...others], planned)).toBe('probe-did-not-write');
-  const own = [invoke(102, 'probe/1/write'), accepted(103, 'probe/1/write')];
-  expect(rulesOf([...served, ...own], planned)).toBe('valid 1');
+  const writes = [invoke(102, 'probe/1/write'), accepted(103, 'probe/1/write')];
+  expect(rulesOf([...served, ...writes], planned)).toBe('valid 1');
 });
 
 test('only the first write of a probe to each store, or its repetition, must be accepted', () => {
@@ -320,7 +325,7 @@ test('only the first write of a probe to each store, or its repetition, must be 
   const asks = [...served, invoke(102, 'probe/1/write'), again];
   expect(rulesOf([...asks, accepted(104, 'probe/1/write-2')])).toBe('valid 1');
   expect(rulesOf(asks)).toBe('probe-unheard');
-  const [verdict] = judge(traceOf(asks, cut), terms, ['progress']);
+  const [verdict] = judge(traceOf(asks, truncated), terms, ['progress']);
   expect(verdict).toMatchObject({ kind: 'unknown' });
 });
 

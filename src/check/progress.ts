@@ -21,11 +21,11 @@ import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isOwnGrant, isQuorumGrant } from './holders.ts';
-import { impostorUnder } from './impostor.ts';
+import { isClientGrant, isQuorumGrant } from './holders.ts';
 import { isHeldAt } from './leases.ts';
 import { granteePhrase, keysKept } from './lock-keys.ts';
 import { judgeSections, neverEnded } from './never-ended.ts';
+import { staleClientUnder } from './stale-client.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
@@ -112,11 +112,11 @@ function staysHeld(
 ): grant is GrantLog {
   if (grant === undefined) return false;
   const grants = indexed.locks.get(grant.event.lock)?.grants ?? [];
-  const isAnew = grants.some(({ index }) => index > closed);
+  const isLater = grants.some(({ index }) => index > closed);
   const isGivenBack = grant.changes.some(
     ({ event, index }) => event.kind === 'release' && index > closed,
   );
-  return !isAnew && !isGivenBack;
+  return !isLater && !isGivenBack;
 }
 
 /** The first attempt of a probe to take a lock. */
@@ -164,14 +164,14 @@ function grantAsked(
   { operation, lock: name }: Asked,
 ): { readonly lock: LockLog | undefined; readonly grant: GrantLog | undefined } {
   const client = operation.invoke.event.process;
-  const isOwn = ({ event }: GrantLog): boolean => event.client === client;
+  const isOfClient = ({ event }: GrantLog): boolean => event.client === client;
   // A lock that the client takes itself, regardless of the name of the requests to its servers.
   const lock =
     indexed.locks.get(name) ??
     [...indexed.locks.values()].find(({ grants }) =>
-      grants.some((grant) => isOwn(grant) && isQuorumGrant(grant.event)),
+      grants.some((grant) => isOfClient(grant) && isQuorumGrant(grant.event)),
     );
-  return { lock, grant: lock?.grants.find(isOwn) };
+  return { lock, grant: lock?.grants.find(isOfClient) };
 }
 
 function breachOfWaiting(
@@ -181,7 +181,7 @@ function breachOfWaiting(
 ): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
-  if (grant !== undefined && (isOwnGrant(grant.event) || grant.event.atUs <= deadlineUs)) {
+  if (grant !== undefined && (isClientGrant(grant.event) || grant.event.atUs <= deadlineUs)) {
     return null;
   }
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
@@ -295,8 +295,8 @@ function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Finding
 /** Returns true if the latest grant of a lock may not be the last one that was given. */
 function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
   const { event } = grant;
-  const isOver = impostorUnder(indexed, event, new Map([[event.client, ttlUs]])) !== null;
-  if (isOver && isOwnGrant(event)) return true;
+  const isOver = staleClientUnder(indexed, event, new Map([[event.client, ttlUs]])) !== null;
+  if (isOver && isClientGrant(event)) return true;
   const grants = indexed.locks.get(event.lock)?.grants ?? [];
   // A grant with a higher token that entered earlier and is not known to be the older one.
   return grants.some(({ event: other, index, between: [, acquired] }) => {

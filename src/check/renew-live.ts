@@ -8,8 +8,8 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
-import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
-import { foreignBreach, foreignRenewal } from './owner-only-release.ts';
+import { judgeKeys, nonOwnerKeyChange } from './lock-keys.ts';
+import { nonOwnerBreach, nonOwnerRenewal } from './owner-only-release.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -19,9 +19,9 @@ export const renewLive: Claim = defineClaim({
   source: 'redis.io, Distributed Locks: extend only what is one’s own',
   hazard: 'renews handled when the grant that they mean was over',
   rules: {
-    'renewed-successor': foreignRenewal,
+    'renewed-successor': nonOwnerRenewal,
     'undid-release': undidRelease,
-    'renewed-foreign-key': foreignKeyChange,
+    'renewed-foreign-key': nonOwnerKeyChange,
   },
   judge: (indexed) =>
     allOf(judgeGrants(indexed), judgeKeys(indexed, { prolonged: 'renewed-foreign-key' })),
@@ -49,7 +49,7 @@ function breachBy(
   const touched = lock.byNumber.get(extended);
   if (touched === undefined) return null;
   if (extended !== under) {
-    return foreignBreach(indexed, 'renewed-successor', { lock, change, touched: extended });
+    return nonOwnerBreach(indexed, 'renewed-successor', { lock, change, touched: extended });
   }
   const release = touched.changes.findLast(
     ({ event, index }) => event.kind === 'release' && index < change.index,

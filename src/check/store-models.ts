@@ -63,41 +63,47 @@ export type ModelVerdict =
 
 /** The models, by the names that claims and stores use. */
 export const storeModels: ReadonlyMap<string, ModelDefinition> = new Map<string, ModelDefinition>([
-  ['register', own('register', 'a plain register', ({ value }) => register(value))],
-  ['counter', own('counter', 'a counter', ({ value }) => counter(value))],
+  ['register', customModel('register', 'a plain register', ({ value }) => register(value))],
+  ['counter', customModel('counter', 'a counter', ({ value }) => counter(value))],
   [
     'fenced-register',
-    own('fenced', 'a write is accepted iff its token is at least the highest', ({ value }) =>
-      fencedRegister({ initial: value }),
+    customModel(
+      'fenced',
+      'a write is accepted iff its token is at least the highest',
+      ({ value }) => fencedRegister({ initial: value }),
     ),
   ],
   [
     'fenced-register-strict',
-    own('fenced', 'a write is accepted iff its token is above the highest', ({ value }) =>
+    customModel('fenced', 'a write is accepted iff its token is above the highest', ({ value }) =>
       fencedRegister({ initial: value, isStrict: true }),
     ),
   ],
   [
     'fenced-register-with-reads',
-    own('fenced', 'a read registers its token too', ({ value }) => fencedRegisterWithReads(value)),
+    customModel('fenced', 'a read registers its token too', ({ value }) =>
+      fencedRegisterWithReads(value),
+    ),
   ],
   [
     'versioned-register',
-    own('versioned', 'each write raises the version by one', ({ value, version }) =>
+    customModel('versioned', 'each write raises the version by one', ({ value, version }) =>
       versionedRegister(value, version),
     ),
   ],
   [
     'cas-register',
-    own('cas', 'a write that names a version is accepted only over what its client read', (first) =>
-      casRegister(first.value),
+    customModel(
+      'cas',
+      'a write that names a version is accepted only over what its client read',
+      (first) => casRegister(first.value),
     ),
   ],
 ]);
 
-const ownModels: ReadonlySet<ModelDefinition> = new Set(storeModels.values());
+const builtInModels: ReadonlySet<ModelDefinition> = new Set(storeModels.values());
 
-function own<Calls extends string, C extends CallData>(
+function customModel<Calls extends string, C extends CallData>(
   calls: Calls,
   about: string,
   from: (first: FirstRow) => Model<Json, C>,
@@ -115,7 +121,7 @@ export function checkStore(
   }: { readonly first: FirstRow | null; readonly maxConfigurations: number },
 ): ModelVerdict {
   return asSeen(operations, { definition, first }, (seen, model) => {
-    const replayed = isOwn(definition) ? replayAsReturned(seen.history, model) : 'open';
+    const replayed = isCustomModel(definition) ? replayAsReturned(seen.history, model) : 'open';
     if (replayed === 'fits') return { kind: 'valid' };
     if (replayed !== 'open') return { kind: 'invalid', at: seen.sources[replayed] };
     return checkAgainst(seen, model, maxConfigurations);
@@ -160,8 +166,8 @@ function checkAgainst<C extends CallData>(
 }
 
 /** Returns true for a built-in model: its steps never throw, and its calls are created here. */
-export function isOwn(definition: ModelDefinition): boolean {
-  return ownModels.has(definition);
+export function isCustomModel(definition: ModelDefinition): boolean {
+  return builtInModels.has(definition);
 }
 
 /**

@@ -100,8 +100,8 @@ test('a token 0 among other tokens is judged like any token', () => {
 });
 
 test('a token is bound to the client that was given it, whatever its number', () => {
-  const foreign = write(14, 'bob', 1, 1, { token: 1 });
-  expect(breachOf('token-bound', [grant(0, 'alice', 1), foreign]).rule).toBe('token-foreign');
+  const otherWrite = write(14, 'bob', 1, 1, { token: 1 });
+  expect(breachOf('token-bound', [grant(0, 'alice', 1), otherWrite]).rule).toBe('token-foreign');
 });
 
 test('a write exercises the claim if it was sent after its lock was granted again', () => {

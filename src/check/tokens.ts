@@ -107,7 +107,7 @@ export const tokenBound: Claim = defineClaim({
   about: 'a write carries the token of the very acquisition that it belongs to',
   source: 'Burrows, Chubby (2006): the sequencer belongs to the acquisition',
   hazard: 'writes that left their client when its lock had already been granted anew',
-  rules: { 'token-foreign': tokenForeign },
+  rules: { 'token-foreign': tokenOfNonOwner },
   judge: (indexed) =>
     inAll(indexed.places, (place) =>
       inAll(place.accesses, (access) => {
@@ -115,11 +115,11 @@ export const tokenBound: Claim = defineClaim({
         if (access.event.kind !== 'write' || grant === undefined) return { exercised: 0 };
         const exercised = leftAfterSuccessor(indexed, access) ? 1 : 0;
         const { token, client } = access.event;
-        const isOwn =
+        const isTokenOfGrant =
           token === grant.event.token
             ? client === grant.event.client
             : grant.changes.some(({ event }) => event.kind === 'renew' && event.token === token);
-        if (isOwn) return { exercised };
+        if (isTokenOfGrant) return { exercised };
         const others = { 'other grant': tokenDonor(indexed, access) };
         const shown = { late: access, others };
         const breach = accessBreach(indexed, 'token-foreign', { write: access }, shown);
@@ -239,16 +239,16 @@ function tokenChanged(shown: Contradiction): Sentences {
   };
 }
 
-function tokenForeign(shown: Contradiction): Sentences {
+function tokenOfNonOwner(shown: Contradiction): Sentences {
   const write = shown.need('write', 'write');
   const other = shown.find('other grant', 'grant');
-  const own = shown.find('grant', 'grant');
+  const grant = shown.find('grant', 'grant');
   const letter = shown.letterOf(write.under);
   const origin =
     other === undefined ? 'no grant' : `${shown.letterOf(other.ordinal)}, not ${letter},`;
   return {
     headline: `Write of ${write.client} with a token that is not its grant's`,
-    next: own === undefined ? '' : `${letter} was given token ${own.token} ${at(own)}`,
+    next: grant === undefined ? '' : `${letter} was given token ${grant.token} ${at(grant)}`,
     however: `${shown.accessPhrase(write)}, and ${origin} brought that token`,
   };
 }

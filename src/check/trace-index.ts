@@ -38,7 +38,7 @@ import {
   type AcquisitionOrder,
   type AcquisitionOrders,
   earliestRequest,
-  isOwnGrant,
+  isClientGrant,
   type KeyHold,
   KeyHolds,
   type MessagesOf,
@@ -157,7 +157,7 @@ interface GrowingLock extends LockLog {
   orders: AcquisitionOrders | null;
   latest: GrowingGrant | null;
   /** True if programs report grants of this lock, as they enter. */
-  hasOwnGrants: boolean;
+  reportsGrants: boolean;
 }
 
 interface GrowingPlace extends PlaceLog {
@@ -193,12 +193,12 @@ const indexes = new WeakMap<Trace, TraceIndex>();
 export function indexTrace(trace: Trace): TraceIndex {
   const known = indexes.get(trace);
   if (known !== undefined) return known;
-  const indexed = indexAnew(trace);
+  const indexed = buildIndex(trace);
   indexes.set(trace, indexed);
   return indexed;
 }
 
-function indexAnew(trace: Trace): TraceIndex {
+function buildIndex(trace: Trace): TraceIndex {
   const growing: Growing = {
     locks: new Map(),
     places: [],
@@ -220,7 +220,7 @@ function indexAnew(trace: Trace): TraceIndex {
     if (event.kind === 'send' || event.kind === 'receive') continue;
     enter(growing, event, index);
   }
-  const reported = [...growing.locks.values()].filter(({ hasOwnGrants }) => hasOwnGrants);
+  const reported = [...growing.locks.values()].filter(({ reportsGrants }) => reportsGrants);
   if (reported.length > 0) {
     const messagesOf = messagesBySection(trace.events);
     const holds = new KeyHolds(growing.keyChanges, messagesOf);
@@ -398,7 +398,7 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
       leftAt: -1,
     };
     lock.latest = log;
-    if (isOwnGrant(event)) lock.hasOwnGrants = true;
+    if (isClientGrant(event)) lock.reportsGrants = true;
     grants.push(log);
     byNumber.set(event.ordinal, log);
   } else if (event.kind === 'renew') byNumber.get(event.extended)?.changes.push({ index, event });
@@ -422,7 +422,7 @@ function orderAcquisitions(
     growing.operations.get(operation)?.invoke.index ?? -1;
   for (const grant of grants) {
     const entry = growing.events[grant.index + 1];
-    if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
+    if (!isClientGrant(grant.event) || entry?.kind !== 'enter') continue;
     grant.keys = holds.of(grant, entry.section, grant.leftAt < 0 ? Infinity : grant.leftAt);
     for (const { event } of grant.keys?.takings ?? []) {
       addTo(growing.byTaking, event.message, grant);
@@ -461,7 +461,7 @@ function lockOf(growing: Growing, lock: string): GrowingLock {
     byNumber: new Map(),
     orders: { likeliest: REPORTED_ORDER, all: () => [REPORTED_ORDER] },
     latest: null,
-    hasOwnGrants: false,
+    reportsGrants: false,
   }));
 }
 

@@ -103,12 +103,20 @@ describe('a gzip file', () => {
     },
   );
 
-  const whole = gzipSync(readFileSync(fixture('kv-valid.txt')));
+  const compressed = gzipSync(readFileSync(fixture('kv-valid.txt')));
   test.each([
-    ['cut', whole.subarray(0, -12), 'this gzip file is broken: it ends too early, so it was cut'],
-    ['begun', whole.subarray(0, 5), 'this gzip file is broken: it ends too early, so it was cut'],
-    ['damaged', Buffer.from(whole).fill(7, 40, 80), 'this gzip file is broken: '],
-    ['twice', gzipSync(whole), 'the file is compressed twice; gunzip it first'],
+    [
+      'cut',
+      compressed.subarray(0, -12),
+      'this gzip file is broken: it ends too early, so it was cut',
+    ],
+    [
+      'begun',
+      compressed.subarray(0, 5),
+      'this gzip file is broken: it ends too early, so it was cut',
+    ],
+    ['damaged', Buffer.from(compressed).fill(7, 40, 80), 'this gzip file is broken: '],
+    ['twice', gzipSync(compressed), 'the file is compressed twice; gunzip it first'],
     ['tar', gzipSync(Buffer.alloc(1024)), 'this is a binary file, not a history'],
     ['empty', gzipSync(''), 'the file is empty'],
     ['latin', gzipSync(Buffer.from([0x7b, 0xe9, 0x7d])), 'no UTF-8'],

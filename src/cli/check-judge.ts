@@ -41,7 +41,7 @@ const MOST_VALID_DRAWN = 3;
 
 /** Judges a history. After an interruption, the remaining parts are unknown. */
 export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryReport {
-  const { model, isTold, format } = read;
+  const { model, isDetected, format } = read;
   const history = readFailures(read.history, model, options.failed);
   const parts = judgeParts(splitHistory(history, model), read, options);
   const worst: readonly Verdict[] = ['invalid', 'unknown'];
@@ -49,7 +49,7 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
     file: options.file,
     format: format.name,
     model: model.name,
-    isTold,
+    isDetected,
     operations: history.length,
     processes: new Set(history.map(({ client }) => client)).size,
     verdict: worst.find((verdict) => parts.some((part) => part.verdict === verdict)) ?? 'valid',
@@ -91,7 +91,7 @@ type Verdict = PartReport['verdict'];
 
 /** Returns notes about input that may not have been read as its author expects. */
 function notesOf(read: ReadHistory, file: string): string[] {
-  const { hiddenReads, keyedByPair, ignoredValues, mayBeCut, disorder } = read;
+  const { hiddenReads, keyedByPair, ignoredValues, mayBeTruncated, disorder } = read;
   const notes: string[] = [];
   if (disorder !== null) {
     const { line, column, afterLine, count } = disorder;
@@ -113,7 +113,7 @@ function notesOf(read: ReadHistory, file: string): string[] {
     const values = countOf(ignoredValues, 'operation');
     notes.push(`The value of ${values} says nothing: what names a lock is a text.`);
   }
-  if (mayBeCut) notes.push('The last line does not end with a newline: it may be cut short.');
+  if (mayBeTruncated) notes.push('The last line does not end with a newline: it may be cut short.');
   return notes;
 }
 
@@ -278,17 +278,18 @@ function reasonsOf(
   const reasons: Reasons<Json> = onlyCore
     ? { at: place, prefix: [], possible: [], core: findCore(history, model, place, limited) }
     : explainHistory(history, model, verdict, options);
-  const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
+  const toIndices = (places: readonly number[]): number[] =>
+    places.map((place) => indices[place] ?? 0);
   const { core } = reasons;
-  const possible = reasons.possible.map(({ order, witness, ...found }) => {
-    const seen = witness === undefined ? {} : { witness: indices[witness] ?? witness };
-    return { ...found, ...seen, order: whole(order) };
+  const possible = reasons.possible.map(({ order, example, ...found }) => {
+    const seen = example === undefined ? {} : { witness: indices[example] ?? example };
+    return { ...found, ...seen, order: toIndices(order) };
   });
   return {
     at,
-    prefix: whole(reasons.prefix),
+    prefix: toIndices(reasons.prefix),
     possible: possible.sort((left, right) => doubtOf(left, end, view) - doubtOf(right, end, view)),
-    core: { ...core, required: whole(core.required), optional: whole(core.optional) },
+    core: { ...core, required: toIndices(core.required), optional: toIndices(core.optional) },
   };
 }
 

@@ -89,19 +89,19 @@ describe('a mistake in the input', () => {
   });
 });
 
-const wholeLog = 'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3 :ok :read 12\n';
+const completeLog = 'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3 :ok :read 12\n';
 
 describe('a text log that ends without a line end', () => {
   const options = ['--model=register', '--init=1'];
   test('is judged, with a note, since its last value may be truncated', async () => {
-    const cut = await check(file('short.log', wholeLog.slice(0, -2)), ...options);
-    expect(cut).toMatchObject({ code: 0, err: '' });
-    expect(cut.out).toContain('it may be cut short');
+    const short = await check(file('short.log', completeLog.slice(0, -2)), ...options);
+    expect(short).toMatchObject({ code: 0, err: '' });
+    expect(short.out).toContain('it may be cut short');
   });
   test('differs from one that is complete', async () => {
-    const whole = await check(file('whole.log', wholeLog), ...options);
-    expect(whole.code).toBe(1);
-    expect(whole.out).not.toContain('cut short');
+    const complete = await check(file('whole.log', completeLog), ...options);
+    expect(complete.code).toBe(1);
+    expect(complete.out).not.toContain('cut short');
   });
 });
 

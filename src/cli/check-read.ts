@@ -44,7 +44,7 @@ export interface ReadHistory extends BuiltHistory {
   readonly marks: readonly RecordedMark[];
   readonly order: EventOrder;
   /** As in `HistoryReader`. */
-  readonly mayBeCut: boolean;
+  readonly mayBeTruncated: boolean;
   readonly disorder: TimeDisorder | null;
 }
 
@@ -115,9 +115,9 @@ class Reading {
     const built = builder.finish();
     if ('what' in built) this.fail(built.what, built);
     const { order = 'file' } = this.options;
-    const mayBeCut = reader.mayBeCut?.() ?? false;
+    const mayBeTruncated = reader.mayBeTruncated?.() ?? false;
     const disorder = reader.disorder?.() ?? null;
-    return { ...built, format, order, marks: reader.marks, mayBeCut, disorder };
+    return { ...built, format, order, marks: reader.marks, mayBeTruncated, disorder };
   }
 
   fail(what: string, { line, column }: FilePlace = FIRST): never {
@@ -239,11 +239,11 @@ export class PartView {
   around(at: number, chosen: readonly number[]): readonly number[] {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
     const must = new Set(chosen);
-    const room = Math.max(0, MOST_DRAWN - must.size);
+    const space = Math.max(0, MOST_DRAWN - must.size);
     const before = this.indicesOf(
       ({ invoke, outcome }, index) => invoke <= end && outcome !== 'fail' && !must.has(index),
     );
-    const others = lowest(room, before, (index) => -this.lastOf(index));
+    const others = lowest(space, before, (index) => -this.lastOf(index));
     return [...chosen, ...others].sort((left, right) => this.invokeOf(left) - this.invokeOf(right));
   }
 

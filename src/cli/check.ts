@@ -73,7 +73,7 @@ export function addCheck(command: Command, done: Done): void {
     .action(async (files: string[], flags: CheckFlags) => done(await checkFiles(files, flags)));
 }
 
-const OWN_FORMAT = `\
+const OPERATIONS_FORMAT = `\
     {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
     {"process":"alice","type":"ok","f":"write","answer":"refused"}
 
@@ -98,7 +98,7 @@ ${rows(aboutModels)}
 
 Formats:
 ${rows(new Map(formats.map(({ name, about }) => [name, about])))}
-${OWN_FORMAT}
+${OPERATIONS_FORMAT}
 
 Limits, each per history; past one of them the verdict is unknown:
   --time                begins with the first decision, after the file is read

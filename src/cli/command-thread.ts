@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { inRealTurn } from '../host/async/ambient.ts';
 import { endEndless } from '../host/async/endless.ts';
 import { capturedOutput } from '../host/async/printing.ts';
-import { tellWhereabouts } from '../host/async/whereabouts.ts';
+import { publishProgress } from '../host/async/progress-beacon.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { runProgram } from './program.ts';
 
@@ -14,7 +14,7 @@ export interface CommandSetting {
   readonly argv: readonly string[];
   readonly version: string;
   /** Shared memory in which the thread publishes its activity. */
-  readonly whereabouts: SharedArrayBuffer;
+  readonly beacon: SharedArrayBuffer;
   /** Properties of the terminal, which a thread cannot query. */
   readonly stdout: StreamSetting;
   readonly stderr: StreamSetting;
@@ -66,7 +66,7 @@ async function work(setting: CommandSetting): Promise<void> {
   redirect('stdout', setting.stdout);
   redirect('stderr', setting.stderr);
   capturedOutput.use();
-  tellWhereabouts(setting.whereabouts);
+  publishProgress(setting.beacon);
   endEndless((why) => say({ kind: 'lost', why }));
   port?.on('message', ({ signal }: CommandSignal) => {
     say({ kind: 'heard', isHeard: process.listenerCount(signal) > 0 });

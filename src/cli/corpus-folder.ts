@@ -15,10 +15,10 @@ import { keptOutcomeOf } from '../search/campaign/campaign.ts';
 import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import { DAMAGED } from '../search/campaign/setting.ts';
-import { admit, superfluousIn } from '../search/corpus/entry.ts';
+import { addIfNew, superfluousIn } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
-import { changeWhole, createWhole } from '../search/corpus/write-whole.ts';
+import { changeAtomically, createAtomically } from '../search/corpus/write-atomically.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { countOf, FENCEPOST, shellWords } from '../text/prose.ts';
@@ -180,7 +180,7 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   const { outcome } = result;
   if (outcome !== 'reproduced') {
     const why = `${outcome}, so nothing was kept`;
-    tell({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
+    printAdded({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
     return worstOf(exitsOfKept([{ file, outcome, expected: 'reproduced', divergedAt: null }]));
   }
   const corpus = options.corpus ?? folderToKeepIn(loaded.plan.scenario);
@@ -188,7 +188,7 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   const { cause } = result;
   const kept = keptAs(loaded, cause === null ? { claim, outcome } : { claim, outcome, cause });
   const added = await retrying(() => addOnce(kept, loaded, result, { ...options, corpus }));
-  tell(added, { file, result, loaded }, terminal);
+  printAdded(added, { file, result, loaded }, terminal);
   return added.status === 'refused' ? exits.usage : exits.met;
 }
 
@@ -244,12 +244,12 @@ async function addOnce(
     if (other.kind === 'replayed') entries.push(entryOf(other));
   }
   const signature = signatureOf(loaded.plan, result.verdict);
-  const admission = admit({ plan: kept.plan, signature }, entries);
+  const admission = addIfNew({ plan: kept.plan, signature }, entries);
   switch (admission.kind) {
     case 'new': {
       const file = freeName(options.corpus, kept.plan, result.claim);
       const isCreated = allowed(`${file}:1:1: cannot be written`, () =>
-        createWhole(file, kept.text),
+        createAtomically(file, kept.text),
       );
       return isCreated ? { status: 'added', file, why: null } : null;
     }
@@ -275,7 +275,9 @@ async function addOnce(
  */
 function changed(file: string, entries: readonly FiledEntry[], text: string | null): boolean {
   const before = entries.find((entry) => entry.file === file)?.text ?? '';
-  const change = allowed(`${file}:1:1: cannot be written`, () => changeWhole(file, before, text));
+  const change = allowed(`${file}:1:1: cannot be written`, () =>
+    changeAtomically(file, before, text),
+  );
   if (change.kind !== 'reserved') return change.kind === 'done';
   throw new UserError([
     `${file}:1:1: another process is changing it; if none is, it was killed: delete ${change.by}`,
@@ -291,7 +293,7 @@ function freeName(folder: string, plan: Plan, claim: string): string {
   }
 }
 
-function tell(
+function printAdded(
   added: Added,
   { file, result, loaded }: { file: string; result: KeptReplay; loaded: PlanFile },
   terminal: Terminal,

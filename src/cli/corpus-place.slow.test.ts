@@ -22,14 +22,14 @@ const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function fencepost(...args: readonly string[]): { readonly code: number; readonly told: string } {
+function fencepost(...args: readonly string[]): { readonly code: number; readonly stdout: string } {
   const env = { ...process.env, NO_COLOR: '1' };
   const { status, stdout, stderr } = spawnSync('node', [cli, ...args], {
     cwd: folder,
     encoding: 'utf8',
     env,
   });
-  return { code: status ?? -1, told: `${stdout}${stderr}` };
+  return { code: status ?? -1, stdout: `${stdout}${stderr}` };
 }
 
 const RUN = ['run', 'locks/zombie.yaml', '--seeds', '60', '--workers', '1'];
@@ -37,15 +37,15 @@ const RUN = ['run', 'locks/zombie.yaml', '--seeds', '60', '--workers', '1'];
 test('after init and run, the printed `keep:` command lets the next run replay the plan', () => {
   expect(fencepost('init').code).toBe(0);
   const first = fencepost(...RUN);
-  expect(first.told).toContain('corpus: 0 plans replayed');
-  const [, keep = ''] = /^keep: +npx --no-install fencepost (.*)$/m.exec(first.told) ?? [];
+  expect(first.stdout).toContain('corpus: 0 plans replayed');
+  const [, keep = ''] = /^keep: +npx --no-install fencepost (.*)$/m.exec(first.stdout) ?? [];
   expect(keep).toMatch(/^corpus add reports\/\S+\.yaml$/);
   expect(fencepost(...keep.split(' ')).code).toBe(0);
   expect(readdirSync(join(folder, 'locks/plans'))).toHaveLength(1);
-  expect(fencepost(...RUN).told).toContain('corpus: 1 plan replayed, 1 as expected');
-  expect(fencepost('corpus', 'check').told).toContain('1 kept plan, 1 reproduced; 1 as expected');
+  expect(fencepost(...RUN).stdout).toContain('corpus: 1 plan replayed, 1 as expected');
+  expect(fencepost('corpus', 'check').stdout).toContain('1 kept plan, 1 reproduced; 1 as expected');
   const again = fencepost(...keep.split(' '));
-  expect(again).toMatchObject({ code: 0, told: expect.stringContaining('kept already') });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('kept already') });
 }, 120_000);
 
 test('a plan is kept beside its scenario at any depth', () => {
@@ -54,8 +54,8 @@ test('a plan is kept beside its scenario at any depth', () => {
   renameSync(join(folder, 'locks'), join(folder, deep, 'locks'));
   const [report = ''] = readdirSync(join(folder, 'reports')).filter((one) => one.endsWith('.yaml'));
   rmSync(join(folder, deep, 'locks/plans'), { recursive: true });
-  const { told } = fencepost('corpus', 'add', join('reports', report));
-  expect(told).toContain(`added as ${deep}/locks/plans/`);
+  const { stdout } = fencepost('corpus', 'add', join('reports', report));
+  expect(stdout).toContain(`added as ${deep}/locks/plans/`);
   renameSync(join(folder, deep, 'locks'), join(folder, 'locks'));
 });
 
@@ -63,10 +63,10 @@ test('accept does not change a plan that still breaks, and reports that', () => 
   const [name = ''] = readdirSync(join(folder, 'locks/plans'));
   const file = join('locks/plans', name);
   const before = readFileSync(join(folder, file), 'utf8');
-  const { code, told } = fencepost('corpus', 'accept', file);
-  expect({ code, told }).toMatchObject({
+  const { code, stdout } = fencepost('corpus', 'accept', file);
+  expect({ code, stdout }).toMatchObject({
     code: 1,
-    told: expect.stringContaining('reproduced, so'),
+    stdout: expect.stringContaining('reproduced, so'),
   });
   expect(readFileSync(join(folder, file), 'utf8')).toBe(before);
 });

@@ -16,7 +16,7 @@ const MOST_FOLDERS = 20_000;
 interface Project {
   readonly files: ReadonlyMap<string, string>;
   /** False if there are more folders than the maximum. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Cache by working directory, since many findings need the same project. */
@@ -38,13 +38,13 @@ function lookForScenarios(): Project {
       const path = join(folder, entry.name);
       const isLeftOut = entry.name.startsWith('.') || [PLANS, 'node_modules'].includes(entry.name);
       const isInner = entry.isDirectory() && !isLeftOut;
-      if (isInner && folders.push(path) > MOST_FOLDERS) return { files, isWhole: false };
+      if (isInner && folders.push(path) > MOST_FOLDERS) return { files, isComplete: false };
       if (!entry.isFile() || !entry.name.endsWith('.yaml')) continue;
       const name = scenarioNameIn(path);
       if (name !== null && !files.has(name)) files.set(name, path);
     }
   }
-  return { files, isWhole: true };
+  return { files, isComplete: true };
 }
 
 function entriesIn(folder: string): readonly Dirent[] {
@@ -71,10 +71,10 @@ function scenarioNameIn(file: string): string | null {
  * Throws a `UserError` if the project is too large to search.
  */
 export function folderToKeepIn(scenario: string): string {
-  const { files, isWhole } = projectHere();
+  const { files, isComplete } = projectHere();
   const file = files.get(scenario) ?? shippedFile(scenario);
   if (file !== null) return plansFolderOf(file);
-  if (isWhole) return PLANS;
+  if (isComplete) return PLANS;
   const what = `no scenario ${scenario} in the first ${groupDigits(MOST_FOLDERS)} folders here`;
   throw new UserError([`${what}: name the folder of its plans with --corpus <folder>`]);
 }

@@ -14,7 +14,7 @@ import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import { DAMAGED } from '../search/campaign/setting.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
-import { changeWhole } from '../search/corpus/write-whole.ts';
+import { changeAtomically } from '../search/corpus/write-atomically.ts';
 import { suggest } from '../text/problem.ts';
 import { countOf } from '../text/prose.ts';
 import { UserError } from './exit.ts';
@@ -105,7 +105,7 @@ function update(
     return 'as it was';
   }
   const change = allowed(`${file}:1:1: cannot be written`, () =>
-    changeWhole(file, loaded.text, after),
+    changeAtomically(file, loaded.text, after),
   );
   if (change.kind === 'done') {
     const what = changes.length === 0 ? '' : `, with ${changes.join(', ')}`;
@@ -178,7 +178,7 @@ function accept({ file, loaded, replay }: ReplayedPlan): boolean {
   if (replay.expected === 'fixed') return false;
   const after: Plan = { ...plan, expect: { claim: replay.claim, outcome: 'fixed' } };
   const change = allowed(`${file}:1:1: cannot be written`, () =>
-    changeWhole(file, text, amendedText(text, plan, after)),
+    changeAtomically(file, text, amendedText(text, plan, after)),
   );
   if (change.kind === 'done') return true;
   throw new UserError([`${file}:1:1: nothing was written: somebody else is changing it`]);

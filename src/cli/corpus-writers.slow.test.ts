@@ -53,7 +53,7 @@ function dying(args: readonly string[], dieAt: string): number | null {
 }
 
 /** Returns the plans of a folder, each of which must be complete. */
-function wholePlans(at: string): readonly string[] {
+function completePlans(at: string): readonly string[] {
   const visible = readdirSync(at).filter((name) => !name.startsWith('.'));
   for (const name of visible) {
     const text = readFileSync(join(at, name), 'utf8');
@@ -70,11 +70,11 @@ describe('killed at any of its file changes', () => {
     const kills = await killsOf(async (dieAt) => {
       const at = newFolder();
       const code = dying(['corpus', 'add', zombie, '--corpus', at], dieAt);
-      const before = wholePlans(at);
+      const before = completePlans(at);
       const next = await runHere(['corpus', 'add', zombie, '--corpus', at]);
       expect(next.code).toBe(0);
       expect(next.out).toContain(before.length === 0 ? 'added as' : 'kept already');
-      expect(wholePlans(at)).toHaveLength(1);
+      expect(completePlans(at)).toHaveLength(1);
       return code;
     });
     expect(kills).toBeGreaterThan(4);
@@ -85,7 +85,7 @@ describe('killed at any of its file changes', () => {
       const at = newFolder(longer);
       const add = ['corpus', 'add', zombie, '--replace', '--corpus', at];
       const code = dying(add, dieAt);
-      expect(wholePlans(at)).toEqual(['kept-0.yaml']);
+      expect(completePlans(at)).toEqual(['kept-0.yaml']);
       const next = await runHere(add);
       const left = readdirSync(at).filter((name) => name.endsWith('.new'));
       if (left.length > 0) expect(next.err).toContain(`delete ${join(at, left[0] ?? '')}`);
@@ -125,7 +125,7 @@ describe('two concurrent adds', () => {
     const at = newFolder();
     const codes = await addAtOnce(at, zombie, longer);
     expect([...codes].sort()).toEqual([0, 0]);
-    expect(wholePlans(at)).toHaveLength(1);
+    expect(completePlans(at)).toHaveLength(1);
   });
 
   test('keep two failures with one name', async () => {

@@ -40,8 +40,8 @@ export function addCorpus(command: Command, done: Done): void {
   subcommand(corpus, 'check', replays, 'check').action(async (flags: CorpusFlags) =>
     done(await (await folder()).checkCorpus(corpusOptions(flags))),
   );
-  const anew = 'rewrite plans after a change of code, if their outcome is the same';
-  subcommand(corpus, 'update', anew, 'update --rename release=unlock --modules locks')
+  const renewHelp = 'rewrite plans after a change of code, if their outcome is the same';
+  subcommand(corpus, 'update', renewHelp, 'update --rename release=unlock --modules locks')
     .option('--rename <old=new...>', 'new names of operations, marks and timers')
     .action(async (flags: UpdateFlags) => {
       const { parseRename, updateCorpus } = await import('./corpus-update.ts');
@@ -54,8 +54,8 @@ export function addCorpus(command: Command, done: Done): void {
       done(await acceptPlans(plans, corpusOptions(flags)));
     },
   );
-  const spare = 'list plans that test nothing, and duplicates of a kind';
-  subcommand(corpus, 'prune', spare, 'prune --yes')
+  const pruneHelp = 'list plans that test nothing, and duplicates of a kind';
+  subcommand(corpus, 'prune', pruneHelp, 'prune --yes')
     .option('--yes', 'delete the listed plans')
     .action(async (flags: PruneFlags) =>
       done(await (await folder()).pruneCorpus(corpusOptions(flags), flags.yes === true)),

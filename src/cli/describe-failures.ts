@@ -61,8 +61,8 @@ function placeOf(
 ): FindingPlace {
   const { scenario, file: scenarioFile } = subject;
   const systems = scenario.systems.map(({ name }) => name);
-  const own = planFileOf({ system, claim }, { scenario: scenario.name, systems, output });
-  const planFile = number === 1 ? own : own.replace(/\.yaml$/, `-${number}.yaml`);
+  const systemPlan = planFileOf({ system, claim }, { scenario: scenario.name, systems, output });
+  const planFile = number === 1 ? systemPlan : systemPlan.replace(/\.yaml$/, `-${number}.yaml`);
   const beside = plansFolderOf(scenarioFile);
   const isFound = corpus === null && resolve(folderToKeepIn(scenario.name)) === resolve(beside);
   const breaks = scenario.systems.find(({ name }) => name === system)?.expect.breaks ?? [];

@@ -1,7 +1,7 @@
 /**
  * Provides YAML to copy for entries, and lists the shipped scenarios that show them. Faults have
  * their own examples. For everything else, the example is the first scenario that contains it,
- * reduced to the relevant part. A snippet is a fragment of a scenario; `wholeScenario` completes
+ * reduced to the relevant part. A snippet is a fragment of a scenario; `completeScenario` completes
  * it.
  */
 import { readFileSync } from 'node:fs';
@@ -120,7 +120,7 @@ export function snippetOf(entry: Entry): string | null {
     if (part === null) continue;
     for (const setting of settingsOf(user)) {
       const text = textOf({ ...setting, ...part });
-      if (loadScenario(wholeScenario(text), 'snippet').kind === 'scenario') return text;
+      if (loadScenario(completeScenario(text), 'snippet').kind === 'scenario') return text;
     }
   }
   return null;
@@ -178,7 +178,7 @@ function namedIn(system: unknown): { readonly lock?: string; readonly store?: st
 }
 
 /** Completes a snippet to the simplest scenario that contains it. */
-export function wholeScenario(snippet: string): string {
+export function completeScenario(snippet: string): string {
   const system = `systems:\n  ${CALLED}: { lock: lock-service, store: fenced }\n`;
   return `name: my-scenario\n${snippet.includes('systems:') ? '' : system}${snippet}`;
 }

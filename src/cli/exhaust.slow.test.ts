@@ -96,7 +96,7 @@ test('one thread, several threads and a resumed run have the same result', {
 test('shards merge into the result of one run, and missing ones are reported', {
   timeout: 120_000,
 }, async () => {
-  const whole = await run(
+  const unsharded = await run(
     'check-then-act',
     ...SMALL,
     '--workers',
@@ -112,11 +112,11 @@ test('shards merge into the result of one run, and missing ones are reported', {
   const merge = (): Promise<Ended> =>
     runHere(['merge', 'reports', '--json', '-q', '--output', 'merged'], { cwd: folder });
   const merged = await merge();
-  expect(merged.code).toBe(whole.code);
-  expect(timeless(merged.out)).toBe(timeless(whole.out));
+  expect(merged.code).toBe(unsharded.code);
+  expect(timeless(merged.out)).toBe(timeless(unsharded.out));
   const file = join(folder, 'reports/shard-2-of-3.json');
-  const cut = ['--time', '1ms', '--workers', '0', '--shard', '2/3'];
-  expect((await run('check-then-act', ...SMALL, ...cut)).code).toBe(5);
+  const interrupted = ['--time', '1ms', '--workers', '0', '--shard', '2/3'];
+  expect((await run('check-then-act', ...SMALL, ...interrupted)).code).toBe(5);
   const { code, err } = await merge();
   expect(err).toContain(`${join('reports', 'shard-2-of-3.json')}: only `);
   expect(err).toContain('of its 75 plans of check-then-act, unfenced, were examined');

@@ -14,7 +14,7 @@ import type { KeptFate } from '../search/corpus/kept-replay.ts';
 import { placeFindings } from '../search/points/places.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { allEntries, entriesOf, KIND_NAMES } from './entries.ts';
-import { shownBy, snippetOf, wholeScenario } from './examples.ts';
+import { completeScenario, shownBy, snippetOf } from './examples.ts';
 import { UserError } from './exit.ts';
 import { entriesMeant, printEntries } from './explain.ts';
 import { EVENTS, terms } from './glossary.ts';
@@ -117,7 +117,7 @@ describe('YAML to copy', () => {
       if (entry.name === 'concurrency') continue;
       const snippet = snippetOf(entry) ?? '';
       expect(snippet, entry.name).toContain(entry.name);
-      const read = loadScenario(wholeScenario(snippet), entry.name);
+      const read = loadScenario(completeScenario(snippet), entry.name);
       if (read.kind !== 'scenario') expect.fail(JSON.stringify([snippet, read.problems]));
       const { problems, warnings } = await placeFindings(read.scenario, builtIn);
       expect([problems, warnings], snippet).toEqual([[], []]);

@@ -94,37 +94,37 @@ function entryFields(entry: Entry): object {
 
 function linesOf(entry: Entry, { width, colour }: Terminal): readonly string[] {
   const { kind, name, about, source, hazard, rules, fields, see } = entry;
-  const room = Math.min(width, 100) - 2;
+  const columns = Math.min(width, 100) - 2;
   const labelled = (label: string, text: string): readonly string[] =>
-    text === '' ? [] : hang(text, room - label.length - 2, `  ${label}: `, '    ');
+    text === '' ? [] : hang(text, columns - label.length - 2, `  ${label}: `, '    ');
   const yaml = snippetOf(entry)?.trimEnd().split('\n') ?? [];
   return [
     `${paintFor(colour).bold(name)}: ${KINDS[kind]}`,
-    ...wrap(about, room).map((line) => `  ${line}`),
+    ...wrap(about, columns).map((line) => `  ${line}`),
     ...labelled('tested by', hazard),
     ...labelled('breaks by', rules.join(', ')),
     ...labelled('source', source),
-    ...fieldLines(fields, room),
+    ...fieldLines(fields, columns),
     ...(yaml.length === 0 ? [] : ['', ...yaml.map((line) => `    ${line}`), '']),
     ...shownBy(entry).flatMap(({ how, scenarios }) => labelled(how, fewOf(scenarios))),
     ...labelled('see', see.join(', ')),
   ];
 }
 
-function fieldLines(fields: readonly EntryField[], room: number): readonly string[] {
+function fieldLines(fields: readonly EntryField[], columns: number): readonly string[] {
   if (fields.length === 0) return [];
   const wide = Math.max(...fields.map(({ name }) => name.length));
   const lines = fields.flatMap(({ name, values, about }) => {
     const text = values === '' ? about : `${values}: ${about}`;
-    return hang(text, room - wide - 4, `    ${name.padEnd(wide)}  `, ' '.repeat(wide + 6));
+    return hang(text, columns - wide - 4, `    ${name.padEnd(wide)}  `, ' '.repeat(wide + 6));
   });
   return ['', ...lines];
 }
 
 /** Maximum number of scenarios to list. */
-const TOLD = 6;
+const MOST_LISTED = 6;
 
 function fewOf(names: readonly string[]): string {
-  const rest = names.length - TOLD;
-  return `${names.slice(0, TOLD).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const rest = names.length - MOST_LISTED;
+  return `${names.slice(0, MOST_LISTED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -70,8 +70,8 @@ test.each([
   ['EROFS', "EROFS: read-only file system, open 'a'", 'its file system is read-only'],
   ['EDQUOT', 'EDQUOT: disk quota exceeded, write', 'disk quota exceeded'],
   ['EIO', 'of another form', 'of another form'],
-])('a system error with %s is reported without the call', (code, message, told) => {
-  expect(systemMessage(Object.assign(new Error(message), { code }))).toBe(told);
+])('a system error with %s is reported without the call', (code, message, line) => {
+  expect(systemMessage(Object.assign(new Error(message), { code }))).toBe(line);
 });
 
 test('folders are created with their parents', () => {

@@ -42,7 +42,7 @@ export function writeText(file: string, text: string): void {
   try {
     makeFolder(dirname(file));
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
-    if (isFile && !/^\/(?:dev|proc)\//.test(resolve(file))) writeWhole(file, text);
+    if (isFile && !/^\/(?:dev|proc)\//.test(resolve(file))) writeAtomically(file, text);
     else writeFileSync(file, text);
   } catch (error) {
     if (error instanceof UserError) throw error;
@@ -62,7 +62,7 @@ export function allowed<T>(failed: string, act: () => T): T {
 }
 
 /** Replaces the old file by a rename, so that no reader sees a partial file. */
-function writeWhole(file: string, text: string): void {
+function writeAtomically(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     rmSync(temporary, { force: true });

@@ -172,8 +172,8 @@ test('a loop in `buildAsync` ends like one in the module', LIMIT, async () => {
 });
 
 test('a seed that does not end affects no other seed', LIMIT, async () => {
-  const tells = lockThat('tells', "throw new Error('it is ' + owner);");
-  const { out } = await fencepost(['run', tells, '--seed', '1', '--output', 'reports']);
+  const throwing = lockThat('tells', "throw new Error('it is ' + owner);");
+  const { out } = await fencepost(['run', throwing, '--seed', '1', '--output', 'reports']);
   const [, owner = expect.fail(out)] = /it is\s+([-0-9a-f]{36})/.exec(out) ?? [];
   const once = lockThat('once', `if (owner === '${owner}') for (;;);`);
   const ended = await fencepost(['run', once, '--seeds', '20', '--output', 'reports']);

@@ -126,8 +126,8 @@ async function* unpack(
   } catch (error) {
     const isOfZip = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
     if (!isOfZip) throw error;
-    const isCut = error.message === 'unexpected end of file';
-    const what = isCut ? 'it ends too early, so it was cut' : error.message;
+    const isTruncated = error.message === 'unexpected end of file';
+    const what = isTruncated ? 'it ends too early, so it was cut' : error.message;
     throw new UserError([`${file}:1:1: this gzip file is broken: ${what}`]);
   }
 }

@@ -97,12 +97,12 @@ describe('the written project', () => {
     expect(readme).toContain(
       `npx --no-install fencepost init\nnpx --no-install fencepost ${command}\n`,
     );
-    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '40', '-v');
-    expect(told).toMatch(/5 of 5 expectations met/);
-    expect(told).not.toContain('unlisted');
-    expect(told).toContain('Stale write accepted');
-    expect(told).toContain('who no longer held it');
-    expect(told).toContain('Acknowledged increment lost');
+    const { code, out: output } = fencepost(folder, ...command.split(' '), '--seeds', '40', '-v');
+    expect(output).toMatch(/5 of 5 expectations met/);
+    expect(output).not.toContain('unlisted');
+    expect(output).toContain('Stale write accepted');
+    expect(output).toContain('who no longer held it');
+    expect(output).toContain('Acknowledged increment lost');
     expect(code).toBe(0);
   });
 
@@ -334,7 +334,7 @@ describe('the workflow', () => {
     fencepost(folder, 'init', '--ci', 'github');
     expect(given(night.steps, 'cache')).toMatchObject({ path: 'baseline.json' });
     const scripts = night.steps.flatMap(({ run = '' }) => (run === 'npm ci' ? [] : [run]));
-    const told = [1, 2].map(() =>
+    const outputs = [1, 2].map(() =>
       scripts.map((script) => {
         const fewer = script
           .replace('npx --no-install fencepost', `node ${cli}`)
@@ -349,8 +349,8 @@ describe('the workflow', () => {
       }),
     );
     expect(existsSync(join(folder, 'reports/index.html'))).toBe(true);
-    expect(told[0]?.join('')).not.toContain('known');
-    expect(told[1]?.join('')).toMatch(/known/);
+    expect(outputs[0]?.join('')).not.toContain('known');
+    expect(outputs[1]?.join('')).toMatch(/known/);
   });
 
   test('with fewer seeds, finds failures in shards, then merges and reports them', async () => {

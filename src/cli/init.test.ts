@@ -18,13 +18,13 @@ const EMPTY: FolderFacts = {
 };
 const ALL: BeginningOptions = {
   parts: new Set(['locks', 'vitest', 'github']),
-  own: { driver: null },
+  chosen: { driver: null },
   locks: [],
 };
 
 /** The options of `--lock`. */
 const only = (lock: string): BeginningOptions => {
-  return { parts: new Set(['locks']), own: null, locks: [lock] };
+  return { parts: new Set(['locks']), chosen: null, locks: [lock] };
 };
 
 describe('in an empty folder', () => {
@@ -71,7 +71,7 @@ describe('in a folder with a tsconfig', () => {
 test('if ioredis is installed, the user’s lock is on ioredis', () => {
   for (const isTyped of [false, true]) {
     const facts = { ...EMPTY, has: (target: string) => isTyped && target === 'tsconfig.json' };
-    const steps = planBeginning(facts, { ...ALL, own: { driver: 'ioredis' } });
+    const steps = planBeginning(facts, { ...ALL, chosen: { driver: 'ioredis' } });
     const ending = isTyped ? 'ts' : 'mjs';
     const targets = steps.map(({ target }) => target);
     expect(targets.filter((target) => target.includes('my-lock'))).toEqual([

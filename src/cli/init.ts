@@ -64,10 +64,10 @@ function beginningOf(facts: FolderFacts, flags: InitFlags): BeginningOptions {
   // The tests belong to the user-defined lock.
   if (flags.lock === undefined) parts.add('vitest');
   if (flags.ci === 'github') parts.add('github');
-  if (flags.lock !== undefined) return { parts, own: null, locks: [flags.lock] };
+  if (flags.lock !== undefined) return { parts, chosen: null, locks: [flags.lock] };
   const dependencies = dependenciesIn(facts.manifest);
   const driver = dependencies.includes('ioredis') ? 'ioredis' : null;
-  return { parts, own: { driver }, locks: locksUsed(dependencies) };
+  return { parts, chosen: { driver }, locks: locksUsed(dependencies) };
 }
 
 function dependenciesIn(manifest: string | null): readonly string[] {
@@ -165,7 +165,7 @@ export interface FolderFacts {
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
   /** Files for a user-defined lock and its driver (null: none), or null for no such files. */
-  readonly own: { readonly driver: Driver | null } | null;
+  readonly chosen: { readonly driver: Driver | null } | null;
   /** Locks of `lockRisks` whose scenarios are written. */
   readonly locks: readonly string[];
 }
@@ -182,7 +182,7 @@ type Step =
 
 /** Returns the steps, in the order of the files. */
 export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
-  const isTyped = facts.has('tsconfig.json') && !facts.has(OWN_LOCK);
+  const isTyped = facts.has('tsconfig.json') && !facts.has(USER_LOCK);
   const files = filesOf(isTyped, options)
     .filter(({ part }) => options.parts.has(part))
     .map((file): Step => {
@@ -319,14 +319,14 @@ interface StarterFile {
 /** Drivers that a user-defined lock may use. */
 type Driver = 'ioredis';
 
-const OWN_LOCK = 'locks/my-lock.mjs';
+const USER_LOCK = 'locks/my-lock.mjs';
 
-function ownLock(driver: Driver | null): readonly StarterFile[] {
+function userLock(driver: Driver | null): readonly StarterFile[] {
   const on = driver === null ? 'whose client is asynchronous code' : `on ${driver}`;
   const from = (name: string) => (driver === null ? {} : { template: `${driver}/${name}` });
   const about = `a lock of your own, ${on}`;
   return [
-    { part: 'locks', target: OWN_LOCK, about, isTyped: false, driver, ...from('my-lock.mjs') },
+    { part: 'locks', target: USER_LOCK, about, isTyped: false, driver, ...from('my-lock.mjs') },
     {
       part: 'locks',
       target: 'locks/my-lock.ts',
@@ -352,8 +352,8 @@ export const starterFiles: readonly StarterFile[] = [
     target: 'locks/zombie.yaml',
     about: 'a paused holder, before a store with and one without fencing tokens',
   },
-  ...ownLock(null),
-  ...ownLock('ioredis'),
+  ...userLock(null),
+  ...userLock('ioredis'),
   { part: 'vitest', target: 'locks/locks.test.ts', about: 'the same as tests of vitest' },
   {
     part: 'github',
@@ -371,9 +371,9 @@ export function startersIn(isTyped: boolean, driver: Driver | null = null): read
 }
 
 /** Returns the files to write for these options. A scenario of two locks is included once. */
-function filesOf(isTyped: boolean, { own, locks }: BeginningOptions): readonly StarterFile[] {
-  const starters = startersIn(isTyped, own?.driver ?? null);
-  const owned = own !== null ? starters.filter(({ part }) => part !== 'github') : [];
+function filesOf(isTyped: boolean, { chosen, locks }: BeginningOptions): readonly StarterFile[] {
+  const starters = startersIn(isTyped, chosen?.driver ?? null);
+  const owned = chosen !== null ? starters.filter(({ part }) => part !== 'github') : [];
   const risks = new Map(locks.flatMap((lock) => Object.entries(lockRisks[lock] ?? {})));
   const scenarios = [...risks].map(([name, about]): StarterFile => {
     return { part: 'locks', target: `locks/${name}.yaml`, about, template: `../${name}.yaml` };

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { countsOf } from '../search/sweep/counts.fixture.ts';
 import type { JournalHead } from '../search/sweep/journal.ts';
-import { tallyOf } from '../search/sweep/tally.fixture.ts';
 import { UserError } from './exit.ts';
 import { Journal, openJournal } from './journal-file.ts';
 
@@ -45,7 +45,7 @@ async function begin(system: string, chunks: number): Promise<string> {
   const journal = openJournal(file, head, { isResumed: false, terminal });
   for (let at = 0; at < chunks; at += 1) {
     const range = { from: 10 * at, to: 10 * at + 9 };
-    journal.add({ system, skip: [], ...range }, await tallyOf(range));
+    journal.add({ system, skip: [], ...range }, await countsOf(range));
   }
   journal.close();
   return readFileSync(file, 'utf8');
@@ -87,7 +87,7 @@ test('a journal that exceeds the size of a string is read line by line', async (
 test('a journal with very many chunks can be continued', async () => {
   await begin('a', 1);
   const range = { from: 0, to: 9 };
-  const chunk = { system: 'a', ...range, tally: await tallyOf(range), milliseconds: 7 };
+  const chunk = { system: 'a', ...range, counts: await countsOf(range), milliseconds: 7 };
   const many = Array.from({ length: 500_000 }, () => chunk);
   const journal = new Journal(file, many, terminal);
   journal.close();
@@ -116,15 +116,15 @@ test('a journal without a first line is restarted, with a note', async () => {
 
 test('chunks of a restarted system are removed, and later chunks are appended', async () => {
   const range = { from: 0, to: 9 };
-  const tally = await tallyOf(range);
+  const counts = await countsOf(range);
   const journal = openJournal(file, head, { isResumed: false, terminal });
   for (const system of ['kept', 'anew', 'kept']) {
     const from = system === 'anew' ? 50 : 10 * readFileSync(file, 'utf8').split('\n').length;
-    journal.add({ system, skip: [], from, to: from + 9 }, tally);
+    journal.add({ system, skip: [], from, to: from + 9 }, counts);
   }
   journal.forget('anew');
   expect(readFileSync(file, 'utf8')).not.toContain('"anew"');
-  journal.add({ system: 'anew', skip: [], from: 70, to: 79 }, tally);
+  journal.add({ system: 'anew', skip: [], from: 70, to: 79 }, counts);
   journal.close();
   expect(resume()).toEqual([20, 40, 70]);
   expect(said.filter((line) => line.startsWith('warning'))).toEqual([]);
@@ -162,7 +162,7 @@ test('on a full disk, a journal has no partial line', async (context) => {
     file = join(disk, 'zombie.journal');
     const journal = openJournal(file, head, { isResumed: false, terminal });
     for (let at = 0; at < 100 && said.length === 0; at += 1) {
-      journal.add({ system: 's', skip: [], from: at, to: at }, await tallyOf({ from: 0, to: 99 }));
+      journal.add({ system: 's', skip: [], from: at, to: at }, await countsOf({ from: 0, to: 99 }));
     }
     journal.close();
     expect(said).toEqual([expect.stringMatching(/the disk is full; --resume will miss some$/)]);

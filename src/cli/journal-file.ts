@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { Chunk } from '../search/sweep/chunk.ts';
+import type { SweepCounts } from '../search/sweep/counts.ts';
 import {
   type FinishedChunk,
   type JournalHead,
@@ -25,7 +26,6 @@ import {
   renderHead,
   whyOtherSweep,
 } from '../search/sweep/journal.ts';
-import type { Tally } from '../search/sweep/tally.ts';
 import { countOf } from '../text/prose.ts';
 import { UserError } from './exit.ts';
 import { allowed, systemMessage, writeText } from './files.ts';
@@ -61,20 +61,20 @@ function finishedIn(
     terminal.note(`  resume: there is no ${file}, so all seeds are examined`);
     return null;
   }
-  const anew = 'without --resume the sweep begins anew';
-  const { read, wholeBytes } = readFile(file);
+  const remedy = 'without --resume the sweep begins anew';
+  const { read, completeBytes } = readFile(file);
   if (read.kind === 'empty') {
     terminal.note(`  resume: ${file} is empty, so all seeds are examined`);
     return null;
   }
   if (read.kind === 'problem') {
-    throw new UserError([`${file}:${read.line}:1: this journal ${read.what}; ${anew}`]);
+    throw new UserError([`${file}:${read.line}:1: this journal ${read.what}; ${remedy}`]);
   }
   const why = whyOtherSweep(read.head, head);
-  if (why !== null) throw new UserError([`${file}:1:1: this journal ${why}; ${anew}`]);
+  if (why !== null) throw new UserError([`${file}:1:1: this journal ${why}; ${remedy}`]);
   if (read.isTorn) {
     terminal.warn(`warning: ${file}: the last line was cut off; its seeds are examined again`);
-    allowed(`${file}:1:1: cannot be written`, () => truncateSync(file, wholeBytes));
+    allowed(`${file}:1:1: cannot be written`, () => truncateSync(file, completeBytes));
   }
   terminal.note(`  resume: ${countOf(read.chunks.length, 'chunk')} of seeds done before`);
   return read.chunks;
@@ -83,22 +83,22 @@ function finishedIn(
 interface FileRead {
   readonly read: JournalRead;
   /** The length of the complete lines. */
-  readonly wholeBytes: number;
+  readonly completeBytes: number;
 }
 
 function readFile(file: string): FileRead {
-  let [bytes, wholeBytes] = [0, 0];
+  let [bytes, completeBytes] = [0, 0];
   const decoder = new StringDecoder('utf8');
   function* texts(): Generator<string> {
     for (const piece of piecesOf(file)) {
       const end = piece.lastIndexOf(LINE_BREAK) + 1;
-      if (end > 0) wholeBytes = bytes + end;
+      if (end > 0) completeBytes = bytes + end;
       bytes += piece.length;
       yield decoder.write(piece);
     }
     yield decoder.end();
   }
-  return { read: readJournal(texts()), wholeBytes };
+  return { read: readJournal(texts()), completeBytes };
 }
 
 /** Yields the bytes of a file in pieces. A piece is valid until the next one is requested. */
@@ -143,12 +143,12 @@ export class Journal {
   }
 
   /** Appends a line. If that fails, the sweep continues without a journal. */
-  add({ system, from, to }: Chunk, tally: Tally): void {
+  add({ system, from, to }: Chunk, counts: SweepCounts): void {
     if (this.descriptor === null) return;
     const milliseconds = Math.round(this.milliseconds + performance.now() - this.startedMs);
     const { size } = fstatSync(this.descriptor);
     try {
-      const line = renderChunk({ system, from, to, tally, milliseconds });
+      const line = renderChunk({ system, from, to, counts, milliseconds });
       appendFileSync(this.descriptor, line);
     } catch (error) {
       // Free the partial line: the rest of a full disk is needed for the results.

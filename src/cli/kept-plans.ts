@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { yieldToEventLoop } from '../host/async/ambient.ts';
-import { entitled } from '../host/async/whereabouts.ts';
+import { withLabel } from '../host/async/progress-beacon.ts';
 import { scenarioFolderOf } from '../host/modules/load-files.ts';
 import { replayKeptPlan } from '../search/campaign/campaign.ts';
 import { DAMAGED, type KeptPlan, type Subject } from '../search/campaign/setting.ts';
@@ -157,7 +157,7 @@ export async function* replayCorpus(
     throw new UserError([`${folder}:1:1: there is no such folder; ${advice}`]);
   }
   for await (const kept of readFolders(folders, { modules, scenario })) {
-    const replay = await replayKeptPlan(kept, ({ what }, work) => entitled(what, work));
+    const replay = await replayKeptPlan(kept, ({ what }, work) => withLabel(what, work));
     if (kept.kind === 'damaged') yield kept;
     else if (replay !== null) {
       yield { kind: 'replayed', file: kept.file, loaded: kept.loaded, replay };

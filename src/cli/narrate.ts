@@ -2,8 +2,8 @@
 
 import { faultsText, type Trial } from '../report/exhausted.ts';
 import type { CampaignEvent } from '../search/campaign/setting.ts';
+import { claimCounts, distinctFailures, NO_COUNTS } from '../search/sweep/counts.ts';
 import { expectedOf } from '../search/sweep/expected.ts';
-import { claimTally, distinctFailures, EMPTY_TALLY } from '../search/sweep/tally.ts';
 import { firstLines } from '../text/output-lines.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { adviceOf, keptLine } from './kept-plans.ts';
@@ -163,25 +163,25 @@ function noteShrunk(
 const MOST_OUTPUT = 10;
 
 function printFailures(
-  { subject: { scenario }, examined: { tallies, range }, concluded }: EventOf<'conclusion'>,
+  { subject: { scenario }, examined: { countsBySystem, range }, concluded }: EventOf<'conclusion'>,
   trial: Trial,
   terminal: Terminal,
 ): void {
   for (const system of scenario.systems) {
     const { name } = system;
-    const tally = tallies.get(name) ?? EMPTY_TALLY;
+    const counts = countsBySystem.get(name) ?? NO_COUNTS;
     for (const claim of expectedOf(system).holds) {
-      const { unknown, firstUnknown } = claimTally(tally, claim);
+      const { unknown, firstUnknown } = claimCounts(counts, claim);
       if (firstUnknown === null) continue;
       const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
       terminal.print(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
     }
-    const failures = distinctFailures(tally);
+    const failures = distinctFailures(counts);
     for (const { seed, error } of failures) {
       terminal.print(`✗ ${name} failed on ${trial} ${seed}: ${error}`);
     }
-    if (tally.failed > failures.length) {
-      terminal.print(`  and on ${countOf(tally.failed - failures.length, `more ${trial}`)}`);
+    if (counts.failed > failures.length) {
+      terminal.print(`  and on ${countOf(counts.failed - failures.length, `more ${trial}`)}`);
     }
     const { output, leftOut = 0 } = concluded.result.systems.find((one) => one.name === name) ?? {};
     if (leftOut > 0) terminal.print(`  the other ${countOf(leftOut, trial)} were not run`);

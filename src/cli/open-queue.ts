@@ -54,12 +54,14 @@ export async function reached<Opened>(
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
       throw new UserError(['this queue needs two more packages: npm install bullmq ioredis']);
     }
-    throw new UserError([`${place.shown}: the queue cannot be reached: ${ownWords(error, place)}`]);
+    throw new UserError([
+      `${place.shown}: the queue cannot be reached: ${queueErrorText(error, place)}`,
+    ]);
   }
 }
 
 /** Replaces messages of the client libraries, which do not help a command-line user. */
-export function ownWords({ message }: Error, { address }: QueuePlace): string {
+export function queueErrorText({ message }: Error, { address }: QueuePlace): string {
   if (/max retries per request/i.test(message)) return 'the connection broke';
   if (/^connection is closed/i.test(message)) return 'the connection is closed';
   if (/timed out/i.test(message)) return 'nothing came back in time';

@@ -1,6 +1,6 @@
 /** Tests how files are named after their contents. */
 import { describe, expect, test } from 'vitest';
-import { fileName, ownName, planFileOf } from './output-files.ts';
+import { fileName, planFileOf, uniqueName } from './output-files.ts';
 
 describe('a file is named', () => {
   test.each([
@@ -15,9 +15,9 @@ describe('a file is named', () => {
 
   test('uniquely in a run, even if names differ in special characters only', () => {
     const names = ['a b', 'a/b', 'a-b-2', 'c', '..', ']]>', 'a+b'];
-    const own = names.map((name) => ownName(name, names));
-    expect(own).toEqual(['a-b', 'a-b-2', 'a-b-2-2', 'c', 'unnamed', 'unnamed-2', 'a-b-3']);
-    expect(ownName('elsewhere', [])).toBe('elsewhere');
+    const uniqueNames = names.map((name) => uniqueName(name, names));
+    expect(uniqueNames).toEqual(['a-b', 'a-b-2', 'a-b-2-2', 'c', 'unnamed', 'unnamed-2', 'a-b-3']);
+    expect(uniqueName('elsewhere', [])).toBe('elsewhere');
   });
 });
 

@@ -15,19 +15,19 @@ export function planFileOf(
     readonly output: string;
   },
 ): string {
-  const own = ownName(system, place.systems);
-  return join(place.output, `${fileName([place.scenario, own, claim])}.yaml`);
+  const unique = uniqueName(system, place.systems);
+  return join(place.output, `${fileName([place.scenario, unique, claim])}.yaml`);
 }
 
 /** Converts a name to a file name. Numbers it if an earlier one of `names` conflicts. */
-export function ownName(name: string, names: readonly string[]): string {
+export function uniqueName(name: string, names: readonly string[]): string {
   const taken = new Set<string>();
   for (const other of [...names, name]) {
     const plain = fileName([other]);
-    let own = plain;
-    for (let number = 2; taken.has(own); number += 1) own = `${plain}-${number}`;
-    if (other === name) return own;
-    taken.add(own);
+    let unique = plain;
+    for (let number = 2; taken.has(unique); number += 1) unique = `${plain}-${number}`;
+    if (other === name) return unique;
+    taken.add(unique);
   }
   return fileName([name]);
 }

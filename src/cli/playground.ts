@@ -1,6 +1,6 @@
 /**
  * `fencepost playground` writes an HTML file for writing a scenario, examining it and viewing its
- * failures. This file contains the gallery and the layout; `../report/page/workbench.ts` contains
+ * failures. This file contains the gallery and the layout; `../report/page/editor.ts` contains
  * the behavior.
  */
 import type { Command } from 'commander';
@@ -9,9 +9,9 @@ import { builtIn } from '../catalogue.ts';
 import { wordsOf } from '../load.ts';
 import {
   type PageScript,
-  readWorkbenchScript,
+  readEditorScript,
   renderDocument,
-  TOOL_SHEET,
+  TOOL_STYLES,
 } from '../report/html/document.ts';
 import { faint } from '../report/html/parts.ts';
 import { readScenario } from '../scenario/read-scenario.ts';
@@ -112,7 +112,7 @@ export function addPlayground(command: Command, done: Done): void {
   withExample(command, 'playground --output playground.html')
     .option('--output <file>', 'file to write', 'playground.html')
     .action(({ output }: { readonly output: string }) => {
-      const script = readWorkbenchScript();
+      const script = readEditorScript();
       if (script === null) throw new UserError(['playground: this copy is not built']);
       // Only scenarios that run in the page: built-in names only, and no SQL engine.
       const names = shippedScenarios().map(({ name }) => name);
@@ -121,7 +121,7 @@ export function addPlayground(command: Command, done: Done): void {
         tour: [...LESSON.keys()].flatMap(entriesOf),
         others: others.flatMap(entriesOf),
       };
-      writeText(output, renderWorkbench(gallery, script));
+      writeText(output, renderEditor(gallery, script));
       process.stdout.write(`${output}: open it in a browser\n`);
       done(exits.met);
     });
@@ -160,7 +160,7 @@ interface Gallery {
   readonly others: readonly GalleryEntry[];
 }
 
-const SHEET = `${TOOL_SHEET}
+const STYLES = `${TOOL_STYLES}
 .bench{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:20px}
 @media (max-width:900px){.bench{grid-template-columns:minmax(0,1fr)}}
 textarea{width:100%;height:34em;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:8px;padding:10px;resize:vertical}
@@ -169,12 +169,12 @@ progress{width:100%;accent-color:var(--client0)}
 #guesses label{display:inline-block;margin:0 12px 6px 0}
 `;
 
-function renderWorkbench(gallery: Gallery, script: PageScript): string {
+function renderEditor(gallery: Gallery, script: PageScript): string {
   const data = JSON.stringify([...gallery.tour, ...gallery.others]).replace(/</g, '\\u003c');
   const held = element('script', { type: 'application/json', id: 'gallery-data' }, trusted(data));
   return renderDocument({
     title: 'Playground',
-    style: SHEET,
+    style: STYLES,
     skip: 'Skip to the scenario',
     script,
     workers: true,

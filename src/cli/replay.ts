@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
 import { yieldToEventLoop } from '../host/async/ambient.ts';
-import { entitled } from '../host/async/whereabouts.ts';
+import { withLabel } from '../host/async/progress-beacon.ts';
 import { outputBlock, storyOf } from '../report/failure.ts';
 import { evidenceShown } from '../report/finding.ts';
 import { renderSequence } from '../report/sequence-text.ts';
@@ -41,7 +41,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
     await yieldToEventLoop();
     const { file, plan, catalogue, changedModules, moduleChanges } = loaded;
     const hasChanged = changedModules.length > 0;
-    const result = await entitled(file, () => replayKept(plan, { catalogue, hasChanged }));
+    const result = await withLabel(file, () => replayKept(plan, { catalogue, hasChanged }));
     const shown = { result, moduleChanges, isAlone: plans.length === 1, catalogue };
     const { outcome, expected, digest, divergedAt, changes, lost } = result;
     const close = { changes, nearest: lost?.nearest ?? [], otherCause: result.otherCause };

@@ -21,7 +21,10 @@ import type { Terminal } from './terminal.ts';
 
 /** Determines what is written, and where. */
 export interface ReportOptions
-  extends Pick<ReportedRun, 'output' | 'isVerbose' | 'baseline' | 'version' | 'hasToldScenarios'> {
+  extends Pick<
+    ReportedRun,
+    'output' | 'isVerbose' | 'baseline' | 'version' | 'hasReportedScenarios'
+  > {
   readonly reporters: Reporters;
   readonly isJson: boolean;
 }
@@ -66,9 +69,9 @@ export function report(
     terminal.warn(`${planFile} cannot be written; this is its text:`);
     for (const line of planText.split('\n')) terminal.warn(line);
   }
-  const { hasToldScenarios = false } = options;
+  const { hasReportedScenarios = false } = options;
   const { baseline = null } = options;
-  const screen = { colour, width, isVerbose, hasToldScenarios };
+  const screen = { colour, width, isVerbose, hasReportedScenarios };
   const places = placesOf(scenarios, concluded, output);
   const run = { result, places, output, version, baseline, ...screen };
   const stepBytes = reporters.has('github') ? bytesLeftOfStep() : null;
@@ -147,7 +150,7 @@ function appendStepSummary(text: string, terminal: Terminal): void {
 }
 
 /** Refuses two scenarios that would write the same page. */
-export function requireOwnPages(scenarios: readonly LoadedScenario[], output: string): void {
+export function requireDistinctPages(scenarios: readonly LoadedScenario[], output: string): void {
   const pages = new Map<string, string>();
   for (const { file, scenario } of scenarios) {
     const page = pageFileOf(output, scenario.name);

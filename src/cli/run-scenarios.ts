@@ -14,8 +14,8 @@ import type { Result } from '../search/campaign/result.ts';
 import { ALL_REPEATED } from '../search/campaign/self-check.ts';
 import type { CampaignSetting, Concluded, Examined } from '../search/campaign/setting.ts';
 import { SHRINK_LIMITS } from '../search/campaign/shrink-failures.ts';
+import { originOf } from '../search/sweep/checksummed.ts';
 import type { Pool } from '../search/sweep/pool.ts';
-import { originOf } from '../search/sweep/sealed.ts';
 import { MOST_SHARDS, type SeedRange, type Shard } from '../search/sweep/shards.ts';
 import { openPool, type Progress } from '../search/sweep/sweep.ts';
 import { parsePositive } from './command.ts';
@@ -28,7 +28,7 @@ import { keptPlansOf } from './kept-plans.ts';
 import { lastFailedIn, noteFailed } from './last-failed.ts';
 import { narrator } from './narrate.ts';
 import { journalFileOf } from './output-files.ts';
-import { type ReportOptions, report, requireOwnPages } from './reporting.ts';
+import { type ReportOptions, report, requireDistinctPages } from './reporting.ts';
 import { narrowedTo, tooManyLine } from './run-campaign.ts';
 import { shardText, writeShard } from './shards.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
@@ -82,7 +82,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
     return exits.met;
   }
   const scenarios = exhaust === null ? chosen : chosen.map((one) => narrowedTo(one, exhaust));
-  requireOwnPages(scenarios, output);
+  requireDistinctPages(scenarios, output);
   openFolder(output);
   const interruption = new Interruption();
   interruption.listen(() =>
@@ -91,7 +91,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   const run = await runScenarios(scenarios, options, { terminal, interruption });
   const { result, concluded, journals } = run;
   const { isInterrupted } = interruption;
-  const reported = { ...options, hasToldScenarios: scenarios.length > 1 && !options.isVerbose };
+  const reported = { ...options, hasReportedScenarios: scenarios.length > 1 && !options.isVerbose };
   if (shard === null) {
     report(result, scenarios, { concluded, options: reported, terminal });
     noteFailed(concluded, failedBefore, output);
@@ -157,14 +157,14 @@ export async function runShard(
       } else if (event.kind === 'conclusion') {
         examined.push(event.examined);
         before.done += event.concluded.seeds;
-        for (const { broken } of event.examined.tallies.values()) before.broken += broken;
+        for (const { broken } of event.examined.countsBySystem.values()) before.broken += broken;
       }
     },
   });
   return shardText(scenarios, examined, { range, shard, version, corpus: null });
 }
 
-interface Surroundings {
+interface Environment {
   readonly terminal: Terminal;
   readonly interruption: Interruption;
 }
@@ -182,7 +182,7 @@ interface CampaignRun {
 async function runScenarios(
   scenarios: readonly LoadedScenario[],
   options: RunOptions,
-  { terminal, interruption }: Surroundings,
+  { terminal, interruption }: Environment,
 ): Promise<CampaignRun> {
   const { exhaust, shard, output, corpus, version, isResumed, from, to } = options;
   const isInterrupted = (): boolean => interruption.isInterrupted;

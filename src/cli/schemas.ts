@@ -6,7 +6,7 @@
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';
 import { scenarioJsonSchema } from '../scenario/json-schema.ts';
-import { digestOfSchema } from './doctor/surroundings.ts';
+import { digestOfSchema } from './doctor/environment.ts';
 
 export const schemas: Readonly<
   Record<'scenario.schema.json' | 'output.schema.json', () => object>

@@ -88,24 +88,31 @@ describe('shards', () => {
   const reporters = ['--reporter', 'text,html,junit,json,mermaid', '--output', 'reports'];
 
   test('merge into the judgment, findings, files and exit code of one run', async () => {
-    const whole = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters, '--json');
-    const wholeText = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
-    const wholeFiles = filesOf('reports');
-    expect(Object.keys(wholeFiles).length).toBeGreaterThan(4);
+    const unsharded = await fencepost(
+      'run',
+      'parts.yaml',
+      ...SEEDS,
+      ...HERE,
+      ...reporters,
+      '--json',
+    );
+    const completeText = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
+    const completeFiles = filesOf('reports');
+    expect(Object.keys(completeFiles).length).toBeGreaterThan(4);
     const of = 4;
     rmSync(join(folder, 'reports'), { recursive: true });
     const codes = (await runShards(of, `shards-${of}`)).map(({ code }) => code);
     expect(codes).toEqual(codes.map(() => 1));
     const merged = await fencepost('merge', `shards-${of}`, ...reporters, '-q', '--json');
-    expect(merged.code).toBe(whole.code);
-    expect(timeless(merged.out)).toBe(timeless(whole.out));
-    expect(filesOf('reports')).toEqual(wholeFiles);
+    expect(merged.code).toBe(unsharded.code);
+    expect(timeless(merged.out)).toBe(timeless(unsharded.out));
+    expect(filesOf('reports')).toEqual(completeFiles);
     const files = Array.from(
       { length: of },
       (_, at) => `shards-${of}/shard-${at + 1}-of-${of}.json`,
     );
     const text = await fencepost('merge', ...files.reverse(), ...reporters, '-q');
-    expect(timeless(text.out)).toBe(timeless(wholeText.out));
+    expect(timeless(text.out)).toBe(timeless(completeText.out));
   });
 
   test('judge faults that never fired only when they are merged', async () => {
@@ -199,9 +206,9 @@ describe('shards', () => {
 describe('a killed run', () => {
   const all = ['run', 'parts.yaml', '--seeds', '480', '--json'];
   const journal = (output: string): string => join(folder, output, 'parts.journal');
-  let whole: Ended;
+  let unsharded: Ended;
   beforeAll(async () => {
-    whole = await fencepost(...all, '--workers', '0', '--output', 'same');
+    unsharded = await fencepost(...all, '--workers', '0', '--output', 'same');
   });
 
   /** Starts a run, and kills it once its journal has this many lines. */
@@ -224,8 +231,8 @@ describe('a killed run', () => {
     const resumed = runCli([...all, '--workers', '2', '--output', 'same', '--resume'], {
       cwd: folder,
     });
-    expect(timeless(resumed.out)).toBe(timeless(whole.out));
-    expect(resumed.code).toBe(whole.code);
+    expect(timeless(resumed.out)).toBe(timeless(unsharded.out));
+    expect(resumed.code).toBe(unsharded.code);
     expect(resumed.err).toContain(`resume: ${done} chunks of seeds done before`);
     const [, runs] = /seeds 0\.\.479: ([\d,]+) runs/.exec(resumed.err) ?? [];
     expect(Number(runs?.replace(',', ''))).toBe(1440 - 64 * done);
@@ -241,7 +248,7 @@ describe('a killed run', () => {
     const resumed = await fencepost(...all, ...args);
     expect(resumed.err).toContain('the last line was cut off');
     expect(resumed.err).toContain(`resume: ${before - 1} chunks`);
-    expect(timeless(resumed.out).replaceAll('torn/', 'same/')).toBe(timeless(whole.out));
+    expect(timeless(resumed.out).replaceAll('torn/', 'same/')).toBe(timeless(unsharded.out));
   });
 
   test('can be killed and resumed twice', async () => {
@@ -308,8 +315,8 @@ test('a killed shard is resumed as that shard', async () => {
   appendFileSync(journal, '{"type":"chu');
   expect((await fencepost(...args, '--resume')).err).toContain('the last line was cut off');
   await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'resumed');
-  const whole = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--output', 'one');
+  const unsharded = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--output', 'one');
   const merged = await fencepost('merge', 'resumed', '-q', '--output', 'one');
-  expect(timeless(merged.out)).toBe(timeless(whole.out));
+  expect(timeless(merged.out)).toBe(timeless(unsharded.out));
   expect(existsSync(journal)).toBe(false);
 });

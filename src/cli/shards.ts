@@ -19,11 +19,11 @@ import {
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import type { CampaignEvent, Concluded, Examined, Subject } from '../search/campaign/setting.ts';
 import { SHRINK_LIMITS } from '../search/campaign/shrink-failures.ts';
+import { mismatchReason, originOf } from '../search/sweep/checksummed.ts';
+import { claimCounts } from '../search/sweep/counts.ts';
 import { expectedOf } from '../search/sweep/expected.ts';
-import { originOf, whyForeign } from '../search/sweep/sealed.ts';
 import {
   type Counterexample,
-  type CutShard,
   type FiledShard,
   type Merge,
   type Merged,
@@ -34,8 +34,8 @@ import {
   type ScenarioShard,
   type SeedRange,
   type Shard,
+  type TruncatedShard,
 } from '../search/sweep/shards.ts';
-import { claimTally } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { describeIn } from './describe-failures.ts';
 import { makeAll, UserError } from './exit.ts';
@@ -82,19 +82,19 @@ function scenarioShard(
   examined: Examined,
   { version, corpus }: Pick<ShardOptions, 'version' | 'corpus'>,
 ): ScenarioShard {
-  const { tallies, keptPlans, repeated, difference, plans } = examined;
+  const { countsBySystem, keptPlans, repeated, difference, plans } = examined;
   const { exhaust: scope } = loaded.scenario;
   return {
     origin: originOf(loaded.scenario, version),
     file: loaded.file,
     text: loaded.text,
-    isWhole: examined.cutShort === null,
+    isComplete: examined.cutShort === null,
     keptPlans,
     repeated,
     difference,
     corpus,
     milliseconds: Math.round(examined.milliseconds),
-    tallies: Object.fromEntries(tallies),
+    countsBySystem: Object.fromEntries(countsBySystem),
     counterexamples: counterexamplesOf(loaded, examined),
     ...(plans === null || scope === undefined
       ? {}
@@ -109,15 +109,15 @@ function countsOf(all: ReadonlyMap<string, ExhaustedPlans>): Record<string, numb
 /** Returns the plans that a merge may have to shrink, as drawn or placed. */
 function counterexamplesOf(
   { scenario }: LoadedScenario,
-  { tallies, plans }: Examined,
+  { countsBySystem, plans }: Examined,
 ): readonly Counterexample[] {
   const textOf = planTexts(scenario, plans);
   return scenario.systems.flatMap((one) => {
     const { name: system } = one;
     const { holds, breaks } = expectedOf(one);
     return [...new Set([...holds, ...breaks])].flatMap((claim) => {
-      const tally = tallies.get(system);
-      const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
+      const counts = countsBySystem.get(system);
+      const seeds = counts === undefined ? [] : claimCounts(counts, claim).brokenSeeds;
       return seeds
         .slice(0, SHRINK_LIMITS.seeds)
         .map((seed) => ({ system, claim, seed, plan: textOf(system, seed) }));
@@ -163,12 +163,12 @@ export async function mergeShardFiles(
     scenarios.push(await loadAgain(merged, { ...options, terminal }));
   }
   openFolder(options.output);
-  tellCut(merge.merged.cut, terminal);
+  printTruncated(merge.merged.truncated, terminal);
   return await conclude(merge.merged, scenarios, { options, terminal });
 }
 
 /** Maximum number of incomplete shards to list. */
-const MOST_CUT_TOLD = 10;
+const MOST_SHARDS_LISTED = 10;
 
 /** For example `shards 2, 4 of 4 missing`. Counts those after the first few. */
 export function missingText({
@@ -182,16 +182,20 @@ export function missingText({
 }
 
 /** Lists the first incomplete shards, and counts the others. */
-function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
-  for (const { file, scenario, system, examined, seeds, trial } of cut.slice(0, MOST_CUT_TOLD)) {
+function printTruncated(truncated: readonly TruncatedShard[], terminal: Terminal): void {
+  for (const { file, scenario, system, examined, seeds, trial } of truncated.slice(
+    0,
+    MOST_SHARDS_LISTED,
+  )) {
     const share = `${groupDigits(examined)} of its ${countOf(seeds, trial)}`;
     terminal.warn(`${file}: only ${share} of ${scenario}, ${system}, were examined`);
   }
-  if (cut.length > MOST_CUT_TOLD) terminal.warn(`and ${cut.length - MOST_CUT_TOLD} more`);
+  if (truncated.length > MOST_SHARDS_LISTED)
+    terminal.warn(`and ${truncated.length - MOST_SHARDS_LISTED} more`);
 }
 
 async function conclude(
-  { range, scenarios, cut }: Merged,
+  { range, scenarios, truncated }: Merged,
   loaded: readonly LoadedAgain[],
   { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
 ): Promise<Exit> {
@@ -226,7 +230,7 @@ async function conclude(
       },
     });
     const { exit: found } = result.summary;
-    const exit = cut.length > 0 ? worstOf([found, exits.incomplete]) : found;
+    const exit = truncated.length > 0 ? worstOf([found, exits.incomplete]) : found;
     const summary = { ...result.summary, exit };
     report({ ...result, summary }, subjects, { concluded, options, terminal });
     noteFailed(concluded, failedBefore, output);
@@ -252,16 +256,16 @@ const NOTHING_EXAMINED = {
 
 /** Combines the shards' results for a scenario. */
 function examinedOf(
-  { isWhole, tallies, milliseconds, keptPlans, repeated, difference }: MergedScenario,
+  { isComplete, countsBySystem, milliseconds, keptPlans, repeated, difference }: MergedScenario,
   seeds: SeedRange,
   plans: Examined['plans'],
 ): Examined {
   const range = plans === null ? seeds : widest(plans);
   const asked = range.to - range.from + 1;
   return {
-    tallies,
+    countsBySystem,
     range,
-    cutShort: isWhole ? null : { asked, by: 'shard' },
+    cutShort: isComplete ? null : { asked, by: 'shard' },
     isPart: false,
     milliseconds,
     keptPlans,
@@ -327,13 +331,13 @@ async function loadAgain(
   options: MergeOptions & { readonly terminal: Terminal },
 ): Promise<LoadedAgain> {
   const { file, text, origin, exhausted } = merged;
-  const whole = await loadScenarioText({ file, text }, options);
-  const scenario = exhausted === undefined ? whole : narrowedTo(whole, exhausted.scope);
+  const loaded = await loadScenarioText({ file, text }, options);
+  const scenario = exhausted === undefined ? loaded : narrowedTo(loaded, exhausted.scope);
   const refuse = (why: string | null): void => {
     if (why === null) return;
     throw new UserError([`${file}: compared with what is here, what the shards have ${why}`]);
   };
-  refuse(whyForeign(origin, originOf(scenario.scenario, options.version)));
+  refuse(mismatchReason(origin, originOf(scenario.scenario, options.version)));
   const plans = exhausted === undefined ? null : await countAgain(scenario);
   const counted = plans === null ? {} : countsOf(plans);
   const other = Object.entries(exhausted?.plans ?? {}).find(([name, n]) => counted[name] !== n);

@@ -91,8 +91,8 @@ function aboutPlace({ kind, name, server, call, answer }: PlacePassed): string {
 
 function callText(call: Call, label: string): string {
   if ('key' in call) return `${call.verb} ${call.key}`;
-  const own = call.verb === label || call.verb === 'fetch' ? '' : ` (${call.verb})`;
-  return call.lock === '' ? `${label}${own}` : `${label} ${call.lock}${own}`;
+  const verb = call.verb === label || call.verb === 'fetch' ? '' : ` (${call.verb})`;
+  return call.lock === '' ? `${label}${verb}` : `${label} ${call.lock}${verb}`;
 }
 
 function answerText(answer: Answer): string {

@@ -22,7 +22,7 @@ import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import type { Finding } from '../search/campaign/result.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
-import type { ToldBreach } from '../search/evidence/explain-run.ts';
+import type { ExplainedBreach } from '../search/evidence/explain-run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { unsimulatedText } from '../search/sweep/unsimulated.ts';
 import { paintFor } from '../text/colour.ts';
@@ -99,8 +99,8 @@ async function show(file: string, flags: ShowFlags): Promise<Exit> {
   const examined = await examineAsync(plan, claimsJudged(expected, catalogue), catalogue);
   if (flags.json === true) printJson(examined, terminal);
   else if (flags.format === 'mermaid') {
-    const told = await toldOf(loaded, examined);
-    const diagram = diagramOf({ plan, trace: examined.trace }, told);
+    const explained = await verdictText(loaded, examined);
+    const diagram = diagramOf({ plan, trace: examined.trace }, explained);
     process.stdout.write(`${diagram}\n`);
   } else await printText(loaded, examined, flags, terminal);
   return examined.trace.ending.kind === 'failed' ? exits.failed : exits.met;
@@ -165,8 +165,8 @@ async function printText(
   if (hasFailed) terminal.print(`✗ failed: ${failureText(ending)}`);
   // If the run failed, unknown verdicts would only repeat the failure.
   printVerdicts(hasFailed ? brokenIn({ verdicts }) : verdicts, terminal);
-  const told = await toldOf(loaded, { trace, verdicts });
-  const story = told === null ? [] : storyOf(told.explanation);
+  const explained = await verdictText(loaded, { trace, verdicts });
+  const story = explained === null ? [] : storyOf(explained.explanation);
   for (const line of story.flatMap((one) => wrap(one, setting.width))) terminal.print(line);
   printSectionEnds(trace, terminal);
   const { unsimulated: found } = trace;
@@ -179,10 +179,10 @@ async function printText(
 }
 
 /** Explains why the plan breaks its first broken claim. Resolves to null if it breaks none. */
-async function toldOf(
+async function verdictText(
   { plan, catalogue }: Shown,
   examined: Pick<ExaminedPlan, 'trace' | 'verdicts'>,
-): Promise<(ToldBreach & { readonly verdict: Invalid }) | null> {
+): Promise<(ExplainedBreach & { readonly verdict: Invalid }) | null> {
   const [verdict] = brokenIn(examined);
   if (verdict === undefined) return null;
   const { trace } = examined;
@@ -192,9 +192,9 @@ async function toldOf(
 /** Renders the diagram of a breach, or of a run without one. */
 function diagramOf(
   { plan, trace }: Pick<Finding, 'plan' | 'trace'>,
-  told: (ToldBreach & { readonly verdict: Invalid }) | null,
+  explained: (ExplainedBreach & { readonly verdict: Invalid }) | null,
 ): string {
-  if (told !== null) return findingDiagram({ plan, trace, ...told });
+  if (explained !== null) return findingDiagram({ plan, trace, ...explained });
   const title = `${plan.system.name} in ${plan.scenario}`;
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
 }
@@ -205,8 +205,10 @@ async function siblingTexts(
   { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
   { system }: ShowFlags,
 ): Promise<readonly string[]> {
-  const own = scenario?.systems.find(({ name }) => name === plan.system.name);
-  const claim = own?.expect.breaks.find((name) => broken.some((verdict) => verdict.claim === name));
+  const declared = scenario?.systems.find(({ name }) => name === plan.system.name);
+  const claim = declared?.expect.breaks.find((name) =>
+    broken.some((verdict) => verdict.claim === name),
+  );
   if (scenario === undefined || claim === undefined || system !== undefined) return [];
   const siblings = await runSiblings(scenario, { plan, claim }, catalogue);
   return siblings.map((sibling) => siblingLine(sibling, trace).text);

@@ -7,8 +7,8 @@ import type { Boundary } from '../core/shrink/boundary.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { expectsBreach } from '../harness.ts';
 import { yieldToEventLoop } from '../host/async/ambient.ts';
+import { withLabel } from '../host/async/progress-beacon.ts';
 import { examineAsync, shrinkFailureAsync } from '../host/async/run-async.ts';
-import { entitled } from '../host/async/whereabouts.ts';
 import { digestsOf } from '../load.ts';
 import { boundaryText } from '../report/describe-finding.ts';
 import { storyOf } from '../report/failure.ts';
@@ -51,8 +51,8 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   // Record the current digests of the modules, which the shrunk plan is run with.
   const now = plan.use === undefined ? plan : { ...plan, use: digestsOf(catalogue.modules) };
   const shrinking = (): Promise<ShrinkResult> =>
-    shrinkFailureAsync(now, claim, { catalogue, breathe: yieldToEventLoop });
-  const result = await entitled(`shrinking ${file}`, shrinking);
+    shrinkFailureAsync(now, claim, { catalogue, yieldToEventLoop: yieldToEventLoop });
+  const result = await withLabel(`shrinking ${file}`, shrinking);
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)
     throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
@@ -78,8 +78,8 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const counts = Object.keys(before).map((key) => `${before[key]} → ${after[key]} ${key}`);
   terminal.note(`${counts.join(', ')} in ${groupDigits(runs)} runs, ${milliseconds} ms`);
   if (boundary !== null) terminal.note(boundaryText(boundary));
-  const told = await explainPlan(result.plan, claim, { catalogue, boundary });
-  for (const line of told === null ? [] : storyOf(told.explanation)) terminal.note(line);
+  const explained = await explainPlan(result.plan, claim, { catalogue, boundary });
+  for (const line of explained === null ? [] : storyOf(explained.explanation)) terminal.note(line);
   for (const { cause } of others) {
     terminal.note(`met besides: ${claim} breaks by another cause, ${cause}; --json has its plan`);
   }

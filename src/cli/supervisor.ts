@@ -8,8 +8,8 @@
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { ProgressBeacon } from '../host/async/progress-beacon.ts';
 import { HEAP_FULL, STALL_MS, ThreadWatch } from '../host/async/thread-watch.ts';
-import { Whereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { visible } from '../text/visible.ts';
 import type {
@@ -25,7 +25,11 @@ const SILENCE_LIMIT_MS = 25_000;
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
 /** Stack frames that indicate a defect of fencepost itself. */
-const OWN: readonly string[] = [fileURLToPath(new URL('../', import.meta.url)), 'node:', 'native'];
+const PACKAGE_PARTS: readonly string[] = [
+  fileURLToPath(new URL('../', import.meta.url)),
+  'node:',
+  'native',
+];
 const HEAP_MB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
 /** Maximum growth of memory while user code produces no event. */
 const MOST_MB = 1_500;
@@ -37,7 +41,7 @@ export async function supervise(argv: readonly string[], version: string): Promi
 
 class Supervisor {
   readonly ended: Promise<Exit>;
-  private readonly whereabouts = new Whereabouts();
+  private readonly beacon = new ProgressBeacon();
   private readonly worker: Worker;
   private readonly watch: ThreadWatch;
   private readonly looking: NodeJS.Timeout;
@@ -47,7 +51,7 @@ class Supervisor {
   private seenMs: number = performance.now();
   private seen = 0;
   /** Time of the first signal, or null if there was none. */
-  private toldMs: number | null = null;
+  private reportedMs: number | null = null;
   private isHeard = false;
 
   constructor(argv: readonly string[], version: string) {
@@ -57,7 +61,7 @@ class Supervisor {
     this.worker = this.start(argv, version);
     for (const signal of SIGNALS) process.on(signal, this.onSignal);
     this.looking = setInterval(() => this.look(), LOOK_EVERY_MS);
-    this.watch = new ThreadWatch(this.whereabouts, {
+    this.watch = new ThreadWatch(this.beacon, {
       stallMs: STALL_MS,
       betweenMs: SILENCE_LIMIT_MS,
       mostMb: Math.min(HEAP_MB, MOST_MB),
@@ -66,9 +70,9 @@ class Supervisor {
   }
 
   private start(argv: readonly string[], version: string): Worker {
-    const { memory: whereabouts } = this.whereabouts;
+    const { memory: beacon } = this.beacon;
     const streams = { stdout: settingOf(process.stdout), stderr: settingOf(process.stderr) };
-    const workerData: CommandSetting = { argv, version, whereabouts, ...streams };
+    const workerData: CommandSetting = { argv, version, beacon, ...streams };
     const worker = new Worker(new URL('./command-thread.js', import.meta.url), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
@@ -89,10 +93,10 @@ class Supervisor {
   }
 
   private readonly onSignal = (signal: NodeJS.Signals): void => {
-    if (this.toldMs !== null) this.end(exits.interrupted);
-    this.toldMs = performance.now();
-    const told: CommandSignal = { signal };
-    this.worker.postMessage(told);
+    if (this.reportedMs !== null) this.end(exits.interrupted);
+    this.reportedMs = performance.now();
+    const message: CommandSignal = { signal };
+    this.worker.postMessage(message);
   };
 
   private noteProgress(): void {
@@ -102,19 +106,20 @@ class Supervisor {
 
   private look(): void {
     const nowMs = performance.now();
-    const { progress, activity } = this.whereabouts;
+    const { progress, activity } = this.beacon;
     if (progress !== this.seen) this.seenMs = nowMs;
     this.seen = progress;
-    if (this.toldMs === null || !this.isStuck(nowMs - this.seenMs, nowMs - this.toldMs)) return;
-    this.say(`interrupted${activity === 'nothing' ? '' : ` in ${this.whereabouts.what}`}`);
+    if (this.reportedMs === null || !this.isStuck(nowMs - this.seenMs, nowMs - this.reportedMs))
+      return;
+    this.say(`interrupted${activity === 'nothing' ? '' : ` in ${this.beacon.what}`}`);
     this.end(exits.interrupted);
   }
 
   /** Returns true if the thread does not end after a signal. */
-  private isStuck(stayedMs: number, sinceToldMs: number): boolean {
-    const isLate = sinceToldMs > LEAVE_LIMIT_MS;
+  private isStuck(stayedMs: number, sinceReportMs: number): boolean {
+    const isLate = sinceReportMs > LEAVE_LIMIT_MS;
     if (!this.isHeard) return isLate;
-    return isLate && this.whereabouts.activity !== 'nothing' && stayedMs > LEAVE_LIMIT_MS;
+    return isLate && this.beacon.activity !== 'nothing' && stayedMs > LEAVE_LIMIT_MS;
   }
 
   private fail(error: unknown): void {
@@ -125,15 +130,16 @@ class Supervisor {
     }
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const [line = '', ...frames] = stack.split('\n');
-    const isOwn =
-      frames.length > 0 && frames.every((frame) => OWN.some((part) => frame.includes(part)));
-    if (isOwn) for (const one of [line, ...frames]) this.say(one);
+    const isInPackage =
+      frames.length > 0 &&
+      frames.every((frame) => PACKAGE_PARTS.some((part) => frame.includes(part)));
+    if (isInPackage) for (const one of [line, ...frames]) this.say(one);
     else this.say(`a module failed outside of every run: ${line}`);
     this.end(exits.failed);
   }
 
   private lose(what: string): void {
-    const { what: where } = this.whereabouts;
+    const { what: where } = this.beacon;
     this.say(`✗ ${where === '' ? 'the command' : where} ${what}`);
     this.end(exits.failed);
   }

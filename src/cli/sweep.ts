@@ -17,7 +17,7 @@ import {
 } from '../adapters/fleet/shard-order.ts';
 import { failureFinder, replayKeptPlans } from '../search/campaign/campaign.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
-import { originOf } from '../search/sweep/sealed.ts';
+import { originOf } from '../search/sweep/checksummed.ts';
 import type { FiledShard, ScenarioShard, SeedRange } from '../search/sweep/shards.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
 import { countOf, FENCEPOST, groupDigits, shellWords } from '../text/prose.ts';
@@ -37,15 +37,15 @@ import { keptPlansOf } from './kept-plans.ts';
 import { narrator } from './narrate.ts';
 import {
   EXAMPLE_QUEUE,
-  ownWords,
   type QueuePlace,
+  queueErrorText,
   queueOption,
   queuePlace,
   reached,
   requireNoUrl,
 } from './open-queue.ts';
 import { type ReportFlags, reportOptions } from './report-options.ts';
-import { requireOwnPages } from './reporting.ts';
+import { requireDistinctPages } from './reporting.ts';
 import { type MergeOptions, mergeShardFiles } from './shards.ts';
 import { type LoadedScenario, loadScenarios } from './sources.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -106,7 +106,7 @@ interface SweepOptions extends MergeOptions {
 async function sweepFiles(files: readonly string[], options: SweepOptions): Promise<Exit> {
   const { place, output } = options;
   const scenarios = await loadScenarios(files, options);
-  requireOwnPages(scenarios, output);
+  requireDistinctPages(scenarios, output);
   openFolder(output);
   const terminal = openTerminal(options);
   for (const { warnings } of scenarios) {
@@ -126,7 +126,7 @@ async function sweepFiles(files: readonly string[], options: SweepOptions): Prom
   } catch (error) {
     const isOfQueue = isAway(error) || (error instanceof Error && error.name === 'ReplyError');
     if (!isOfQueue) throw error;
-    throw new UserError([`${place.shown}: the queue failed: ${ownWords(error, place)}`]);
+    throw new UserError([`${place.shown}: the queue failed: ${queueErrorText(error, place)}`]);
   } finally {
     interruption.end();
     fleet.close();
@@ -150,7 +150,10 @@ async function sweepOn(
     return { origin: originOf(scenario, version), text };
   });
   const id = sweepIdOf({ range, scenarios: ordered });
-  const of = (await fleet.cutBefore(id)) ?? options.shards ?? (await cutNow(scenarios, context));
+  const of =
+    (await fleet.shardCountBefore(id)) ??
+    options.shards ??
+    (await interruptedNow(scenarios, context));
   const orders = Array.from({ length: of }, (_, at): ShardOrder => {
     return { range, shard: { index: at + 1, of }, scenarios: ordered };
   });
@@ -174,7 +177,7 @@ async function sweepOn(
 }
 
 /** Enough for a hundred machines for a day. More shards only make the merge slower. */
-const MOST_CUT = 2_000;
+const MOST_INTERRUPTED_MS = 2_000;
 /** The target duration of a shard on a worker. */
 const SHARD_MS = 60_000;
 /** Duration of the measurement, after the threads have started and compiled the code. */
@@ -182,7 +185,7 @@ const MEASURE_MS = 2_000;
 const WARM_MS = 4_000;
 
 /** Returns a number of shards so that each takes about a minute on a machine like this one. */
-async function cutNow(
+async function interruptedNow(
   scenarios: readonly LoadedScenario[],
   { options, interruption }: SweepContext,
 ): Promise<number> {
@@ -195,7 +198,7 @@ async function cutNow(
       const tookMs = (): number => performance.now() - startedMs;
       let warm = { done: 0, ms: 0 };
       let now = { done: 0, total: 0, ms: 0 };
-      const { isWhole } = await sweep(scenario, {
+      const { isComplete } = await sweep(scenario, {
         from,
         to,
         catalogue,
@@ -207,12 +210,12 @@ async function cutNow(
         },
       });
       const paceMs = (now.ms - warm.ms) / Math.max(now.done - warm.done, 1);
-      milliseconds += isWhole ? tookMs() : paceMs * now.total;
+      milliseconds += isComplete ? tookMs() : paceMs * now.total;
     }
   } finally {
     await pool.close();
   }
-  return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_CUT);
+  return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_INTERRUPTED_MS);
 }
 
 /** The part left to the coordinator, which has the scenario file and the kept plans. */
@@ -258,9 +261,9 @@ function breaksOf(
   const finders = scenarios.map(({ scenario }) => failureFinder(scenario));
   const narrate = narrator(terminal, { replaysKept: true });
   return ({ shard }) => {
-    for (const [at, { tallies }] of shard.scenarios.entries()) {
-      for (const [system, tally] of Object.entries(tallies)) {
-        for (const failure of finders[at]?.(system, tally) ?? []) narrate(failure);
+    for (const [at, { countsBySystem }] of shard.scenarios.entries()) {
+      for (const [system, counts] of Object.entries(countsBySystem)) {
+        for (const failure of finders[at]?.(system, counts) ?? []) narrate(failure);
       }
     }
   };

@@ -124,9 +124,9 @@ describe('a built-in model knows its own calls and no others', () => {
 
 describe('an invalid limit is refused', () => {
   it('and so is an unknown policy for failures', () => {
-    const told: unknown = 'strictly';
+    const unknownMode: unknown = 'strictly';
     const message = 'failed must be drop or strict, not strictly';
-    const options: CheckOptions = JSON.parse(JSON.stringify({ failed: told }));
+    const options: CheckOptions = JSON.parse(JSON.stringify({ failed: unknownMode }));
     expect(() => checkHistory([], register(), options)).toThrow(new RangeError(message));
     for (const failed of ['drop', 'strict'] as const) {
       expect(checkHistory([], register(), { failed }).kind).toBe('valid');

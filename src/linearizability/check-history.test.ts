@@ -198,10 +198,15 @@ describe('the parts of a history', () => {
     });
   });
   it('are one if the model does not distinguish objects', () => {
-    const { partition: __, ...whole } = register();
+    const { partition: __, ...unpartitioned } = register();
     const history = [write(1, 0, 1, 'x'), read(1, 2, 3, 'y')];
-    expect(checkParts(history, whole)).toMatchObject([{ name: '', decision: { kind: 'valid' } }]);
-    expect(checkHistory([read(1, 2, 3)], whole)).toMatchObject({ kind: 'invalid', part: '' });
+    expect(checkParts(history, unpartitioned)).toMatchObject([
+      { name: '', decision: { kind: 'valid' } },
+    ]);
+    expect(checkHistory([read(1, 2, 3)], unpartitioned)).toMatchObject({
+      kind: 'invalid',
+      part: '',
+    });
   });
   it('are joined as early as each allows', () => {
     const history = [

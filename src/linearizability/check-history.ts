@@ -104,15 +104,18 @@ function decideParts(
 ): readonly PartVerdict[] {
   const read = readFailures(history, model, options.failed);
   return splitHistory(read, model).map((part) => {
-    return { name: part.name, decision: inWhole(part, decide(part.history, model, options)) };
+    return {
+      name: part.name,
+      decision: toCompleteIndices(part, decide(part.history, model, options)),
+    };
   });
 }
 
-function inWhole({ indices }: HistoryPart, decision: Decision): Decision {
-  const whole = (index: number): number => indices[index] ?? index;
-  if (decision.kind === 'valid') return { ...decision, order: decision.order.map(whole) };
-  if (decision.kind === 'invalid') return { ...decision, at: whole(decision.at) };
-  return { ...decision, deepest: whole(decision.deepest) };
+function toCompleteIndices({ indices }: HistoryPart, decision: Decision): Decision {
+  const toIndex = (index: number): number => indices[index] ?? index;
+  if (decision.kind === 'valid') return { ...decision, order: decision.order.map(toIndex) };
+  if (decision.kind === 'invalid') return { ...decision, at: toIndex(decision.at) };
+  return { ...decision, deepest: toIndex(decision.deepest) };
 }
 
 function isWorse(history: History, one: Decision, other: Decision): boolean {

@@ -33,7 +33,7 @@ import { explainHistory, type Reasons } from './explain.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 import { type CasRegisterCall, casRegister, type RegisterCall } from './models/register.ts';
 import { done, operation, read, write } from './operations.fixture.ts';
-import { beginHistory, cutHistory, distinctCalls, StartStates } from './relax.ts';
+import { beginHistory, distinctCalls, StartStates, truncateHistory } from './relax.ts';
 import { refuteOrder } from './verify-order.ts';
 
 const small: HistoryShape = {
@@ -78,9 +78,11 @@ function expectSoundReasons<State extends Json, Call extends CallData>(
   const { model } = repertoire;
   forEachInvalid(repertoire, (history, reasons, seed) => {
     const { at, prefix, possible, core } = reasons;
-    const before = cutHistory(history, at, 'before');
+    const before = truncateHistory(history, at, 'before');
     expect(refuteOrder(before, model, prefix), `seed ${seed}`).toBeNull();
-    expect(isLinearizable(cutHistory(history, at, 'after'), model), `seed ${seed}`).toBe(false);
+    expect(isLinearizable(truncateHistory(history, at, 'after'), model), `seed ${seed}`).toBe(
+      false,
+    );
     expect(possible.length, `seed ${seed}`).toBeGreaterThan(0);
     for (const { state } of possible) {
       expect(history.slice(at, at + 1).flatMap(({ call }) => model.step(state, call))).toEqual([]);

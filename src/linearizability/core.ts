@@ -15,11 +15,11 @@ import { type DecideOptions, decide } from './decide.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 import {
   beginHistory,
-  cutHistory,
   distinctCalls,
   FreeCalls,
   makeOptional,
   StartStates,
+  truncateHistory,
 } from './relax.ts';
 
 /**
@@ -47,9 +47,9 @@ export interface Core {
   readonly isMinimal: boolean;
 }
 
-/** Recent calls to examine first. Histories above `longestWhole` are only examined in part. */
+/** Recent calls to examine first. Histories above `longestUnsplit` are only examined in part. */
 const recentCalls = 1_024;
-const longestWhole = 200_000;
+const longestUnsplit = 200_000;
 
 /**
  * Returns a core of a history. `at` is the operation whose return is the first that no order
@@ -61,39 +61,47 @@ export function findCore(
   at: number,
   options: DecideOptions = {},
 ): Core {
-  const cut = cutHistory(history, at, 'after');
-  const starts = new StartStates(model, distinctCalls(cut));
-  const recent = cut.length > recentCalls ? recentOperations(cut) : null;
+  const truncated = truncateHistory(history, at, 'after');
+  const starts = new StartStates(model, distinctCalls(truncated));
+  const recent = truncated.length > recentCalls ? recentOperations(truncated) : null;
   let left = options.maxConfigurations ?? defaultMaxConfigurationsOfCore;
   // Spending is computed by subtraction, and infinity minus anything is infinity.
   left = Math.min(left, options.allowance?.left ?? left, Number.MAX_SAFE_INTEGER);
   if (recent !== null) {
-    const part = recent.map((index) => cut[index]).filter((operation) => operation !== undefined);
+    const part = recent
+      .map((index) => truncated[index])
+      .filter((operation) => operation !== undefined);
     const limited = { ...options, maxConfigurations: left };
     const search = new CoreSearch(part, model, recent.indexOf(at), limited);
-    const core = search.find({ starts, isWhole: false });
-    const inWhole = (places: readonly number[]): number[] => places.map((i) => recent[i] ?? i);
+    const core = search.find({ starts, isComplete: false });
+    const toCompleteIndices = (places: readonly number[]): number[] =>
+      places.map((i) => recent[i] ?? i);
     if (core !== null) {
-      return { ...core, required: inWhole(core.required), optional: inWhole(core.optional) };
+      return {
+        ...core,
+        required: toCompleteIndices(core.required),
+        optional: toCompleteIndices(core.optional),
+      };
     }
     left = search.left;
   }
   const limited = { ...options, maxConfigurations: left };
-  const search = cut.length > longestWhole ? null : new CoreSearch(cut, model, at, limited);
-  const core = search?.find({ starts, isWhole: true }) ?? null;
+  const search =
+    truncated.length > longestUnsplit ? null : new CoreSearch(truncated, model, at, limited);
+  const core = search?.find({ starts, isComplete: true }) ?? null;
   return (
     core ?? { required: [at], optional: [], areOthersFree: false, from: null, isMinimal: false }
   );
 }
 
 /** Returns the indices of the operations that had not ended when the recent calls began. */
-function recentOperations(cut: History<unknown>): readonly number[] {
-  const invokes = Float64Array.from(cut, ({ invoke, outcome }) =>
+function recentOperations(truncated: History<unknown>): readonly number[] {
+  const invokes = Float64Array.from(truncated, ({ invoke, outcome }) =>
     outcome === 'fail' ? Number.NEGATIVE_INFINITY : invoke,
   );
   const since = invokes.sort()[invokes.length - recentCalls] ?? Number.NEGATIVE_INFINITY;
   const indices: number[] = [];
-  for (const [index, { outcome, return: end }] of cut.entries()) {
+  for (const [index, { outcome, return: end }] of truncated.entries()) {
     if (outcome !== 'fail' && (end ?? since) >= since) indices.push(index);
   }
   return indices;
@@ -127,9 +135,9 @@ const ways: readonly Way[] = [
  * The relation of a part to the complete history: the states that its calls lead to, and if the
  * part is complete.
  */
-interface Whole {
+interface CompleteSearch {
   readonly starts: StartStates;
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
@@ -137,14 +145,14 @@ interface Whole {
  * relaxation. The history ends after the return of `at`.
  */
 class CoreSearch {
-  private readonly cut: History;
+  private readonly truncated: History;
   private readonly model: Model;
   private readonly at: number;
   private readonly options: DecideOptions;
   left: number;
 
-  constructor(cut: History, model: Model, at: number, options: CoreOptions) {
-    this.cut = cut;
+  constructor(truncated: History, model: Model, at: number, options: CoreOptions) {
+    this.truncated = truncated;
     this.model = model;
     this.at = at;
     this.options = options;
@@ -152,9 +160,9 @@ class CoreSearch {
   }
 
   /** Returns null if the part is not known to be contradictory from any earlier state. */
-  find({ starts, isWhole }: Whole): Core | null {
+  find({ starts, isComplete }: CompleteSearch): Core | null {
     let best: Core | null = null;
-    for (const from of this.beginnings(starts, isWhole)) {
+    for (const from of this.beginnings(starts, isComplete)) {
       const before = this.left;
       for (const way of ways) {
         const core = this.relaxFrom(from, way, starts);
@@ -166,8 +174,10 @@ class CoreSearch {
   }
 
   /** Returns positions of calls from which the history is contradictory: the last, and others. */
-  private beginnings(starts: StartStates, isWhole: boolean): readonly (number | null)[] {
-    const called = this.cut.flatMap(({ invoke, outcome }) => (outcome === 'fail' ? [] : [invoke]));
+  private beginnings(starts: StartStates, isComplete: boolean): readonly (number | null)[] {
+    const called = this.truncated.flatMap(({ invoke, outcome }) =>
+      outcome === 'fail' ? [] : [invoke],
+    );
     const positions = [...new Set(called)].sort((a, b) => b - a);
     const spent = this.left - mostToBegin;
     const isBad = (count: number): boolean =>
@@ -178,7 +188,7 @@ class CoreSearch {
       good = bad;
       bad *= 2;
     }
-    if (bad > positions.length) return isWhole ? [null] : [];
+    if (bad > positions.length) return isComplete ? [null] : [];
     while (bad - good > 1) {
       const middle = (good + bad) >> 1;
       if (isBad(middle)) bad = middle;
@@ -196,9 +206,9 @@ class CoreSearch {
   }
 
   private trialsFrom(from: number | null, starts: StartStates): CoreTrials | null {
-    const { cut, model, options, left } = this;
+    const { truncated, model, options, left } = this;
     const isPure = (call: CallData): boolean => model.isPure?.(call) ?? false;
-    const part = from === null ? cut : beginHistory(cut, from, isPure);
+    const part = from === null ? truncated : beginHistory(truncated, from, isPure);
     const states = from === null ? [model.init] : starts.before(part);
     if (states === null) return null;
     return new CoreTrials(part, model, states, { ...options, maxConfigurations: left });

@@ -95,8 +95,8 @@ function peakBytes(run: () => void): number {
   const look = (outgrown: number): void => {
     const [first] = searches;
     if (first === undefined) return;
-    const own = [...searches].reduce((sum, { ownBytes }) => sum + ownBytes, 0);
-    peak = Math.max(peak, first.shared.bytes + own + outgrown);
+    const retained = [...searches].reduce((sum, { retainedBytes }) => sum + retainedBytes, 0);
+    peak = Math.max(peak, first.shared.bytes + retained + outgrown);
   };
   const { begin } = OrderSearch.prototype;
   const { reserve } = Integers.prototype;

@@ -188,22 +188,22 @@ export function findPossibleStates<State extends Json>(
 /** The search from the start of the history, and the search of windows. */
 class Searches {
   private readonly shared = new Shared();
-  readonly whole: OrderSearch = new OrderSearch(this.shared);
+  readonly complete: OrderSearch = new OrderSearch(this.shared);
   readonly window: OrderSearch = new OrderSearch(this.shared);
 
   get bytes(): number {
-    return this.whole.bytes + this.window.ownBytes;
+    return this.complete.bytes + this.window.retainedBytes;
   }
 }
 
 const keptBytes = 1 << 26;
-const spareSearches: Searches[] = [];
+const idleSearches: Searches[] = [];
 
 /** Reuses searches, and thus their memory, for later histories, unless they grew large. */
 function withSearches<Result>(use: (searches: Searches) => Result): Result {
-  const searches = spareSearches.pop() ?? new Searches();
+  const searches = idleSearches.pop() ?? new Searches();
   const result = use(searches);
-  if (searches.bytes <= keptBytes) spareSearches.push(searches);
+  if (searches.bytes <= keptBytes) idleSearches.push(searches);
   return result;
 }
 
@@ -253,7 +253,7 @@ class Run<State extends Json> {
   private contradictoryFrom: number | null = null;
 
   constructor(searches: Searches, history: History, model: Model<State>, options: DecideOptions) {
-    this.search = searches.whole;
+    this.search = searches.complete;
     this.window = searches.window;
     this.history = history;
     this.model = model;
@@ -399,7 +399,7 @@ class Run<State extends Json> {
     const ending = search.go(this.transitions, {
       maxConfigurations: Math.min(most, this.left),
       patience,
-      maxBytes: maxBytes - other.ownBytes,
+      maxBytes: maxBytes - other.retainedBytes,
       shouldStop,
     });
     const met = search.memo.count - before;

@@ -30,10 +30,10 @@ const history: History<RegisterCall> = [
 /** Returns the sentence for a core; operation 5 is the bad one. */
 function words(
   core: Partial<Core> & Pick<Core, 'required'>,
-  told: History<RegisterCall> = history,
+  recorded: History<RegisterCall> = history,
 ): string {
-  const whole = { optional: [], areOthersFree: true, from: 0, isMinimal: true, ...core };
-  return explainInWords<Json, CallData>(told, register(), { at: 5, core: whole });
+  const fullCore = { optional: [], areOthersFree: true, from: 0, isMinimal: true, ...core };
+  return explainInWords<Json, CallData>(recorded, register(), { at: 5, core: fullCore });
 }
 
 const needs = '`read=9` by f needs the value 9';
@@ -45,17 +45,17 @@ describe('a sentence', () => {
   it('names the operation that came before, and the value that no other operation sets', () => {
     const others = history.filter(({ call }) => call.name === 'read' || call.value !== 9);
     const reasons = { optional: [], areOthersFree: true, isMinimal: true, required: [1, 3], at: 3 };
-    const tell = (from: number | null): string =>
+    const wordsFrom = (from: number | null): string =>
       explainInWords<Json, CallData>(
         others.map((one, index) => (index === 1 ? { ...one, return: 4 } : one)),
         register(),
         { at: 3, core: { ...reasons, from } },
       );
-    expect(tell(2)).toBe(
+    expect(wordsFrom(2)).toBe(
       `${needs}, but \`write(2)\` by b came before it, and nothing else called or open in ` +
         'positions 2–20 sets 9.',
     );
-    expect(tell(null)).toBe(
+    expect(wordsFrom(null)).toBe(
       `${needs}, but at first it is nothing, \`write(2)\` by b came before it, and nothing else ` +
         'called up to position 20 sets 9.',
     );
@@ -117,16 +117,16 @@ describe('a sentence', () => {
 
 describe('the operation named as earlier', () => {
   const bad = by('f', read(9), 10, 20);
-  const told = (before: Operation<RegisterCall>, core: Partial<Core>): string => {
-    const whole = { required: [1], optional: [], areOthersFree: true, from: 0, isMinimal: true };
-    const reasons = { at: 1, core: { ...whole, ...core } };
+  const wordsOf = (before: Operation<RegisterCall>, core: Partial<Core>): string => {
+    const fullCore = { required: [1], optional: [], areOthersFree: true, from: 0, isMinimal: true };
+    const reasons = { at: 1, core: { ...fullCore, ...core } };
     return explainInWords<Json, CallData>([before, bad], register(), reasons);
   };
   it('is one that certainly returned before the bad one was called', () => {
-    const at = (end: number): string => told(by('b', write(2), 0, end), { required: [0, 1] });
+    const at = (end: number): string => wordsOf(by('b', write(2), 0, end), { required: [0, 1] });
     expect(at(9)).toContain(', but `write(2)` by b came before it, and ');
     expect(at(10)).toContain(', which no order of it with `write(2)` by b allows, as ');
-    expect(told(by('b', write(2), 0, 9), { optional: [0] })).toContain(
+    expect(wordsOf(by('b', write(2), 0, 9), { optional: [0] })).toContain(
       ', which no order of it with perhaps `write(2)` by b allows, as ',
     );
     expect(words({ required: [4, 5], optional: [2] })).toContain(
@@ -134,7 +134,7 @@ describe('the operation named as earlier', () => {
     );
   });
   it('is none if the bad operation is impossible after any state', () => {
-    expect(told(by('b', write(2), 0, 9), { from: 10 })).toBe(
+    expect(wordsOf(by('b', write(2), 0, 9), { from: 10 })).toBe(
       `${needs}, but at first it is nothing, and nothing else called up to position 20 sets 9.`,
     );
   });
@@ -144,7 +144,7 @@ describe('the premise about other operations', () => {
   const cas = (expected: number, answer: 'matched' | 'missed' | 'unknown'): CasRegisterCall => {
     return { name: 'cas', key, expected, value: 9, answer };
   };
-  interface Told {
+  interface Case {
     readonly others?: History<CasRegisterCall>;
     /** The core, with the bad operation last: w(2) from 10 to 11 and r=9 from 12 to 20. */
     readonly core?: History<CasRegisterCall>;
@@ -162,7 +162,7 @@ describe('the premise about other operations', () => {
     optional = [],
     from = 10,
     model = casRegister(),
-  }: Told): string => {
+  }: Case): string => {
     const required = core.flatMap((_, index) => (optional.includes(index) ? [] : [index]));
     const reasons = { required, optional, areOthersFree: true, from, isMinimal: true };
     const sentence = explainInWords<Value, CasRegisterCall>(
@@ -278,7 +278,7 @@ describe('the reasons for a history of several objects', () => {
     expect(reasons).toEqual({
       at: 5,
       prefix: [1, 3, 4],
-      possible: [{ state: 2, order: [1, 3], witness: 4 }],
+      possible: [{ state: 2, order: [1, 3], example: 4 }],
       core: { required: [4, 5], optional: [], areOthersFree: true, from: 6, isMinimal: true },
     });
   });
@@ -309,12 +309,12 @@ describe('the possible states before the bad operation', () => {
     [
       'an unanswered write that somebody saw',
       [first, by('b', write(2), 2, null), seen, bad],
-      [{ state: 2, order: [0, 1], witness: 2 }],
+      [{ state: 2, order: [0, 1], example: 2 }],
     ],
     [
       'a write that returns where it is called, and that somebody saw',
       [first, by('b', write(2), 2, 5), seen, bad],
-      [{ state: 2, order: [0, 1], witness: 2 }],
+      [{ state: 2, order: [0, 1], example: 2 }],
     ],
     ['a write that was over', [first, by('b', write(2), 2, 3), bad], [{ state: 2, order: [0, 1] }]],
     [
@@ -323,9 +323,9 @@ describe('the possible states before the bad operation', () => {
       [{ state: 1, order: [0] }],
     ],
   ];
-  it.each(rows)('with %s', (_, whole, possible) => {
-    const verdict = checkHistory(whole, register());
+  it.each(rows)('with %s', (_, history, possible) => {
+    const verdict = checkHistory(history, register());
     if (verdict.kind !== 'invalid') expect.fail(verdict.kind);
-    expect(explainHistory(whole, register(), verdict).possible).toStrictEqual(possible);
+    expect(explainHistory(history, register(), verdict).possible).toStrictEqual(possible);
   });
 });

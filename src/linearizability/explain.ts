@@ -17,7 +17,7 @@ import {
   type PossibleState,
 } from './decide.ts';
 import type { CallData, History, Model } from './model.ts';
-import { cutHistory, leaveOut } from './relax.ts';
+import { leaveOut, truncateHistory } from './relax.ts';
 
 /** A state that the bad operation may have found. */
 export interface ExplainedState<State> {
@@ -29,7 +29,7 @@ export interface ExplainedState<State> {
    * the last of `order` came before that call. So the bad operation cannot have come first. Set
    * only if the last one overlaps it and such an operation was found.
    */
-  readonly witness?: number;
+  readonly example?: number;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface Reasons<State> {
 
 const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
-const maxConfigurationsOfWitness = 5_000;
+const maxConfigurationsOfExample = 5_000;
 const shareOfCore = 0.75;
 /** In place of an index: none. */
 const none = -1;
@@ -72,30 +72,35 @@ export function explainHistory<State extends Json, Call extends CallData>(
   const read = readFailures(history, model, options.failed);
   const part = splitHistory(read, model).find(({ name }) => name === verdict.part);
   const indices = part?.indices ?? [];
-  const own = part?.history ?? [];
+  const operations = part?.history ?? [];
   const at = indices.indexOf(verdict.at);
-  const inWhole = (places: readonly number[]): number[] => places.map((i) => indices[i] ?? i);
+  const toCompleteIndices = (places: readonly number[]): number[] =>
+    places.map((i) => indices[i] ?? i);
   const limited = { ...options, allowance: allowanceAfter(verdict, options) };
   // The core is most important, but some of the limit must remain for the rest.
   const { maxConfigurations, allowance } = limited;
   const most = Math.ceil(allowance.left * shareOfCore);
   const coreOptions =
     maxConfigurations === undefined ? limited : { ...limited, maxConfigurations: most };
-  const core = findCore(own, model, at, coreOptions);
-  const before = decide(cutHistory(own, at, 'before'), model, limited);
+  const core = findCore(operations, model, at, coreOptions);
+  const before = decide(truncateHistory(operations, at, 'before'), model, limited);
   return {
     at: verdict.at,
-    prefix: before.kind === 'valid' ? inWhole(before.order) : [],
-    possible: statesThere<State>(own, model, at, { core, options: limited }).map(
+    prefix: before.kind === 'valid' ? toCompleteIndices(before.order) : [],
+    possible: statesThere<State>(operations, model, at, { core, options: limited }).map(
       ({ state, order }) => {
-        const witness = findWitness(own, model, { at, last: order.at(-1) ?? none }, limited);
-        const explained = { state, order: inWhole(order) };
-        return witness === null
+        const example = findExample(operations, model, { at, last: order.at(-1) ?? none }, limited);
+        const explained = { state, order: toCompleteIndices(order) };
+        return example === null
           ? explained
-          : { ...explained, witness: indices[witness] ?? witness };
+          : { ...explained, example: indices[example] ?? example };
       },
     ),
-    core: { ...core, required: inWhole(core.required), optional: inWhole(core.optional) },
+    core: {
+      ...core,
+      required: toCompleteIndices(core.required),
+      optional: toCompleteIndices(core.optional),
+    },
   };
 }
 
@@ -115,7 +120,7 @@ function statesThere<State extends Json>(
 ): readonly PossibleState<State>[] {
   const few = Math.min(options.maxConfigurations ?? maxConfigurationsThere, maxConfigurationsThere);
   const limited = { ...options, maxConfigurations: few, limit: maxPossibleStates };
-  const all = findPossibleStates(cutHistory(history, at, 'after'), model, limited);
+  const all = findPossibleStates(truncateHistory(history, at, 'after'), model, limited);
   if (all.length > 0) return all;
   const required = new Set(core.required);
   const alone = history.map((one, index) => (required.has(index) ? one : leaveOut(one)));
@@ -128,7 +133,7 @@ function statesThere<State extends Json>(
  * that call. Returns null if there is none, if the search is undecided, or if `last` returned
  * before.
  */
-function findWitness(
+function findExample(
   history: History,
   model: Model,
   { at, last }: { readonly at: number; readonly last: number },
@@ -138,12 +143,12 @@ function findWitness(
   const before = lastReturnBefore(history, position);
   const isOver = history[last]?.outcome === 'ok' && (history[last].return ?? 0) < position;
   if (before === null || history[last] === undefined || isOver) return null;
-  const later = cutHistory(history, before, 'after').map((operation, index) => {
+  const later = truncateHistory(history, before, 'after').map((operation, index) => {
     return index === last ? { ...operation, invoke: position } : operation;
   });
   const decision = decide(later, model, {
     ...options,
-    maxConfigurations: maxConfigurationsOfWitness,
+    maxConfigurations: maxConfigurationsOfExample,
   });
   return decision.kind === 'invalid' && !decision.isPerhapsLate ? decision.at : null;
 }

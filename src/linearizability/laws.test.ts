@@ -27,7 +27,7 @@ import type { CallData, History, Model, Operation } from './model.ts';
 import { fencedMutex } from './models/fenced-mutex.ts';
 import { type FencedCall, fencedRegister } from './models/fenced-register.ts';
 import { type CasRegisterCall, casRegister, register } from './models/register.ts';
-import { cutHistory, leaveOut } from './relax.ts';
+import { leaveOut, truncateHistory } from './relax.ts';
 
 const shape: HistoryShape = {
   operations: 10,
@@ -107,7 +107,7 @@ describe('a verdict is unchanged if', () => {
       forAll(repertoire, (history, kind, pick) => {
         const at = pick % history.length;
         if (kind !== 'valid' || history[at]?.outcome !== 'ok') return;
-        const prefix = cutHistory(history, at, pick % 2 === 0 ? 'before' : 'after');
+        const prefix = truncateHistory(history, at, pick % 2 === 0 ? 'before' : 'after');
         expect(checkHistory(prefix, repertoire.model).kind).toBe('valid');
       });
     });

@@ -136,8 +136,8 @@ describe('in a register', () => {
     [5, 1, 3],
     [2, 7, 3],
     [4, 1, 8],
-  ])('%d returns precede one that cannot be satisfied, with r=%d and r=%d', (...told) => {
-    const [infeasible, first, second] = told;
+  ])('%d returns precede one that cannot be satisfied, with r=%d and r=%d', (...sizes) => {
+    const [infeasible, first, second] = sizes;
     const reads = [read(first), read(second)];
     const other = history.map((one, index) => {
       const call = index === 2 ? reads[0] : index === 4 ? reads[1] : undefined;

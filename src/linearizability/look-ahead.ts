@@ -413,7 +413,7 @@ function waitingOperations(awaits: Awaits, history: PreparedHistory): number[] {
 
 /** Inserts an operation into `active`, which is sorted by opening from `head` on. */
 function insert(active: number[], head: number, operation: number, opensAt: Integers): void {
-  const own = opensAt.get(operation);
-  const isBefore = (place: number): boolean => opensAt.get(active[place] ?? 0) <= own;
+  const opensAtUs = opensAt.get(operation);
+  const isBefore = (place: number): boolean => opensAt.get(active[place] ?? 0) <= opensAtUs;
   active.splice(firstNot(isBefore, head, active.length), 0, operation);
 }

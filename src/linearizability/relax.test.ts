@@ -6,11 +6,11 @@ import { type RegisterCall, register } from './models/register.ts';
 import { operation, read, write } from './operations.fixture.ts';
 import {
   beginHistory,
-  cutHistory,
   distinctCalls,
   FreeCalls,
   makeOptional,
   StartStates,
+  truncateHistory,
 } from './relax.ts';
 
 const key = 'x';
@@ -43,7 +43,7 @@ describe('a history that is cut', () => {
   ] as const)(
     'at %d keeps the operations that returned by then, %s included',
     (at, side, expected) => {
-      expect(changes(cutHistory(history, at, side), history)).toEqual(expected);
+      expect(changes(truncateHistory(history, at, side), history)).toEqual(expected);
     },
   );
 });
@@ -56,8 +56,8 @@ it('a history that begins later leaves out ended operations, and pure calls from
   expect(from(4)).toEqual(['fail', 'optional', 'fail', ...Array(3).fill('as it was')]);
   expect(from(5)).toEqual(['fail', 'optional', 'fail', 'as it was', 'as it was', 'as it was']);
   expect(from(0)).toEqual(Array(6).fill('as it was'));
-  const told = operation(write(1), 0, 2, 'info');
-  expect(beginHistory([told], 3, isPure)).toEqual([told]);
+  const unanswered = operation(write(1), 0, 2, 'info');
+  expect(beginHistory([unanswered], 3, isPure)).toEqual([unanswered]);
 });
 
 it('a failed or unknown operation is unchanged when made optional', () => {

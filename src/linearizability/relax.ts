@@ -2,7 +2,7 @@
  * Ways to relax a history that never make a linearizable one fail. If a relaxed history has no
  * order, the original has none either:
  *
- * - `cutHistory`: only up to a return. `beginHistory`: only from a position on; the object may then
+ * - `truncateHistory`: only up to a return. `beginHistory`: only from a position on; the object may then
  *   be in any of the states that all calls lead to (`StartStates`).
  * - `leaveOut`: a pure operation did not happen. One that changes the state is never left out,
  *   since others may need its effect.
@@ -29,7 +29,7 @@ export function leaveOut<Call>(operation: Operation<Call>): Operation<Call> {
  * later returns are optional, and so is `at` itself if the cut is `before` its return. Indices stay
  * the same.
  */
-export function cutHistory<Call>(
+export function truncateHistory<Call>(
   history: History<Call>,
   at: number,
   side: 'before' | 'after',
@@ -87,8 +87,8 @@ export class StartStates {
   before(part: History): readonly Json[] | null {
     const { model, all } = this;
     const states = model.startingStates?.(distinctCalls(part)) ?? all;
-    const told = states === null ? null : toldApart(states, part, model);
-    return told === null || told.length > mostStates ? null : told;
+    const distinct = states === null ? null : distinguishable(states, part, model);
+    return distinct === null || distinct.length > mostStates ? null : distinct;
   }
 }
 
@@ -103,7 +103,7 @@ function providedStates(model: Model, calls: readonly CallData[]): readonly Json
 }
 
 /** Returns each state once, and only one of those that no call awaits. */
-function toldApart(states: readonly Json[], part: History, model: Model): readonly Json[] {
+function distinguishable(states: readonly Json[], part: History, model: Model): readonly Json[] {
   if (model.approaches !== undefined || model.awaits === undefined) return states;
   const awaited = new Interner();
   awaited.reset();
@@ -111,10 +111,10 @@ function toldApart(states: readonly Json[], part: History, model: Model): readon
     const state = outcome === 'fail' ? undefined : model.awaits(call);
     if (state !== undefined) awaited.intern(state);
   }
-  const told = awaited.values.length;
+  const awaitedCount = awaited.values.length;
   const found = new Map<number, Json>();
   for (const state of states) {
-    const place = Math.min(told, awaited.intern(state));
+    const place = Math.min(awaitedCount, awaited.intern(state));
     if (!found.has(place)) found.set(place, state);
   }
   return [...found.values()];

@@ -362,10 +362,10 @@ export class OrderSearch {
 
   /** Includes shared memory. */
   get bytes(): number {
-    return this.shared.bytes + this.ownBytes;
+    return this.shared.bytes + this.retainedBytes;
   }
 
-  get ownBytes(): number {
+  get retainedBytes(): number {
     return this.memo.bytes + 3 * this.order.bytes + this.stack.bytes;
   }
 }

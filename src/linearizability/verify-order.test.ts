@@ -29,9 +29,9 @@ it.each([
   expect(refuteOrder(history, register(), order)).toBe(flaw);
 });
 it('an order is refuted for a model without partitions, too', () => {
-  const { partition: _, ...whole } = register();
-  expect(refuteOrder(history.slice(0, 2), whole, [0, 1])).toBeNull();
-  expect(refuteOrder(history, whole, [0, 4, 1, 5])).toBe(
+  const { partition: _, ...unpartitioned } = register();
+  expect(refuteOrder(history.slice(0, 2), unpartitioned, [0, 1])).toBeNull();
+  expect(refuteOrder(history, unpartitioned, [0, 4, 1, 5])).toBe(
     'operation 1 is illegal where it is placed',
   );
 });

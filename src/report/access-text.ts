@@ -118,18 +118,20 @@ export function refusalReason(event: Write | Read): string {
 export function whyDenied(event: Renew | Release, events: readonly TraceEvent[]): string {
   const before = events.slice(0, events.indexOf(event));
   const { process, lock, client, under, atUs } = event;
-  const own = before.filter((one) => 'lock' in one && one.lock === lock && one.process === process);
-  const grants = own.filter((one) => one.kind === 'grant');
+  const earlierCalls = before.filter(
+    (one) => 'lock' in one && one.lock === lock && one.process === process,
+  );
+  const grants = earlierCalls.filter((one) => one.kind === 'grant');
   const last = grants.at(-1);
   const isForgotten = before.some((one) => {
     if (one.kind !== 'fault' || !one.processes.includes(process)) return false;
     return ['crash', 'failover', 'evict', 'clock'].includes(one.fault);
   });
   if (last === undefined || isForgotten) return '';
-  const releases = own.filter((one) => one.kind === 'release');
+  const releases = earlierCalls.filter((one) => one.kind === 'release');
   const ended = releases.find((one) => one.released === last.ordinal);
   if (ended !== undefined) return `${ended.client} released it at ${proseDuration(ended.atUs)}`;
-  const endUs = endOf(last, own);
+  const endUs = endOf(last, earlierCalls);
   const isOver = endUs !== null && endUs <= atUs;
   const end = endUs === null ? '' : proseDuration(endUs);
   if (last.client !== client) {

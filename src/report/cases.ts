@@ -165,12 +165,12 @@ function errorCase(system: SystemResult, at: Place): readonly Case[] {
   const { failed, seeds, failures, output } = system;
   if (failed === 0) return [];
   const trial = trialOf(system);
-  const told = failures.map(({ seed, error }) => `${trial} ${seed}: ${error}`);
-  if (failed > told.length) told.push(`and ${groupDigits(failed - told.length)} more`);
-  if (output !== undefined) told.push(...outputBlock(output.lines, 100));
+  const lines = failures.map(({ seed, error }) => `${trial} ${seed}: ${error}`);
+  if (failed > lines.length) lines.push(`and ${groupDigits(failed - lines.length)} more`);
+  if (output !== undefined) lines.push(...outputBlock(output.lines, 100));
   const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, trial)}`;
   const name = `runs on every ${trial}`;
-  return [{ ...at, name, outcome: 'failed', message, details: told.join('\n'), finding: null }];
+  return [{ ...at, name, outcome: 'failed', message, details: lines.join('\n'), finding: null }];
 }
 
 function keptCase({ file, outcome, expected, divergedAt }: KeptOutcome): Case {

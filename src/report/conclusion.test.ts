@@ -65,7 +65,7 @@ function summaryOf(...systems: readonly SystemResult[]): Summary {
   return { ...sampleSummary, scenarios: [scenarioOf('zombie', systems)] };
 }
 
-const told = (summary: Summary): string => renderConclusion(summary, plain).replace(/\s+/g, ' ');
+const textOf = (summary: Summary): string => renderConclusion(summary, plain).replace(/\s+/g, ' ');
 
 describe('the conclusion', () => {
   it('reports the seeds of a held claim, with a bound, and those that exercised it', () => {
@@ -73,17 +73,17 @@ describe('the conclusion', () => {
       expect: { holds: ['grant-order'] },
       claims: { 'grant-order': HELD },
     });
-    expect(told(summaryOf(holding))).toContain(
+    expect(textOf(summaryOf(holding))).toContain(
       'held: broke on 0 of 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000) exercised: fenced: grant-order on 513 (hazard avoided on 7)',
     );
   });
 
   it('leaves the judgment of a shard to the merge', () => {
     const part = systemWith({ expect: { holds: ['grant-order'] }, isPart: true });
-    const text = told(summaryOf(part));
+    const text = textOf(summaryOf(part));
     expect(text).toContain('not judged: fenced (judged at merge)');
     expect(text).toContain('? 0 of 1 expectation met, 1 judged at merge');
-    expect(told(summaryOf({ ...part, met: false }))).not.toContain('judged at merge');
+    expect(textOf(summaryOf({ ...part, met: false }))).not.toContain('judged at merge');
   });
 
   it('reports how many sections of a met system ended with an error, and which', () => {
@@ -92,12 +92,12 @@ describe('the conclusion', () => {
     const sections = { ...NO_SECTIONS, began: 1600, entered: 1600, failed, otherFailed: 1 };
     const holding = systemWith({ sections });
     const text = 'fenced: 15 of 1,600 sections ended by an error: ReplyError: no at lock.mjs:12:5';
-    expect(told(summaryOf(holding))).toContain(text);
+    expect(textOf(summaryOf(holding))).toContain(text);
     // For all other systems, the overview reports it.
     for (const met of [false, null]) {
-      expect(told(summaryOf({ ...holding, met }))).not.toContain('by an error');
+      expect(textOf(summaryOf({ ...holding, met }))).not.toContain('by an error');
     }
-    expect(told(summaryOf(systemWith({})))).not.toContain('by an error');
+    expect(textOf(summaryOf(systemWith({})))).not.toContain('by an error');
     const painted = (began: number): string =>
       renderConclusion(summaryOf({ ...holding, sections: { ...sections, began } }), {
         ...plain,
@@ -117,8 +117,8 @@ describe('the conclusion', () => {
       claims: { 'grant-order': HELD },
       isWritten: true,
     });
-    expect(told(summaryOf(holding))).toContain('held: on the only run exercised:');
-    expect(told(summaryOf(holding))).not.toContain('95 %');
+    expect(textOf(summaryOf(holding))).toContain('held: on the only run exercised:');
+    expect(textOf(summaryOf(holding))).not.toContain('95 %');
   });
 
   it('gives the scope of an exhaustive search, without a bound and without seeds', () => {
@@ -138,12 +138,12 @@ describe('the conclusion', () => {
     });
     const held =
       'held (exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans) exercised: fenced: grant-order on 513 (hazard avoided on 7)';
-    const text = told(summaryOf(holding));
+    const text = textOf(summaryOf(holding));
     expect(text).toContain(held);
     expect(text).not.toMatch(/95 %|seed|prove/);
-    const cut = told(summaryOf({ ...holding, seeds: 100 }));
-    expect(cut).toContain('held (not exhausted: ≤ 2 faults');
-    expect(cut).toContain('100 of 6,919 plans)');
+    const truncated = textOf(summaryOf({ ...holding, seeds: 100 }));
+    expect(truncated).toContain('held (not exhausted: ≤ 2 faults');
+    expect(truncated).toContain('100 of 6,919 plans)');
   });
 
   it('gives the common part of the scopes of several systems', () => {
@@ -159,7 +159,7 @@ describe('the conclusion', () => {
       }),
     );
     if (one === undefined || two === undefined) throw new Error('there are two');
-    expect(told(summaryOf(one, two))).toContain(
+    expect(textOf(summaryOf(one, two))).toContain(
       'held (exhausted: ≤ 1 fault; ≤ 1 swap of ties; lengths at every threshold; latency 1 ms; 20 to 31 plans) exercised: ',
     );
   });
@@ -170,7 +170,7 @@ describe('the conclusion', () => {
       expect: { holds: ['grant-order'] },
       claims: { 'grant-order': idle },
     });
-    expect(told(summaryOf(system))).not.toContain('held');
+    expect(textOf(summaryOf(system))).not.toContain('held');
   });
 
   it.each([
@@ -182,25 +182,25 @@ describe('the conclusion', () => {
     const [scenario] = summaryOf(...systems).scenarios;
     if (scenario === undefined) throw new Error('there is one');
     const one: Summary = { ...sampleSummary, exit, scenarios: [{ ...scenario, cutShort }] };
-    expect(told(one)).toContain(last);
+    expect(textOf(one)).toContain(last);
     expect(renderScenarioLine({ ...scenario, cutShort }, plain)).toContain(
       last.slice(2, -' 2 of 2'.length).replace('passed, ', ''),
     );
-    const [first] = told({ ...one, notBegun: 71 }).split(': ');
+    const [first] = textOf({ ...one, notBegun: 71 }).split(': ');
     expect(first).toBe(
       exit === 130 ? '? interrupted in scenario 1 of 72' : '✓ passed, 1 scenario incomplete',
     );
   });
 
   it('reports an interruption even if every seed had been examined', () => {
-    const text = told({ ...summaryOf(systemWith({})), exit: 130 });
+    const text = textOf({ ...summaryOf(systemWith({})), exit: 130 });
     expect(text).toMatch(/^\? interrupted: 1 of 1 expectation met/);
   });
 
   it('lists unexpected results first, then claims that broke: expected, allowed, unlisted', () => {
     const expected = { holds: ['a'], breaks: ['b', 'e'], may: ['c'] };
     const claims = { a: BREAKING, b: BREAKING, c: BREAKING, d: BREAKING, e: HELD };
-    const text = told(summaryOf(systemWith({ expect: expected, claims, met: false })));
+    const text = textOf(summaryOf(systemWith({ expect: expected, claims, met: false })));
     expect(text).toMatch(/^ failed: fenced: a broke on 3 of 1,000 seeds, first 17, e held but/);
     expect(text).toContain('broke as expected: fenced: b on 3 of 1,000 seeds; broke, as allowed:');
     expect(text).toContain('broke, as allowed: fenced: c on 3');
@@ -210,19 +210,19 @@ describe('the conclusion', () => {
 
   it('lists systems that were not judged, with the reason', () => {
     const open = systemWith({ expect: { holds: ['a'] }, met: null, vacuous: ['drop never fired'] });
-    expect(told(summaryOf(open))).toContain('not judged: fenced (drop never fired)');
+    expect(textOf(summaryOf(open))).toContain('not judged: fenced (drop never fired)');
     const claims = { a: { ...HELD, judged: 800, unknown: 200 } };
     const unknown = { expect: { holds: ['a'] }, claims, met: null, unknown: 200 };
-    expect(told(summaryOf(systemWith(unknown)))).toContain(
+    expect(textOf(summaryOf(systemWith(unknown)))).toContain(
       'not judged: fenced (unknown on 200 seeds)',
     );
-    expect(told(summaryOf(systemWith(unknown)))).not.toContain('held:');
+    expect(textOf(summaryOf(systemWith(unknown)))).not.toContain('held:');
   });
 
   it('bounds a claim judged on nine of ten seeds by the judged seeds alone', () => {
     const claims = { a: { ...HELD, judged: 900, unknown: 100 } };
     const most = systemWith({ expect: { holds: ['a'] }, claims, unknown: 100 });
-    expect(told(summaryOf(most))).toContain('held: broke on 0 of 900 seeds');
+    expect(textOf(summaryOf(most))).toContain('held: broke on 0 of 900 seeds');
   });
 
   it('has at most six lines within the width, and one for errors, for any summary', () => {
@@ -266,8 +266,10 @@ describe('the conclusion', () => {
       fc.property(anySummary, fc.integer({ min: 60, max: 160 }), (summary, width) => {
         const lines = renderConclusion(summary, { colour: false, width }).split('\n');
         const all = summary.scenarios.flatMap(({ systems }) => systems);
-        const isTold = all.some(({ met, sections }) => met === true && sections.failed.length > 0);
-        expect(lines.length).toBeLessThanOrEqual(isTold ? 7 : 6);
+        const isListed = all.some(
+          ({ met, sections }) => met === true && sections.failed.length > 0,
+        );
+        expect(lines.length).toBeLessThanOrEqual(isListed ? 7 : 6);
         expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
         for (const scenario of summary.scenarios) {
           const line = renderScenarioLine(scenario, { colour: false, width });

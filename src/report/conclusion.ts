@@ -12,8 +12,8 @@
 import { addTo } from '../core/kernel/entries.ts';
 import type {
   ClaimResult,
-  CutReason,
   ScenarioResult,
+  StopReason,
   Summary,
   SystemResult,
 } from '../search/campaign/result.ts';
@@ -29,7 +29,7 @@ import { markOf, metText, openWord, shownMet, speedText } from './overview.ts';
 const MOST_LINES = 6;
 
 /** One claim of one system, with its counts. */
-interface Told {
+interface Result {
   /** `unfenced`, or `zombie-writer/unfenced` if there are several scenarios. */
   readonly where: string;
   readonly system: SystemResult;
@@ -40,14 +40,14 @@ interface Told {
 /** All claims of a run, by result. */
 interface Fates {
   /** Broke but should hold, or held but should break. */
-  readonly unexpected: readonly Told[];
-  readonly broke: readonly Told[];
+  readonly unexpected: readonly Result[];
+  readonly broke: readonly Result[];
   /** Broke, and may break. */
-  readonly tolerated: readonly Told[];
+  readonly tolerated: readonly Result[];
   /** Should hold, held, and was exercised. */
-  readonly held: readonly Told[];
+  readonly held: readonly Result[];
   /** Broke, but is in no list. */
-  readonly unlisted: readonly Told[];
+  readonly unlisted: readonly Result[];
 }
 
 /** Renders the last lines of a run: six or seven at most, of at most `width` columns. */
@@ -62,7 +62,7 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
     { text: heldText(fates, isOne), tint: plain },
     unlistedRow(fates, screen),
   ].filter(({ text }) => text !== '');
-  let spare = MOST_LINES - 1 - rows.length;
+  let spaceLeft = MOST_LINES - 1 - rows.length;
   const errors = errorsRow(summary, screen);
   if (errors.text !== '') rows.push(errors);
   const lines = rows.flatMap(({ text, tint }) => {
@@ -70,8 +70,8 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
     const wrapped = text
       .split('\n')
       .flatMap((part, at) => hang(visible(part), columns, at === 0 ? '  ' : '    ', '    '));
-    const shown = wrapped.slice(0, 1 + spare);
-    spare -= shown.length - 1;
+    const shown = wrapped.slice(0, 1 + spaceLeft);
+    spaceLeft -= shown.length - 1;
     if (shown.length < wrapped.length) {
       const last = (shown.pop() ?? '').replace(/[,;:]$/, '');
       shown.push(clip(`${clip(last, width - 11)} … (see -v)`, width));
@@ -108,7 +108,7 @@ export function renderScenarioLine(
 }
 
 /** Reasons why a sweep ended before its last seed. */
-const CUT_WORDS: Readonly<Record<CutReason, string>> = {
+const END_REASONS: Readonly<Record<StopReason, string>> = {
   interrupted: 'interrupted',
   time: 'time limit reached',
   hangs: 'stopped by hangs',
@@ -122,7 +122,7 @@ function examinedText({ systems, cutShort }: ScenarioResult): string {
   const trial = trialOfAll(systems);
   const done = least < most ? `${groupDigits(least)}–${groupDigits(most)}` : groupDigits(most);
   if (cutShort === undefined) return least < most ? `${done} ${trial}s` : countOf(most, trial);
-  return `${CUT_WORDS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, trial)}`;
+  return `${END_REASONS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, trial)}`;
 }
 
 function namesOf(systems: readonly SystemResult[]): string {
@@ -131,17 +131,17 @@ function namesOf(systems: readonly SystemResult[]): string {
 
 function fatesOf(scenarios: readonly ScenarioResult[]): Fates {
   const all = scenarios.flatMap(({ name, systems }) =>
-    systems.flatMap((system): readonly Told[] => {
+    systems.flatMap((system): readonly Result[] => {
       const where = scenarios.length === 1 ? system.name : `${name}/${system.name}`;
       return Object.entries(system.claims).map(([claim, found]) => {
         return { where, system, claim, found };
       });
     }),
   );
-  const listed = (side: 'holds' | 'breaks' | 'may'): readonly Told[] =>
+  const listed = (side: 'holds' | 'breaks' | 'may'): readonly Result[] =>
     all.filter(({ system, claim }) => system.expect[side]?.includes(claim) === true);
-  const broken = (told: readonly Told[]): readonly Told[] =>
-    told.filter(({ found }) => found.broken > 0);
+  const broken = (results: readonly Result[]): readonly Result[] =>
+    results.filter(({ found }) => found.broken > 0);
   const [holds, breaks, may] = [listed('holds'), listed('breaks'), listed('may')];
   const missing = breaks.filter(({ found, system }) => found.broken === 0 && system.met === false);
   return {
@@ -195,11 +195,11 @@ function whyOpen(system: SystemResult): string {
 }
 
 function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
-  const counted = (told: readonly Told[]): string => {
+  const counted = (results: readonly Result[]): string => {
     if (isOne)
-      return bySystem(told, ({ claim, found }) => `${claim} on ${groupDigits(found.broken)}`);
-    const systems = new Set(told.map(({ where }) => where)).size;
-    return `${countOf(told.length, 'claim')} of ${countOf(systems, 'system')}`;
+      return bySystem(results, ({ claim, found }) => `${claim} on ${groupDigits(found.broken)}`);
+    const systems = new Set(results.map(({ where }) => where)).size;
+    return `${countOf(results.length, 'claim')} of ${countOf(systems, 'system')}`;
   };
   const parts = [
     ...(broke.length === 0 ? [] : [`broke as expected: ${counted(broke)}${outOf(broke, isOne)}`]),
@@ -209,9 +209,9 @@ function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
 }
 
 /** Returns ` of 1,000 seeds` if all systems ran on the same number. */
-function outOf(told: readonly Told[], isOne: boolean): string {
-  const [seeds = 0, ...others] = new Set(told.map(({ system }) => system.seeds));
-  const trial = trialOfAll(told.map(({ system }) => system));
+function outOf(results: readonly Result[], isOne: boolean): string {
+  const [seeds = 0, ...others] = new Set(results.map(({ system }) => system.seeds));
+  const trial = trialOfAll(results.map(({ system }) => system));
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
@@ -240,12 +240,12 @@ function heldText({ held }: Fates, isOne: boolean): string {
   return `held: ${count}, each ${bound}${weakest}`;
 }
 
-function testsOf({ found }: Told): number {
+function testsOf({ found }: Result): number {
   return found.exercised + found.avoided;
 }
 
 /** Returns, for example, `fence-monotone on 378 (hazard avoided on 50)`. */
-function testText({ claim, found }: Told): string {
+function testText({ claim, found }: Result): string {
   const avoided = found.avoided === 0 ? '' : ` (hazard avoided on ${groupDigits(found.avoided)})`;
   return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
 }
@@ -287,16 +287,16 @@ function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
 }
 
 /** Returns, for example, `unfenced: a, b; fenced: c`. */
-function bySystem(told: readonly Told[], clauseOf: (one: Told) => string): string {
+function bySystem(results: readonly Result[], clauseOf: (one: Result) => string): string {
   const clauses = new Map<string, string[]>();
-  for (const one of told) addTo(clauses, one.where, clauseOf(one));
+  for (const one of results) addTo(clauses, one.where, clauseOf(one));
   return [...clauses].map(([where, each]) => `${where}: ${each.join(', ')}`).join('; ');
 }
 
 function totalLine(summary: Summary, { width, paint }: Screen): string {
   const { scenarios } = summary;
   const systems = scenarios.flatMap((scenario) => scenario.systems);
-  const cut = cutText(summary);
+  const truncated = truncateText(summary);
   const hasFailedRun = summary.exit === FAILED && systems.every(({ met }) => met === true);
   const isFailed = hasFailedRun || systems.some(({ met }) => met === false);
   const isOpen = isInterrupted(summary) || systems.some((system) => shownMet(system) === null);
@@ -307,18 +307,19 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   const outcome = { '✓': 'passed', '✗': 'failed', '?': '' }[sign];
   const [first] = scenarios;
   const on = scenarios.length === 1 && first !== undefined ? ` on ${examinedText(first)}` : '';
-  const verdict = outcome === '' ? cut : `${outcome}${cut === '' ? `${on}: ` : `, ${cut}`}`;
+  const verdict =
+    outcome === '' ? truncated : `${outcome}${truncated === '' ? `${on}: ` : `, ${truncated}`}`;
   const text = `${verdict}${metText(summary)}${where}${but}`;
   const [line = '', ...others] = wrap(`${text}; ${speedText(summary)}`, Math.max(10, width - 2));
   return `${tint(sign)} ${others.length === 0 ? line : clip(text, Math.max(10, width - 2))}`;
 }
 
 /** Begins with what is missing, so that a reader of only the last line knows that it is partial. */
-function cutText(summary: Summary): string {
+function truncateText(summary: Summary): string {
   const { scenarios, notBegun = 0 } = summary;
   const [first] = scenarios;
-  const cut = scenarios.filter(({ cutShort }) => cutShort !== undefined);
-  if (scenarios.length === 1 && notBegun === 0 && cut.length === 1 && first !== undefined) {
+  const truncated = scenarios.filter(({ cutShort }) => cutShort !== undefined);
+  if (scenarios.length === 1 && notBegun === 0 && truncated.length === 1 && first !== undefined) {
     return `${examinedText(first)}: `;
   }
   if (isInterrupted(summary)) {
@@ -326,7 +327,7 @@ function cutText(summary: Summary): string {
     const all = groupDigits(scenarios.length + notBegun);
     return `interrupted in scenario ${groupDigits(scenarios.length)} of ${all}: `;
   }
-  return cut.length === 0 ? '' : `${countOf(cut.length, 'scenario')} incomplete: `;
+  return truncated.length === 0 ? '' : `${countOf(truncated.length, 'scenario')} incomplete: `;
 }
 
 function isInterrupted({ exit }: Summary): boolean {

@@ -51,8 +51,8 @@ test('a search that was given up is reported, and systems are named with their s
 });
 
 test('lines fit the terminal, and names cannot control it', () => {
-  const { edges: own } = edgesOf(pointsOf('grant-order', 'pause', [10_001, 20_001]));
-  const edges = { name: 'one\u001b[2J', edges: own };
+  const { edges: grantOrderEdges } = edgesOf(pointsOf('grant-order', 'pause', [10_001, 20_001]));
+  const edges = { name: 'one\u001b[2J', edges: grantOrderEdges };
   const lines = renderEdges([edges], { width: 40 }).split('\n');
   expect(lines.length).toBeGreaterThan(1);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);

@@ -56,15 +56,15 @@ export function exhaustedTextOf(systems: readonly Examined[]): string {
   const kinds = same((scope) => scope.kinds.join(', '));
   const swaps = same(({ ties }) => (ties === 0 ? '' : `≤ ${countOf(ties, 'swap')} of ties`));
   const latency = same(({ latencyUs }) => `latency ${proseDuration(latencyUs)}`);
-  const isWhole = systems.every(({ seeds, exhausted }) => seeds >= (exhausted?.plans ?? 0));
+  const isComplete = systems.every(({ seeds, exhausted }) => seeds >= (exhausted?.plans ?? 0));
   const parts = [
     kinds === '' ? faults : `${faults} of ${kinds}`,
     swaps,
     'lengths at every threshold',
     latency,
-    isWhole ? spanText(scopes.map(({ plans }) => plans)) : shareText(systems),
+    isComplete ? spanText(scopes.map(({ plans }) => plans)) : shareText(systems),
   ];
-  return `${isWhole ? '' : 'not '}exhausted: ${parts.filter((part) => part !== '').join('; ')}`;
+  return `${isComplete ? '' : 'not '}exhausted: ${parts.filter((part) => part !== '').join('; ')}`;
 }
 
 /** Returns `6,919 plans`, or `6,919 to 7,104 plans`. */
@@ -130,10 +130,10 @@ export function renderEdges(
 function edgeSentences(system: string, { points }: SystemEdges): readonly string[] {
   const claims = new Map<string, Set<string>>();
   for (const { kind, claim } of points) {
-    const own = points.filter((point) => point.kind === kind && point.claim === claim);
+    const matching = points.filter((point) => point.kind === kind && point.claim === claim);
     // No fault of this kind breaks it, or it breaks without a fault, so there is no edge.
-    if (own.every(({ edgeUs }) => edgeUs === null || edgeUs === 0)) continue;
-    const text = `a ${kind.replace('-', ' ')} ${own.map(pointText).join('; ')}`;
+    if (matching.every(({ edgeUs }) => edgeUs === null || edgeUs === 0)) continue;
+    const text = `a ${kind.replace('-', ' ')} ${matching.map(pointText).join('; ')}`;
     claims.set(text, (claims.get(text) ?? new Set()).add(claim));
   }
   return [...claims].map(([text, broken]) => {

@@ -40,12 +40,12 @@ export function renderFailures(
   findings: readonly Finding[],
   options: FailureOptions,
 ): readonly string[] {
-  const told = new Map<string, Finding>();
+  const byClaim = new Map<string, Finding>();
   return findings.map((finding) => {
     const story = JSON.stringify([finding.claim, finding.plan.clients, finding.plan.faults]);
-    const first = told.get(story);
+    const first = byClaim.get(story);
     if (first !== undefined) return renderRepeat(finding, first, options);
-    told.set(story, finding);
+    byClaim.set(story, finding);
     return renderFailure(finding, options);
   });
 }
@@ -59,17 +59,18 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const size = sizeLines(finding, width, wording.size);
   const paste = pasteLines(finding, paint, wording);
   const below = [...size, ...siblingLines(finding, width), ...paste];
-  const room = MOST_LINES - above.length - size.length - paste.length - 3;
+  const space = MOST_LINES - above.length - size.length - paste.length - 3;
   const { trace, plan, explanation } = finding;
   const words = storyOf(explanation).join(' ');
   const evidence = evidenceShown(finding);
   const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
-  const fitting = fitSteps(all, room);
+  const fitting = fitSteps(all, space);
   // Evidence that needs a second line takes it from other steps.
-  const over = Math.max(0, renderSequence(fitting, trace.processes, screen).length - 1 - room);
+  const over = Math.max(0, renderSequence(fitting, trace.processes, screen).length - 1 - space);
   const needed = all.filter(({ weight }) => weight === 0).length;
-  const steps = over === 0 ? fitting : fitSteps(all, Math.min(room, Math.max(needed, room - over)));
-  const sequence = renderSequence(steps, trace.processes, screen, room - steps.length);
+  const steps =
+    over === 0 ? fitting : fitSteps(all, Math.min(space, Math.max(needed, space - over)));
+  const sequence = renderSequence(steps, trace.processes, screen, space - steps.length);
   const output = outputBlock(trace.output, width);
   const printed = output.length === 0 ? [] : [...output, ''];
   return [...above, '', ...sequence, '', ...printed, ...below].join('\n');

@@ -104,11 +104,11 @@ describe('githubAnnotations', () => {
           file: shown,
           title: `${shown}, ${shown}: gives the same trace twice`,
         });
-        const told = name
+        const titleLines = name
           .split(/\r\n|\r|\n/)
           .map(visible)
           .join('\n');
-        expect(message).toBe(`two runs of seed 1 differ: ${told}`);
+        expect(message).toBe(`two runs of seed 1 differ: ${titleLines}`);
       }),
       { seed: 1, numRuns: 200, examples: hostileExamples },
     );
@@ -116,11 +116,11 @@ describe('githubAnnotations', () => {
 });
 
 const overview = sampleResult.summary;
-const whole = { mostBytes: MOST_STEP_BYTES };
+const limit = { mostBytes: MOST_STEP_BYTES };
 
 describe('renderStepSummary', () => {
   it('has a table of systems and claims', () => {
-    const lines = renderStepSummary(overview, [sampleScenario], whole).split('\n');
+    const lines = renderStepSummary(overview, [sampleScenario], limit).split('\n');
     expect(lines[0]).toBe('## fencepost: 0 of 3 expectations met, 2 not met, 1 not judged');
     expect(lines[2]).toBe('### zombie\\-writer `fixtures/zombie-writer.yaml`');
     const rows = lines.filter((line) => line.startsWith('| ')).slice(2);
@@ -132,7 +132,7 @@ describe('renderStepSummary', () => {
   });
 
   it('reports each failure in words, as a diagram and with its commands', () => {
-    const text = renderStepSummary(overview, [sampleScenario], whole);
+    const text = renderStepSummary(overview, [sampleScenario], limit);
     expect(text).toContain('#### ✗ Stale write accepted by `unfenced`\n');
     expect(text).toContain("Let A be alice's grant 1 of `db` \\(from 1 ms");
     expect(text).toContain(`\`\`\`mermaid\n${findingDiagram(zombieFinding)}\n\`\`\``);
@@ -145,7 +145,7 @@ describe('renderStepSummary', () => {
   });
 
   it('folds an expected counterexample', () => {
-    const text = renderStepSummary(overview, [sampleScenario], whole);
+    const text = renderStepSummary(overview, [sampleScenario], limit);
     const at = text.indexOf('<details>');
     expect(text.slice(at)).toMatch(
       /^<details><summary>as expected: fence-monotone of wanted breaks<\/summary>\n\nStale write/,
@@ -159,7 +159,7 @@ describe('renderStepSummary', () => {
       ...renamed(zombieFinding, 'alice', `ä${at}`),
     }));
     const results = findings.map((finding) => ({ ...sampleScenario, findings: [finding] }));
-    const all = renderStepSummary(overview, results, whole);
+    const all = renderStepSummary(overview, results, limit);
     for (const mostBytes of [400, 5000, 50_000]) {
       const text = renderStepSummary(overview, results, { mostBytes });
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostBytes);
@@ -179,7 +179,7 @@ describe('renderStepSummary', () => {
       const finding = { ...renamed(zombieFinding, 'alice', name), system: name };
       const result = { ...sampleScenario.result, ...changed };
       const one = { ...sampleScenario, result, findings: [finding] };
-      const lines = renderStepSummary(overview, [one], whole).split('\n');
+      const lines = renderStepSummary(overview, [one], limit).split('\n');
       const fences = lines.filter((line) => line.startsWith('```'));
       const cells = lines
         .filter((line) => line.startsWith('| '))

@@ -31,16 +31,19 @@ export function githubAnnotations(
       .filter(isFailure)
       .map((one) => ({ scenario: scenario.result.name, one })),
   );
-  const told = failures.slice(0, MOST).map(({ scenario, one }) => {
+  const annotations = failures.slice(0, MOST).map(({ scenario, one }) => {
     const file = placeOf(one.file);
     const line = file === null || one.line === null ? null : String(one.line);
     const place = one.system === '' ? scenario : `${scenario}, ${one.system}`;
     return command({ file, line, title: `${place}: ${one.name}` }, bodyOf(one));
   });
-  const left = failures.length - told.length;
-  if (left === 0) return told;
+  const left = failures.length - annotations.length;
+  if (left === 0) return annotations;
   const title = `${countOf(left, 'more failure')}`;
-  return [...told, command({ file: null, line: null, title }, 'The log of this step has them all')];
+  return [
+    ...annotations,
+    command({ file: null, line: null, title }, 'The log of this step has them all'),
+  ];
 }
 
 function bodyOf({ message, details, finding }: Case): string {
@@ -83,8 +86,8 @@ export function renderStepSummary(
     ...results.flatMap(failureSections),
     ...results.flatMap(expectedSections),
   ];
-  const whole = documentOf(sections);
-  if (bytesOf(whole) <= mostBytes) return whole;
+  const full = documentOf(sections);
+  if (bytesOf(full) <= mostBytes) return full;
   for (let kept = sections.length - 1; kept > 0; kept -= 1) {
     const left = countOf(sections.length - kept, 'section');
     const why = `${left} left out: GitHub takes no more of one step. The log has them.`;

@@ -16,7 +16,7 @@ function operation(index: number, role: ReportedOperation['role']): ReportedOper
 }
 
 function report(part: Partial<PartReport>): HistoryReport {
-  const whole: PartReport = {
+  const base: PartReport = {
     key: '',
     verdict: 'invalid',
     operations: 100,
@@ -32,8 +32,8 @@ function report(part: Partial<PartReport>): HistoryReport {
     ...part,
   };
   const counts = { operations: 100, processes: 3, configurations: 1 };
-  const names = { file: 'a.log', format: 'edn', model: 'register', isTold: false };
-  return { ...names, ...counts, verdict: whole.verdict, parts: [whole], notes: [] };
+  const names = { file: 'a.log', format: 'edn', model: 'register', isDetected: false };
+  return { ...names, ...counts, verdict: base.verdict, parts: [base], notes: [] };
 }
 
 test('names have a total order', () => {

@@ -21,7 +21,7 @@ export interface HistoryReport {
   readonly format: string;
   readonly model: string;
   /** True if the model was inferred from the operations, not named by the user. */
-  readonly isTold: boolean;
+  readonly isDetected: boolean;
   readonly operations: number;
   readonly processes: number;
   readonly verdict: PartReport['verdict'];
@@ -154,12 +154,13 @@ export function renderHistory(report: HistoryReport, options: TerminalText): str
 const SIGNS = { valid: '✓', invalid: '✗', unknown: '?' } as const;
 
 function headlineOf(report: HistoryReport, { width, paint }: Screen): readonly string[] {
-  const { verdict, file, model, isTold, format, operations, processes, configurations } = report;
+  const { verdict, file, model, isDetected, format, operations, processes, configurations } =
+    report;
   const tone = { valid: paint.green, invalid: paint.red, unknown: paint.yellow }[verdict];
   const first = clip(visible(`${SIGNS[verdict]} ${verdict.padEnd(7)} ${file}`), width);
-  const told = isTold ? `${model}, as its operations tell` : model;
+  const modelText = isDetected ? `${model}, as its operations tell` : model;
   const counts = [
-    told,
+    modelText,
     format,
     `${countOf(operations, 'operation')} by ${groupDigits(processes)} process${processes === 1 ? '' : 'es'}`,
     ...partCounts(report),
@@ -188,8 +189,8 @@ function blockOf(part: PartReport, { width, paint }: Screen): readonly string[] 
   const subject = part.key === '' ? '' : `key ${part.key}: `;
   const said = hang(visible(`${subject}${part.because}`), width - 2, `${sign} `, '  ');
   const [first = '', ...rest] = said.slice(0, MOST_STORY_LINES);
-  const cut = said.length > MOST_STORY_LINES ? ['  … (the whole of it: --html, --json)'] : [];
-  const lines = [paint.bold(tone(first)), ...rest, ...cut];
+  const truncated = said.length > MOST_STORY_LINES ? ['  … (the whole of it: --html, --json)'] : [];
+  const lines = [paint.bold(tone(first)), ...rest, ...truncated];
   if (part.core.length === 0) return lines;
   const size = wrap(sizeOf(part), width).map((line) => paint.faint(line));
   return [...lines, '', ...renderCore(part.core, { width, paint }), ...size];
@@ -220,22 +221,22 @@ function renderCore(core: readonly ReportedOperation[], setting: Screen): readon
   const events = all.slice(-MOST_EVENTS);
   const names = [...new Set(events.map(({ operation }) => operation.process))].sort(byName);
   const numbers = Math.max(4, ...events.map(({ line }) => String(line).length));
-  const room = setting.width - numbers - 2;
-  const columns = columnsOf(names, events, room);
+  const space = setting.width - numbers - 2;
+  const columns = columnsOf(names, events, space);
   const { paint } = setting;
   const head = columns.map(({ name, width }) => pad(visible(name), width)).join('');
   const hidden = all.length - events.length;
-  const cut =
+  const omitted =
     hidden === 0
       ? []
       : [paint.faint(`${'…'.padStart(numbers)}  ${countOf(hidden, 'event')} before`)];
   const open = new Map<string, number>();
   for (const event of all.slice(0, hidden)) count(open, event);
   const lines = events.map((event) => {
-    const line = laneLine(event, { columns, open, room, paint });
+    const line = laneLine(event, { columns, open, space, paint });
     return `${paint.faint(String(event.line).padStart(numbers))}  ${line}`;
   });
-  return [paint.faint(`${'line'.padStart(numbers)}  ${head.trimEnd()}`), ...cut, ...lines];
+  return [paint.faint(`${'line'.padStart(numbers)}  ${head.trimEnd()}`), ...omitted, ...lines];
 }
 
 /** Counts the open calls per process. */
@@ -250,18 +251,18 @@ function count(open: Map<string, number>, { operation, isReturn }: ReportedEvent
 function columnsOf(
   names: readonly string[],
   events: readonly ReportedEvent[],
-  room: number,
+  space: number,
 ): readonly Column[] {
   const needs = names.map((name) => {
     const texts = events.filter(({ operation }) => operation.process === name).map(textOf);
     return Math.max(displayWidth(visible(name)), ...texts.map(displayWidth)) + 2;
   });
   const total = needs.reduce((sum, need) => sum + need, 0);
-  const last = Math.min(needs.at(-1) ?? 0, Math.floor(room / 2));
-  const even = Math.max(3, Math.floor((room - last) / Math.max(1, names.length - 1)));
+  const last = Math.min(needs.at(-1) ?? 0, Math.floor(space / 2));
+  const even = Math.max(3, Math.floor((space - last) / Math.max(1, names.length - 1)));
   let start = 0;
   return names.map((name, at) => {
-    const width = total <= room ? (needs[at] ?? 0) : even;
+    const width = total <= space ? (needs[at] ?? 0) : even;
     const column = { name, start, width };
     start += width;
     return column;
@@ -278,20 +279,20 @@ function textOf({ operation, isReturn }: ReportedEvent): string {
 interface LaneSetting extends Pick<Screen, 'paint'> {
   readonly columns: readonly Column[];
   readonly open: Map<string, number>;
-  readonly room: number;
+  readonly space: number;
 }
 
-function laneLine(event: ReportedEvent, { columns, open, room, paint }: LaneSetting): string {
+function laneLine(event: ReportedEvent, { columns, open, space, paint }: LaneSetting): string {
   count(open, event);
   const { process, role } = event.operation;
-  const own = columns.find(({ name }) => name === process);
-  const start = Math.min(own?.start ?? 0, room - 2);
-  const text = clip(textOf(event), room - start);
+  const column = columns.find(({ name }) => name === process);
+  const start = Math.min(column?.start ?? 0, space - 2);
+  const text = clip(textOf(event), space - start);
   const rail = ({ name }: Column): string => ((open.get(name) ?? 0) > 0 ? '┃' : '·');
   const shown = role === 'first bad' ? paint.red(text) : text;
   const end = start + displayWidth(text);
   const [before, after] = railsBeside(
-    columns.filter((column) => column.start < room),
+    columns.filter((column) => column.start < space),
     { start, end },
     rail,
   );

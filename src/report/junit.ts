@@ -16,7 +16,7 @@ export interface JunitOptions {
 export function renderJunit({ results, version }: JunitOptions): string {
   const suites = results.map((result) => suiteOf(result, version));
   const total = countsOf(results.flatMap((result) => casesOf(result)));
-  const seconds = results.reduce((sum, { seconds: own }) => sum + own, 0);
+  const seconds = results.reduce((sum, { seconds: childSeconds }) => sum + childSeconds, 0);
   const root = xml('testsuites', { name: 'fencepost', ...total, time: timeOf(seconds) }, suites);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${render(root)}\n`;
 }
@@ -38,7 +38,7 @@ function suiteOf(scenario: ReportedScenario, version: string): Markup {
       const classname = one.system === '' ? name : `${name}.${one.system}`;
       const line = one.line === null ? {} : { line: String(one.line) };
       const attributes = { name: one.name, classname, time: share, file: one.file, ...line };
-      return xml('testcase', attributes, tellOf(one));
+      return xml('testcase', attributes, caseMarkup(one));
     }),
   ]);
 }
@@ -60,7 +60,7 @@ function timeOf(seconds: number): string {
 }
 
 /** Renders the result of a test. The counterexample of a claim that should break is its output. */
-function tellOf(one: Case): readonly Markup[] {
+function caseMarkup(one: Case): readonly Markup[] {
   const story = storyOf(one);
   const message = plain(one.message);
   switch (one.outcome) {
@@ -89,9 +89,9 @@ function xml(
   children: readonly Markup[],
 ): Markup {
   const safe = Object.entries(attributes).map(([key, value]) => [key, plain(value)]);
-  const own: Child = children.flatMap((child) => [trusted('\n'), child]);
+  const lines: Child = children.flatMap((child) => [trusted('\n'), child]);
   const end = children.length === 0 ? [] : [trusted('\n')];
-  return element(name, Object.fromEntries(safe), own, end);
+  return element(name, Object.fromEntries(safe), lines, end);
 }
 
 /** Replaces characters that XML 1.0 cannot represent. `element` escapes other controls. */

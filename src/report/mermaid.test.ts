@@ -53,10 +53,10 @@ function shown(text: string): string {
 function meant({ trace, verdict, plan }: Finding): string[] {
   const { claim, evidence } = verdict;
   const rows = diagramRows(trace, { claim, evidence, faults: plan.faults });
-  return rows.map(({ text }) => whole(wrap(visible(text), 36).join(' ')));
+  return rows.map(({ text }) => wellFormed(wrap(visible(text), 36).join(' ')));
 }
 
-function whole(text: string): string {
+function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
@@ -102,7 +102,7 @@ describe('findingDiagram', () => {
         const finding = renamed(zombieFinding, 'alice', name);
         const { names: read, texts } = await parsed(findingDiagram(finding));
         const [alice] = finding.trace.processes;
-        const short = whole(clip(visible(alice?.name ?? ''), 30)).trim();
+        const short = wellFormed(clip(visible(alice?.name ?? ''), 30)).trim();
         expect(read[1]).toBe(short === '' ? '\u00a0' : short);
         expect(texts).toEqual(meant(finding));
       }),

@@ -56,8 +56,8 @@ export function renderDiagram(trace: Trace, options: DiagramOptions): string {
     const shown = rows.filter((_, at) => chosen.has(at));
     return draw(shown, rows.length - kept, { trace, title: options.title });
   };
-  const whole = drawing(rows.length);
-  if (whole.length <= MOST_DIAGRAM) return whole;
+  const full = drawing(rows.length);
+  if (full.length <= MOST_DIAGRAM) return full;
   let fits = 0;
   let exceeds = rows.length;
   while (exceeds - fits > 1) {
@@ -186,16 +186,16 @@ export function diagramRows(
 ): readonly DiagramRow[] {
   const steps = listSteps(trace, options);
   const last = lastOfStory(trace, options.evidence);
-  const told = steps.slice(0, steps.findIndex(({ event }) => event === last) + 1);
-  const times = told.flatMap(({ atUs, weight }) => (weight < 3 ? [atUs] : []));
+  const shown = steps.slice(0, steps.findIndex(({ event }) => event === last) + 1);
+  const times = shown.flatMap(({ atUs, weight }) => (weight < 3 ? [atUs] : []));
   const story = {
     trace,
     times,
     ...flightsIn(trace, last),
-    byEvent: new Map(told.map((step) => [step.event, step])),
+    byEvent: new Map(shown.map((step) => [step.event, step])),
   };
-  const rows = told.flatMap((step) => rowsOf(step, story));
-  const final = told.at(-1);
+  const rows = shown.flatMap((step) => rowsOf(step, story));
+  const final = shown.at(-1);
   if (options.claim === null || final === undefined || final.part === '') return rows;
   const { process, part } = final;
   const text = `✗ ${part}: ${options.claim} breaks`;
@@ -277,8 +277,8 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const since = isLate ? `, sent at ${millisecondsOf(sending.atUs)} ms` : '';
   const what = `${flight.isCopy ? 'a copy of ' : ''}${askedText(sending.text)}${since}${cause}`;
   const { from, to, message, isLost } = flight;
-  const own = step.weight;
-  const rank = isLate || own < sending.weight ? own : sending.weight;
+  const weight = step.weight;
+  const rank = isLate || weight < sending.weight ? weight : sending.weight;
   // If the sending has no separate note, the arrow shows its part in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
   const text = timed({ ...step, part }, what);

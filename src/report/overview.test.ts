@@ -42,16 +42,16 @@ describe('renderOverview', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
-    const told = (judged: number): string => {
+    const rowFor = (judged: number): string => {
       const counts = { broken: 0, firstSeed: null, exercised: 9, avoided: 0, unknown: 0 };
       const progress = { ...counts, due: 1000, judged };
       const systems = [{ ...system, claims: { ...system.claims, progress } }];
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
-    expect(told(900)).toMatch(/also held, unlisted: .*progress/);
-    expect(told(899)).toContain('judged on too few seeds: progress');
-    expect(told(899)).not.toMatch(/also held, unlisted: .*progress/);
+    expect(rowFor(900)).toMatch(/also held, unlisted: .*progress/);
+    expect(rowFor(899)).toContain('judged on too few seeds: progress');
+    expect(rowFor(899)).not.toMatch(/also held, unlisted: .*progress/);
   });
 
   it('suggests a twin if a claim was not exercised and no twin breaks it', () => {
@@ -60,17 +60,17 @@ describe('renderOverview', () => {
     if (scenario === undefined || untested === undefined || breaking === undefined) {
       throw new Error('the sample has two systems');
     }
-    const told = (systems: typeof scenario.systems): string => {
+    const rowsFor = (systems: typeof scenario.systems): string => {
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
     const advice = 'to exercise fence-monotone, add a twin: the same lock without its check';
-    expect(told([untested])).toContain(advice);
-    expect(told([breaking, untested])).not.toContain('to test');
-    expect(told([{ ...untested, vacuous: [] }])).not.toContain('to test');
+    expect(rowsFor([untested])).toContain(advice);
+    expect(rowsFor([breaking, untested])).not.toContain('to test');
+    expect(rowsFor([{ ...untested, vacuous: [] }])).not.toContain('to test');
     const avoided = { ...JUDGED, broken: 0, firstSeed: null, exercised: 0, avoided: 3 };
     const claims = { ...untested.claims, 'fence-monotone': avoided };
-    expect(told([{ ...untested, claims }])).not.toContain('to test');
+    expect(rowsFor([{ ...untested, claims }])).not.toContain('to test');
   });
 
   it('lists kinds of failure of a claim, counts the rest, and omits a single kind', () => {
@@ -83,7 +83,7 @@ describe('renderOverview', () => {
       broken: at + 1,
       firstSeed: at,
     }));
-    const told = (isFull: boolean, ...of: typeof kinds): string => {
+    const errorsFor = (isFull: boolean, ...of: typeof kinds): string => {
       const claims = {
         'grant-order': {
           ...JUDGED,
@@ -98,17 +98,19 @@ describe('renderOverview', () => {
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 100, isFull });
     };
-    expect(told(false, ...kinds)).toContain(
+    expect(errorsFor(false, ...kinds)).toContain(
       'grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; 1 more\n',
     );
-    expect(told(true, ...kinds)).toContain('grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; d, 4\n');
+    expect(errorsFor(true, ...kinds)).toContain(
+      'grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; d, 4\n',
+    );
     const [first, second] = kinds;
     if (first === undefined || second === undefined) throw new Error('there are four');
     const later = { ...second, rule: 'write-after-read' };
-    expect(told(false, first, later)).toContain(
+    expect(errorsFor(false, first, later)).toContain(
       'a (stale-write), 1 seed; b (write-after-read), 2\n',
     );
-    expect(told(true, first)).not.toContain('kind');
+    expect(errorsFor(true, first)).not.toContain('kind');
   });
 
   it('reports faults that fired during use for a system without grants', () => {
@@ -128,7 +130,7 @@ describe('renderOverview', () => {
       { error: 'Error: none', place: 'lock.mjs:12:5', count: 20, firstSeed: 3 },
       { error: 'Error: other', place: null, count: 4, firstSeed: 1 },
     ];
-    const told = (sections: Partial<SectionCounts>, isFull = false): string => {
+    const sectionsFor = (sections: Partial<SectionCounts>, isFull = false): string => {
       const [scenario] = sampleSummary.scenarios;
       const [system] = scenario?.systems ?? [];
       if (scenario === undefined || system === undefined) throw new Error('there is a system');
@@ -139,33 +141,35 @@ describe('renderOverview', () => {
 
     it('is omitted if each was entered, gave up, was refused or crashed', () => {
       const plain = { gaveUp: 10, refused: 7, crashed: 3 };
-      expect(told(plain)).not.toContain('sections:');
-      expect(told(plain, true)).toContain(
+      expect(sectionsFor(plain)).not.toContain('sections:');
+      expect(sectionsFor(plain, true)).toContain(
         'sections: 9,000 planned, 9,000 begun: 9,000 ended, 10 gave up, 3 crashed; 8,990 entered, 7 refused',
       );
     });
 
     it('counts sections that never ended', () => {
-      expect(told({ open: 12 })).toContain(
+      expect(sectionsFor({ open: 12 })).toContain(
         '9,000 begun: 9,000 ended, 12 never ended; 8,990 entered',
       );
     });
 
     it('has the most frequent error, and with -v all errors', () => {
-      const text = told({ failed, otherFailed: 2 });
+      const text = sectionsFor({ failed, otherFailed: 2 });
       expect(text).toContain('begun: 9,000 ended, 26 failed; 8,990 entered');
       expect(text).toContain('20 ended by Error: none at lock.mjs:12:5, first on seed 3');
       expect(text).toContain('6 by other errors');
-      expect(told({ failed, otherFailed: 2 }, true)).toContain('4 ended by Error: other, first on');
+      expect(sectionsFor({ failed, otherFailed: 2 }, true)).toContain(
+        '4 ended by Error: other, first on',
+      );
     });
 
     it('with -v, counts sections that returned without a guard', () => {
-      expect(told({ unguarded: 12 })).not.toContain('sections:');
-      expect(told({ unguarded: 12 }, true)).toContain('12 returned without a guard');
+      expect(sectionsFor({ unguarded: 12 })).not.toContain('sections:');
+      expect(sectionsFor({ unguarded: 12 }, true)).toContain('12 returned without a guard');
     });
 
     it('omits errors that are reported as the reason why no section was entered', () => {
-      expect(told({ entered: 0, failed })).not.toContain('sections:');
+      expect(sectionsFor({ entered: 0, failed })).not.toContain('sections:');
     });
   });
 
@@ -175,17 +179,17 @@ describe('renderOverview', () => {
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
     const held = { ...JUDGED, broken: 0, firstSeed: null, exercised: 9, avoided: 0 };
     const late = { ...JUDGED, broken: 12, firstSeed: 7, exercised: 30, avoided: 0 };
-    const told = (claims: typeof system.claims, expect: typeof system.expect = {}): string => {
+    const claimsFor = (claims: typeof system.claims, expect: typeof system.expect = {}): string => {
       const systems = [{ ...system, expect, claims }];
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
     const fenced = { 'fence-monotone': held, 'no-write-after-release': late };
     const advice = 'advice: writes were accepted after the lock was released (12 seeds, first 7)';
-    expect(told(fenced)).toContain(advice);
-    expect(told(fenced, { breaks: ['no-write-after-release'] })).not.toContain('advice');
-    expect(told({ ...fenced, 'fence-monotone': late })).not.toContain('advice');
-    expect(told({ ...fenced, 'no-write-after-release': held })).not.toContain('advice');
+    expect(claimsFor(fenced)).toContain(advice);
+    expect(claimsFor(fenced, { breaks: ['no-write-after-release'] })).not.toContain('advice');
+    expect(claimsFor({ ...fenced, 'fence-monotone': late })).not.toContain('advice');
+    expect(claimsFor({ ...fenced, 'no-write-after-release': held })).not.toContain('advice');
   });
 
   it('can omit the systems that met their expectations', () => {

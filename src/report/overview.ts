@@ -35,14 +35,14 @@ export function renderOverview(summary: Summary, options: OverviewOptions): stri
 export function renderOpenSystems(summary: Summary, options: OverviewOptions): string {
   const setting = { ...options, paint: paintFor(options.colour) };
   const lines = summary.scenarios.flatMap((scenario) => {
-    const shown = scenario.systems.filter(isToBeTold);
+    const shown = scenario.systems.filter(isReported);
     return shown.length === 0 ? [] : scenarioLines(scenario, shown, setting);
   });
   return lines.slice(0, -1).join('\n');
 }
 
 /** Excludes a system that only lacks seeds. */
-function isToBeTold({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
+function isReported({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
   return (
     unsimulated !== undefined || vacuous.length > 0 || unknown > 0 || failedSections(sections) > 0
@@ -111,9 +111,9 @@ function claimTable(rows: readonly ClaimRow[], trial: Trial, { width, paint }: S
     return [visible(claim), `${expected}${sign}`, broken, firstSeed, tested];
   });
   const widths = columnWidths([columns, ...cells]);
-  const spare = width - 4 - widths.reduce((sum, wide) => sum + wide + 2, 0);
+  const extra = width - 4 - widths.reduce((sum, wide) => sum + wide + 2, 0);
   const [claimWidth = 0] = widths;
-  widths[0] = Math.max(8, Math.min(claimWidth, claimWidth + spare));
+  widths[0] = Math.max(8, Math.min(claimWidth, claimWidth + extra));
   const line = (row: readonly string[]): string => clip(`    ${tableLine(row, widths)}`, width);
   return [paint.faint(line(columns)), ...cells.map(line)];
 }
@@ -132,8 +132,8 @@ export interface ClaimRow {
 /** Returns a row per claim: expected ones in order, then others that broke, or all. */
 export function claimRows(system: SystemResult, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
-  const isTold = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
-  const others = unlistedClaims(system).filter(isTold);
+  const isListed = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
+  const others = unlistedClaims(system).filter(isListed);
   return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
 }
 
@@ -220,7 +220,7 @@ function adviceOnReleases(system: SystemResult): string | null {
 }
 
 /** Maximum number of kinds of failure per claim, unless all are requested. */
-const KINDS_TOLD = 3;
+const MOST_KINDS = 3;
 
 /** Renders `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
 function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
@@ -228,18 +228,18 @@ function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   return Object.entries(system.claims).flatMap(([claim, { kinds = [] }]) => {
     if (kinds.length < 2) return [];
     const hasRules = new Set(kinds.map(({ rule }) => rule)).size > 1;
-    const told = kinds.slice(0, isFull ? kinds.length : KINDS_TOLD).map((kind, at) => {
+    const listed = kinds.slice(0, isFull ? kinds.length : MOST_KINDS).map((kind, at) => {
       const name = hasRules ? `${kind.cause} (${kind.rule})` : kind.cause;
       return `${name}, ${at === 0 ? countOf(kind.broken, trial) : groupDigits(kind.broken)}`;
     });
-    const rest = kinds.length - told.length;
+    const rest = kinds.length - listed.length;
     const more = rest === 0 ? '' : `; ${groupDigits(rest)} more`;
-    return [`${claim}, ${countOf(kinds.length, 'kind')}: ${told.join('; ')}${more}`];
+    return [`${claim}, ${countOf(kinds.length, 'kind')}: ${listed.join('; ')}${more}`];
   });
 }
 
 /** Maximum number of errors, unless all are requested. */
-const ERRORS_TOLD = 1;
+const MOST_ERRORS = 1;
 
 /**
  * Describes how sections ended, or only unusual endings. If no section was entered, the reason is
@@ -265,11 +265,11 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
     ['returned without a guard', unguarded],
   ]);
   const line = `${groupDigits(planned)} planned, ${groupDigits(began)} begun: ${ends}`;
-  const told = failed.slice(0, isFull ? failed.length : ERRORS_TOLD);
-  const rest = told.reduce((left, { count }) => left - count, failures);
+  const listed = failed.slice(0, isFull ? failed.length : MOST_ERRORS);
+  const rest = listed.reduce((left, { count }) => left - count, failures);
   return [
     `sections: ${line}${others === '' ? '' : `; ${others}`}`,
-    ...told.map((error) => {
+    ...listed.map((error) => {
       // For example `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`.
       const first = `first on ${trialOf(system)} ${error.firstSeed}`;
       return `${groupDigits(error.count)} ended by ${errorPlace(error)}, ${first}`;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
-import { tellPlainly } from './plain-words.ts';
+import { describePlainly } from './plain-words.ts';
 import { manyZombies, zombieFinding } from './sample.fixture.ts';
 import { stormTrace } from './storm.fixture.ts';
 
 const textsOf = (trace: Trace, evidence: readonly Evidence[]): readonly string[] =>
-  tellPlainly(trace, evidence).map(({ text }) => text);
+  describePlainly(trace, evidence).map(({ text }) => text);
 
 describe('tellPlainly', () => {
   const { trace, verdict } = zombieFinding;
-  const told = textsOf(trace, verdict.evidence);
+  const sentences = textsOf(trace, verdict.evidence);
 
   it('describes the pause, the expired lease and the overwritten value', () => {
-    expect(told).toEqual([
+    expect(sentences).toEqual([
       'At 1 ms `alice` gets `db`, token 1.',
       'At 3 ms `alice` is paused for 17 ms while it holds `db`: it runs nothing and notices nothing.',
       "At 11 ms `alice`'s lease of `db` runs out.",

@@ -27,17 +27,20 @@ export interface PlainSentence {
 }
 
 /** Returns the sentences in order of time. */
-export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readonly PlainSentence[] {
+export function describePlainly(
+  trace: Trace,
+  evidence: readonly Evidence[],
+): readonly PlainSentence[] {
   const last = lastOfStory(trace, evidence);
-  const told = trace.events.slice(0, last + 1);
+  const events = trace.events.slice(0, last + 1);
   const leases = leaseSpans(trace);
   const written = new Map<string, Write>();
   const sentences: PlainSentence[] = [];
-  const endUs = told.at(-1)?.atUs ?? 0;
+  const endUs = events.at(-1)?.atUs ?? 0;
   for (const lease of leases) {
     if (lease.ending !== 'expired' || lease.untilUs === null || lease.untilUs > endUs) continue;
     const { client, ordinal } = lease;
-    const left = told.find(
+    const left = events.find(
       (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
     );
     // Omit it, unless its client was still in the section when the lease expired.
@@ -46,7 +49,7 @@ export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readon
     sentences.push({ atUs: lease.untilUs, text, event: null });
   }
   const hasReads = evidence.some(({ event }) => trace.events[event]?.kind === 'read');
-  for (const [at, event] of told.entries()) {
+  for (const [at, event] of events.entries()) {
     if (event.kind === 'read' && !hasReads) continue;
     const text = sentenceOf(event, { leases, written });
     if (text !== null) sentences.push({ atUs: event.atUs, text, event: at });
@@ -61,13 +64,13 @@ export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readon
 
 /** Joins the sentences about replicas that accept the same write at the same time into one. */
 function inOne(sentences: readonly PlainSentence[], trace: Trace): readonly PlainSentence[] {
-  const told: PlainSentence[] = [];
+  const joined: PlainSentence[] = [];
   let stores: string[] = [];
   const nameThem = (): void => {
-    const last = told.pop();
+    const last = joined.pop();
     if (last === undefined) return;
     const to = stores.length > 1 ? ` to ${listOf(stores.map(named))}` : '';
-    told.push({ ...last, text: `${last.text}${to}` });
+    joined.push({ ...last, text: `${last.text}${to}` });
   };
   let before: PlainSentence | null = null;
   for (const one of sentences) {
@@ -81,19 +84,19 @@ function inOne(sentences: readonly PlainSentence[], trace: Trace): readonly Plai
     }
     nameThem();
     stores = store;
-    told.push(one);
+    joined.push(one);
   }
   nameThem();
-  return told;
+  return joined;
 }
 
 function shortened(sentences: readonly PlainSentence[]): readonly PlainSentence[] {
-  const spare = sentences.length - MOST_SENTENCES;
-  if (spare <= 0) return sentences;
+  const surplus = sentences.length - MOST_SENTENCES;
+  if (surplus <= 0) return sentences;
   return [
     ...sentences.slice(0, KEPT_AT_START),
-    { text: `… (${spare + 1} more things happen) …`, atUs: -1, event: null },
-    ...sentences.slice(KEPT_AT_START + spare + 1),
+    { text: `… (${surplus + 1} more things happen) …`, atUs: -1, event: null },
+    ...sentences.slice(KEPT_AT_START + surplus + 1),
   ];
 }
 
@@ -198,12 +201,12 @@ function writeSentence(event: Write, { leases, written }: Known): string {
   written.set(place, event);
   const isOver = before !== undefined && before.client !== client;
   const over = isOver ? `, over ${named(before.client)}'s ${named(key)} = ${before.value}` : '';
-  const own = leases.find(({ ordinal }) => event.under > 0 && ordinal === event.under);
+  const lease = leases.find(({ ordinal }) => event.under > 0 && ordinal === event.under);
   const version = changeText(event);
-  if (own === undefined || isLiveAt(own, event.atUs)) {
+  if (lease === undefined || isLiveAt(lease, event.atUs)) {
     return `${named(client)} writes ${what}${version === '' ? '' : ` (${version})`}${over}`;
   }
-  const ended = own.untilUs === null ? '' : ` at ${proseDuration(own.untilUs)}`;
-  const how = own.ending === 'released' ? 'was released' : 'was over';
+  const ended = lease.untilUs === null ? '' : ` at ${proseDuration(lease.untilUs)}`;
+  const how = lease.ending === 'released' ? 'was released' : 'was over';
   return `${named(client)} writes ${what}${over}, although its lease ${how}${ended}`;
 }

@@ -68,7 +68,7 @@ describe('renderReports', () => {
       const several = textsOf({ result: twice });
       expect(several).not.toContain('(expected)');
       expect(several.match(/^✗ zombie-writer: 3 systems/gm)).toHaveLength(2);
-      expect(textsOf({ result: twice, hasToldScenarios: true })).not.toContain('3 systems');
+      expect(textsOf({ result: twice, hasReportedScenarios: true })).not.toContain('3 systems');
     });
 
     it('prints all of them with -v', () => {

@@ -38,7 +38,7 @@ export interface ReportedRun {
   /** True to include every story and every table. */
   readonly isVerbose: boolean;
   /** True if the terminal has already shown a line for each scenario as it finished. */
-  readonly hasToldScenarios?: boolean;
+  readonly hasReportedScenarios?: boolean;
   /** The findings of an earlier run; absent or null if none was named. */
   readonly baseline?: readonly Earlier[] | null;
   /** Returns a path from the root of the repository, for GitHub; null if it is outside. */
@@ -84,7 +84,7 @@ function oneFile({ output }: ReportedRun, name: string, text: string): ReportPar
  * that are not as expected, or all tables, the lines of the scenarios, and the conclusion.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
-  const { result, colour, width, isVerbose, hasToldScenarios } = run;
+  const { result, colour, width, isVerbose, hasReportedScenarios } = run;
   const { summary, findings } = result;
   const screen = { colour, width };
   const tables = { ...screen, isFull: isVerbose };
@@ -100,7 +100,7 @@ function* texts(run: ReportedRun): Iterable<ReportPart> {
     const open = renderOpenSystems(summary, tables);
     if (open !== '') yield below(open);
   }
-  if (summary.scenarios.length > 1 && hasToldScenarios !== true) {
+  if (summary.scenarios.length > 1 && hasReportedScenarios !== true) {
     const lines = summary.scenarios.map((one) => renderScenarioLine(one, screen));
     yield below(lines.join('\n'));
   }

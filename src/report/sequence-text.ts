@@ -26,27 +26,27 @@ export function renderSequence(
   steps: readonly Step[],
   processes: readonly ProcessInfo[],
   { width, paint }: Screen,
-  spare: number = Number.POSITIVE_INFINITY,
+  columnsLeft: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const used = new Set(steps.map(({ process }) => process));
   const names = laneOrder(processes).flatMap(({ name }) => (used.has(name) ? [name] : []));
   const margins = marginsOf(steps);
-  const room = width - (margins[0]?.length ?? 0);
-  const columns = columnsOf(names, steps, room);
+  const space = width - (margins[0]?.length ?? 0);
+  const columns = columnsOf(names, steps, space);
   const head = columns
     .map(({ name, width: wide }) => `${pad(visible(name), Math.max(0, wide - 1))} `)
     .join('');
   const [above = '', ...left] = margins;
-  let unspent = spare;
+  let unspent = columnsLeft;
   const lines = steps.flatMap((step, at) => {
     const margin = left[at] ?? '';
-    const texts = linesOf(step, columns, { width: room, paint }, unspent);
+    const texts = linesOf(step, columns, { width: space, paint }, unspent);
     unspent -= texts.length - 1;
     return texts.map(
       (text, more) => paint.faint(more === 0 ? margin : pad('', margin.length)) + text,
     );
   });
-  return [paint.faint(above + clip(head.trimEnd(), room)), ...lines];
+  return [paint.faint(above + clip(head.trimEnd(), space)), ...lines];
 }
 
 /**
@@ -73,24 +73,24 @@ function marginsOf(steps: readonly Step[]): readonly string[] {
  * over the columns to their right. A column whose texts would exceed the screen starts further
  * left.
  */
-function columnsOf(names: readonly string[], steps: readonly Step[], room: number): Column[] {
+function columnsOf(names: readonly string[], steps: readonly Step[], space: number): Column[] {
   const needs = names.map((name) => {
     const texts = steps.flatMap((step) => (step.process === name ? [wordsOf(step)] : []));
     return Math.max(...[visible(name), ...texts].map(displayWidth));
   });
   const gaps = Math.max(1, names.length - 1);
-  const even = Math.floor((room - (needs.at(-1) ?? 0)) / gaps);
+  const even = Math.floor((space - (needs.at(-1) ?? 0)) / gaps);
   const spacing = Math.max(NARROWEST, Math.min(WIDEST, even));
   const starts = needs.map((need, at) =>
-    Math.max(at * NARROWEST, Math.min(at * spacing, room - need)),
+    Math.max(at * NARROWEST, Math.min(at * spacing, space - need)),
   );
   for (let at = starts.length - 2; at >= 0; at -= 1) {
-    const latest = (starts[at + 1] ?? room) - NARROWEST;
+    const latest = (starts[at + 1] ?? space) - NARROWEST;
     starts[at] = Math.max(0, Math.min(starts[at] ?? 0, latest));
   }
   return names.map((name, at) => {
     const start = starts[at] ?? 0;
-    return { name, start, width: Math.max(0, Math.min(room, starts[at + 1] ?? room) - start) };
+    return { name, start, width: Math.max(0, Math.min(space, starts[at + 1] ?? space) - start) };
   });
 }
 
@@ -107,15 +107,15 @@ function linesOf(
   step: Step,
   columns: readonly Column[],
   { width, paint }: Screen,
-  spare: number,
+  columnsLeft: number,
 ): readonly string[] {
-  const own = columns.find(({ name }) => name === step.process);
+  const column = columns.find(({ name }) => name === step.process);
   const words = wordsOf(step);
-  const room = Math.max(0, width - displayWidth(words));
-  const start = Math.min(own?.start ?? 0, step.weight === 0 ? room : width);
+  const space = Math.max(0, width - displayWidth(words));
+  const start = Math.min(column?.start ?? 0, step.weight === 0 ? space : width);
   const isTooLong = step.weight === 0 && displayWidth(words) > width;
   const hung = isTooLong ? hang(words, Math.max(1, width - GAP), '', ' '.repeat(GAP)) : [];
-  const isHung = hung.length > 0 && hung.length - 1 <= spare;
+  const isHung = hung.length > 0 && hung.length - 1 <= columnsLeft;
   const texts = isHung ? hung : [clip(words, Math.max(1, width - start))];
   return texts.map((text) => {
     const end = start + displayWidth(text);

@@ -55,7 +55,7 @@ describe('leaseSpans', () => {
 
 describe('two acquisitions of one client', () => {
   const call = { lock: 'db', client: 'alice', process: 'alice', message: '' };
-  const own = (ms: number, ordinal: number): readonly TraceEvent[] => {
+  const clientGrant = (ms: number, ordinal: number): readonly TraceEvent[] => {
     const [atUs, section] = [ms * 1_000, `alice/${ordinal}`];
     const given = { token: 0, ttlUs: 0, sentAtUs: atUs, untilUs: null };
     return [
@@ -78,7 +78,10 @@ describe('two acquisitions of one client', () => {
   };
 
   it('are two leases that overlap while the client relies on both', () => {
-    const both: Trace = { ...zombieTrace, events: [...own(1, 1), ...own(3, 2), left(5, 1)] };
+    const both: Trace = {
+      ...zombieTrace,
+      events: [...clientGrant(1, 1), ...clientGrant(3, 2), left(5, 1)],
+    };
     const leases = leaseSpans(both);
     expect(leases.map(({ ending, untilUs }) => [ending, untilUs])).toEqual([
       ['open', null],
@@ -87,7 +90,10 @@ describe('two acquisitions of one client', () => {
     expect(overlapSpans(clientViewSpans(both), leases)).toMatchObject([
       { process: 'alice', other: 'alice', ordinal: 1, fromUs: 3_000, untilUs: 5_000 },
     ]);
-    const inTurn: Trace = { ...zombieTrace, events: [...own(1, 1), left(2, 1), ...own(3, 2)] };
+    const inTurn: Trace = {
+      ...zombieTrace,
+      events: [...clientGrant(1, 1), left(2, 1), ...clientGrant(3, 2)],
+    };
     expect(leaseSpans(inTurn)[0]).toMatchObject({ ending: 'replaced', untilUs: 3_000 });
   });
 });

@@ -86,7 +86,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
     if (event.kind === 'leave') inside.delete(event.ordinal);
     if (event.kind === 'grant') {
       for (const lease of leases.values()) {
-        if (!inside.has(lease.ordinal)) replaceOwn(leases, lease, event);
+        if (!inside.has(lease.ordinal)) replaceLeaseOf(leases, lease, event);
       }
       const { process, lock, client, ordinal, token, atUs, untilUs } = event;
       const ending = untilUs === null ? 'open' : 'expired';
@@ -139,7 +139,7 @@ function release(leases: Leases, ordinal: number, atUs: number): void {
 }
 
 /** Ends a lease that its client has left when the same client acquires the lock again. */
-function replaceOwn(leases: Leases, lease: LeaseSpan, grant: Grant): void {
+function replaceLeaseOf(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
   change(leases, lease.ordinal, { untilUs: grant.atUs, ending: 'replaced' });

@@ -1,9 +1,9 @@
 /** Describes an event of a trace in a few words, from the perspective of its process. */
-import { isOwnGrant } from '../check/holders.ts';
+import { isClientGrant } from '../check/holders.ts';
 import type { Answer } from '../core/history/call.ts';
 import type { EventOf, Refusal, TraceEvent } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
-import { hitsMessage } from '../core/plan/fault.ts';
+import { affectsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { tokenText } from '../text/prose.ts';
 import {
@@ -17,11 +17,11 @@ import {
   seenText,
   versionText,
 } from './access-text.ts';
+import type { Environment } from './environment.ts';
 import { clockText } from './spans.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Returns the text of an event, without its time and its process. */
-export function eventText(event: TraceEvent, around: Surroundings): string {
+export function eventText(event: TraceEvent, around: Environment): string {
   switch (event.kind) {
     case 'send':
     case 'receive':
@@ -90,7 +90,7 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
 }
 
 /** Returns details that the text of an event omits, for stories that need them. */
-export function asidesOf(event: TraceEvent, { sentAtUs }: Surroundings): readonly string[] {
+export function asidesOf(event: TraceEvent, { sentAtUs }: Environment): readonly string[] {
   const asides: string[] = [];
   const sent = 'message' in event ? sentAtUs.get(event.message) : undefined;
   const isHandled = event.kind === 'write' || event.kind === 'read' || event.kind === 'release';
@@ -116,7 +116,7 @@ function keyText({ key, client, change, isDone, holder, untilUs }: EventOf<'key-
   return `${client} ${change === 'removed' ? 'removes' : 'overwrites'} ${what}${whose}`;
 }
 
-function deliverText(event: EventOf<'deliver'>, around: Surroundings): string {
+function deliverText(event: EventOf<'deliver'>, around: Environment): string {
   const { client, steps, retries, deliveries, isCopy, untilUs } = event;
   const copy = isCopy ? 'a copy of ' : '';
   const of = around.hasSeveralLocks ? ` of ${event.lock}` : '';
@@ -137,7 +137,7 @@ export function untilText(us: number): string {
 
 function recoveredText(
   { begins, highest, values }: EventOf<'recovered'>,
-  around: Surroundings,
+  around: Environment,
 ): string {
   if (begins !== undefined) {
     return `has ${begins.key} = ${values[begins.key] ?? 0}, version ${begins.version}`;
@@ -145,7 +145,7 @@ function recoveredText(
   return around.hasTokens ? `is back, highest token ${highest}` : 'is back';
 }
 
-function messageText(event: EventOf<'send' | 'receive' | 'lose'>, around: Surroundings): string {
+function messageText(event: EventOf<'send' | 'receive' | 'lose'>, around: Environment): string {
   const deed = around.nodes.get(event);
   if (deed !== undefined) return deed.text;
   const asked = messageName(event.message, around);
@@ -161,25 +161,25 @@ function messageText(event: EventOf<'send' | 'receive' | 'lose'>, around: Surrou
   return `gets ${event.isCopy ? 'a copy of ' : ''}${whose}${asked}${answerer}`;
 }
 
-function messageName(message: string, around: Surroundings): string {
+function messageName(message: string, around: Environment): string {
   if (!isReply(message)) return requestText(message, around);
   return `answer to ${deedName(operationName(message), around)}`;
 }
 
 /** Returns ` at lock-2`, the server of an operation, or '' if there is only one. */
-function placeOf(message: string, { servers }: Surroundings): string {
+function placeOf(message: string, { servers }: Environment): string {
   const server = servers.get(message) ?? servers.get(operationName(message));
   return server === undefined ? '' : ` at ${server}`;
 }
 
 /** Returns an operation without its arguments: `acquire`, `read x`, or its own name. */
-function deedName(operation: string, { calls }: Surroundings): string {
+function deedName(operation: string, { calls }: Environment): string {
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
   return 'lock' in call ? lockCallName(operation, call.verb) : `${call.verb} ${call.key}`;
 }
 
-function returnText(event: EventOf<'return'>, around: Surroundings): string {
+function returnText(event: EventOf<'return'>, around: Environment): string {
   const { operation } = event;
   const verb = `${deedName(operation, around)}${placeOf(operation, around)}`;
   if (event.outcome === 'info') return `? ${verb}: no answer, it may have happened`;
@@ -195,7 +195,7 @@ function returnText(event: EventOf<'return'>, around: Surroundings): string {
   return `${verb}: ${answerText(event.answer, around)}`;
 }
 
-function answerText(answer: Answer, { versionsBy }: Surroundings): string {
+function answerText(answer: Answer, { versionsBy }: Environment): string {
   const by = versionsBy ?? ({ by: 'version' } as const);
   if (answer.kind === 'granted') return `granted${tokenText(answer.token)}`;
   if (answer.kind === 'denied') {
@@ -212,11 +212,12 @@ function answerText(answer: Answer, { versionsBy }: Surroundings): string {
   return answer.kind === 'value' ? `value ${answer.value}${row}` : `${answer.kind}${row}`;
 }
 
-function grantText(event: EventOf<'grant'>, around: Surroundings): string {
+function grantText(event: EventOf<'grant'>, around: Environment): string {
   const { atUs, lock, token, client, ttlUs, untilUs } = event;
   const until = untilUs === null ? '' : leaseText({ atUs, ttlUs, untilUs });
   const name = token === 0 || around.hasSeveralLocks ? ` ${lock}` : '';
-  if (isOwnGrant(event)) return `enters${name}${token === 0 ? '' : ` with token ${token}`}${until}`;
+  if (isClientGrant(event))
+    return `enters${name}${token === 0 ? '' : ` with token ${token}`}${until}`;
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
 
@@ -234,7 +235,7 @@ interface Lease {
 }
 
 /** Describes a renew or a release of the grant that the request meant, or of the current one. */
-function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surroundings): string {
+function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Environment): string {
   const { kind, client, under } = event;
   const grant = kind === 'renew' ? event.extended : event.released;
   if (grant === 0)
@@ -258,11 +259,11 @@ function isUnasked({ message, process, client }: EventOf<'renew' | 'release'>): 
   return message === '' && process !== client;
 }
 
-function keyName(event: EventOf<'write' | 'read'>, around: Surroundings): string {
+function keyName(event: EventOf<'write' | 'read'>, around: Environment): string {
   return around.hasSeveralResources ? `${event.resource}.${event.key}` : event.key;
 }
 
-function writeText(event: EventOf<'write'>, around: Surroundings): string {
+function writeText(event: EventOf<'write'>, around: Environment): string {
   const token = `token ${event.token}`;
   if (event.value === null) {
     if (event.isAccepted) return `✓ opens, ${token}`;
@@ -281,7 +282,7 @@ function after(sign: string, text: string): string {
   return text === '' ? '' : `${sign}${text}`;
 }
 
-function readText(event: EventOf<'read'>, around: Surroundings): string {
+function readText(event: EventOf<'read'>, around: Environment): string {
   const key = keyName(event, around);
   if (!event.isAccepted) {
     const token = around.hasTokens ? `, token ${event.token}` : '';
@@ -291,7 +292,7 @@ function readText(event: EventOf<'read'>, around: Surroundings): string {
   return `✓ serves ${key} = ${event.value ?? 'nothing'} to ${event.client}${seen}`;
 }
 
-function faultText(event: EventOf<'fault'>, around: Surroundings): string {
+function faultText(event: EventOf<'fault'>, around: Environment): string {
   const { fault, target, processes } = event;
   const message =
     target === '' ? 'a message' : `${messageName(target, around)}${placeOf(target, around)}`;
@@ -301,13 +302,13 @@ function faultText(event: EventOf<'fault'>, around: Surroundings): string {
     who: processes[0] ?? '',
     processes,
     clock: clockFaultText(event, around),
-    target: hitsMessage(fault) ? message : target,
+    target: affectsMessage(fault) ? message : target,
     amount: proseDuration(event.amount),
   });
   return `${short}${until}`;
 }
 
-function clockFaultText(event: EventOf<'fault'>, around: Surroundings): string {
+function clockFaultText(event: EventOf<'fault'>, around: Environment): string {
   const fault = event.index === null ? undefined : around.faults[event.index];
   if (fault?.kind !== 'clock') return `◷ clock changes by ${event.amount}`;
   const change = clockText({ offsetUs: fault.stepUs, ratePpm: fault.ratePpm });

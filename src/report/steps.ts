@@ -11,9 +11,9 @@ import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './access-text.ts';
+import { type Environment, environmentOf } from './environment.ts';
 import { leaseSpans } from './spans.ts';
 import { asidesOf, eventText } from './step-text.ts';
-import { type Surroundings, surroundingsOf } from './surroundings.ts';
 
 export interface Step {
   /** Index into `trace.events`. Null for an expired lease, which is not an event. */
@@ -40,7 +40,7 @@ export interface StepOptions {
 
 /** Returns every event, and every expiry of a lease, as steps in order of time. */
 export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
-  const around = surroundingsOf(trace, options.faults);
+  const around = environmentOf(trace, options.faults);
   const parts = partsIn(trace, options.evidence);
   const last = trace.events[Math.max(-1, ...parts.keys())];
   const hit = messagesHit(trace, last);
@@ -87,7 +87,7 @@ export function askedText(text: string): string {
 }
 
 interface StepContext {
-  readonly around: Surroundings;
+  readonly around: Environment;
   readonly hit: ReadonlySet<string>;
   /** True if the evidence ends with a lock holder, not with a change of a store. */
   readonly isOfGrants: boolean;

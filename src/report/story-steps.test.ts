@@ -85,8 +85,8 @@ describe('the numbers in a text', () => {
   it('add the detail or the aside that covers them, and nothing else', () => {
     const textsFor = (words: string): readonly string[] => {
       const plain = essentialSteps(zombieTrace, options).map(({ text }) => text);
-      const told = essentialSteps(zombieTrace, { ...options, words });
-      return told.map(({ text }) => text).filter((text) => !plain.includes(text));
+      const steps = essentialSteps(zombieTrace, { ...options, words });
+      return steps.map(({ text }) => text).filter((text) => !plain.includes(text));
     };
     expect(textsFor('bob wrote with token 2 at 14 ms')).toEqual([]);
     expect(textsFor('the request that left at 0 ms')).toHaveLength(1);

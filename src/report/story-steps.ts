@@ -22,9 +22,9 @@ export function essentialSteps(trace: Trace, options: StoryOptions): readonly St
   const { evidence, words = '' } = options;
   const last = lastOfStory(trace, evidence);
   const steps = listSteps(trace, options);
-  const told = steps.slice(0, steps.findIndex((step) => step.event === last) + 1);
-  const needed = stepsSaid(told, { trace, evidence, words });
-  return told.flatMap((step): readonly Step[] => {
+  const shown = steps.slice(0, steps.findIndex((step) => step.event === last) + 1);
+  const needed = stepsSaid(shown, { trace, evidence, words });
+  return shown.flatMap((step): readonly Step[] => {
     const text = needed.get(step);
     if (text !== undefined) return [{ ...step, text, weight: 0 }];
     return step.weight < 3 ? [step] : [];
@@ -65,17 +65,17 @@ function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string
       happened !== undefined && 'message' in happened && messages.has(happened.message);
     return weight + (isCarried ? 0 : 4) + (said.words.includes(process) ? 0 : 8);
   };
-  const nearest = (saying: (step: Step) => boolean): Step | undefined =>
-    steps.filter(saying).sort((left, right) => distance(left) - distance(right))[0];
+  const nearest = (setting: (step: Step) => boolean): Step | undefined =>
+    steps.filter(setting).sort((left, right) => distance(left) - distance(right))[0];
   for (const number of numbersSaid(said.words)) {
     const says = (step: Step, text = step.text): boolean =>
       proseDuration(step.atUs) === number || isSaid(number, withPart(text, step));
     if (shown.some((step) => says(step, needed.get(step)))) continue;
     if ([...needed].some(([step, text]) => says(step, text))) continue;
-    const told = shown.find((step) => asideSaying(step, number) !== undefined);
-    if (told !== undefined) {
-      const aside = asideSaying(told, number) ?? '';
-      needed.set(told, `${needed.get(told) ?? told.text}, ${aside}`);
+    const carrier = shown.find((step) => asideText(step, number) !== undefined);
+    if (carrier !== undefined) {
+      const aside = asideText(carrier, number) ?? '';
+      needed.set(carrier, `${needed.get(carrier) ?? carrier.text}, ${aside}`);
       continue;
     }
     const found = nearest((step) => says(step));
@@ -84,7 +84,7 @@ function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string
   return needed;
 }
 
-function asideSaying({ asides }: Step, number: string): string | undefined {
+function asideText({ asides }: Step, number: string): string | undefined {
   return asides.find((aside) => isSaid(number, aside));
 }
 
@@ -103,13 +103,13 @@ function messagesOf({ trace, evidence }: Said): ReadonlySet<string> {
  * repeat other lines are omitted first: the expiry of a lease follows from its grant. If even the
  * evidence does not fit, the steps of one process at one instant are merged.
  */
-export function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
-  if (steps.length <= room) return steps;
+export function fitSteps(steps: readonly Step[], mostRows: number): readonly Step[] {
+  if (steps.length <= mostRows) return steps;
   const withoutEnds = steps.filter(({ event }) => event !== null);
-  if (withoutEnds.length <= room) return withoutEnds;
+  if (withoutEnds.length <= mostRows) return withoutEnds;
   const evidence = withoutEnds.filter(({ weight }) => weight === 0);
-  const left = evidence.length > room ? merged(evidence) : withoutEnds;
-  const chosen = new Set(byRank(left.map(({ weight }) => weight)).slice(0, Math.max(2, room)));
+  const left = evidence.length > mostRows ? merged(evidence) : withoutEnds;
+  const chosen = new Set(byRank(left.map(({ weight }) => weight)).slice(0, Math.max(2, mostRows)));
   return left.filter((_, at) => chosen.has(at));
 }
 

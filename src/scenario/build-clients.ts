@@ -33,16 +33,16 @@ export function buildClients(file: ScenarioFile): BuiltClients {
   const names = namesGiven(shared);
   const base = settingsOver(CLIENT_DEFAULTS, shared);
   const clients = names.map((name, at): ClientScenario => {
-    const own: ReadClient = shared.each?.[name] ?? {};
-    const concurrency = own.concurrency ?? shared.concurrency ?? 1;
+    const settings: ReadClient = shared.each?.[name] ?? {};
+    const concurrency = settings.concurrency ?? shared.concurrency ?? 1;
     return {
       name,
       number: at + 1,
-      settings: settingsOver(base, own),
-      sections: own.sections ?? shared.sections ?? Math.max(SECTIONS, concurrency),
+      settings: settingsOver(base, settings),
+      sections: settings.sections ?? shared.sections ?? Math.max(SECTIONS, concurrency),
       concurrency,
-      think: own.think ?? shared.think ?? THINK,
-      workload: buildWorkload(own.workload ?? shared.workload ?? file.workload ?? {}),
+      think: settings.think ?? shared.think ?? THINK,
+      workload: buildWorkload(settings.workload ?? shared.workload ?? file.workload ?? {}),
     };
   });
   const used = clients.flatMap(({ workload: { kind, steps, stores: usable } }) =>
@@ -79,10 +79,10 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
 /** Returns the client names: the given ones, or as many as counted, or those of `each`, or two. */
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
-  const own = Object.keys(each ?? {});
+  const named = Object.keys(each ?? {});
   // `alice`, `bob`, …; from the 27th on `client-27`.
-  return count === undefined && own.length > 0
-    ? own
+  return count === undefined && named.length > 0
+    ? named
     : Array.from({ length: count ?? 2 }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
 }
 

@@ -42,8 +42,8 @@ export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]
   let thinkUs = 0;
   let sections = 0;
   for (const client of clients) {
-    const { wholeUs } = sectionTime(client, { latencyUs, opens: true });
-    workUs += client.sections * (wholeUs + client.settings.backoffUs + latencyUs);
+    const { totalUs } = sectionTime(client, { latencyUs, opens: true });
+    workUs += client.sections * (totalUs + client.settings.backoffUs + latencyUs);
     thinkUs = Math.max(thinkUs, client.sections * client.think.maxUs);
     sections += client.sections;
   }
@@ -218,10 +218,10 @@ export function warnings(
 ): readonly UnplacedProblem[] {
   const latencyUs = latencyOf(file).maxUs;
   // With a heartbeat, a lease lasts as long as the work.
-  const lent = systems.filter(
+  const leasing = systems.filter(
     (system) => hasServer(system) && !(system.operations ?? []).includes(HEARTBEAT),
   );
-  const longest = lent.flatMap((system) =>
+  const longest = leasing.flatMap((system) =>
     clients.flatMap((client) => {
       const ttlUs = system.clients.ttl ?? client.settings.ttlUs;
       const opens = system.store === 'fenced-open';
@@ -251,7 +251,7 @@ interface SectionTime {
   /** From sending the acquire to handling the last access that needs the lease. */
   readonly leasedUs: number;
   /** From the first attempt to the end of the section. */
-  readonly wholeUs: number;
+  readonly totalUs: number;
 }
 
 /** Computes the durations of a section. `opens`: the store requires the token to be announced. */
@@ -277,7 +277,7 @@ function sectionTime(
   }
   const endUs = nowUs + roundTrip;
   const { ttlUs, releases } = client.settings;
-  return { leasedUs: longestUs, wholeUs: releases ? endUs : Math.max(endUs, ttlUs + latencyUs) };
+  return { leasedUs: longestUs, totalUs: releases ? endUs : Math.max(endUs, ttlUs + latencyUs) };
 }
 
 type Timed = Exclude<ReadStep, { readonly kind: 'memoize' }>;

@@ -50,7 +50,7 @@ export function buildSystems(
     ...listening(file.hosts, listenersOf(system, vocabulary)),
     servers: [...serversOf(system, vocabulary), ...(file.queue === undefined ? [] : [QUEUE])],
     ...absentFrom(system, replicas, stores),
-    ...ownWaysOf(vocabulary.locks.get(system.lock) ?? {}),
+    ...declarationsOf(vocabulary.locks.get(system.lock) ?? {}),
     clients: system.clients ?? {},
     expect: expectedOf(system),
   }));
@@ -124,8 +124,8 @@ function replicasOf(
 ): readonly string[] | null {
   const namesOf = vocabulary.replicas?.get(system.store);
   if (namesOf === undefined || optionFindings(system, [], vocabulary).length > 0) return null;
-  const own = optionsAmong(system, vocabulary.storeOptions?.get(system.store) ?? []);
-  return stores.flatMap((store) => namesOf(store, own));
+  const storeOptions = optionsAmong(system, vocabulary.storeOptions?.get(system.store) ?? []);
+  return stores.flatMap((store) => namesOf(store, storeOptions));
 }
 
 /** Returns the store processes of the scenario that this system does not have. */
@@ -134,9 +134,9 @@ function absentFrom(
   replicas: ReadonlyMap<ReadSystem, readonly string[] | null>,
   stores: readonly string[],
 ): Pick<SystemScenario, 'absent'> {
-  const own = replicas.get(system) ?? stores;
+  const systemStores = replicas.get(system) ?? stores;
   const all = [...replicas.values()].flatMap((names) => names ?? []);
-  const absent = [...new Set([...stores, ...all])].filter((name) => !own.includes(name));
+  const absent = [...new Set([...stores, ...all])].filter((name) => !systemStores.includes(name));
   return absent.length === 0 ? {} : { absent };
 }
 
@@ -155,8 +155,8 @@ function listening(
   hosts: HostNames = {},
   servers: readonly string[],
 ): Pick<SystemScenario, 'hosts'> {
-  const own = Object.entries(hosts).filter(([, server]) => servers.includes(server));
-  return own.length === 0 ? {} : { hosts: Object.fromEntries(own) };
+  const addresses = Object.entries(hosts).filter(([, server]) => servers.includes(server));
+  return addresses.length === 0 ? {} : { hosts: Object.fromEntries(addresses) };
 }
 
 /** Reports addresses at which no system has a server. */
@@ -206,15 +206,19 @@ function optionsAmong(
   { options }: Pick<Parts, 'options'>,
   known: readonly OptionWord[],
 ): Record<string, Json> {
-  const own = new Set(known.map(({ name }) => name));
-  return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => own.has(name)));
+  const names = new Set(known.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => names.has(name)));
 }
 
-type OwnWays = Pick<SystemScenario, 'operations' | 'jitter' | 'hasGrants'>;
+type LockDeclarations = Pick<SystemScenario, 'operations' | 'jitter' | 'hasGrants'>;
 
 /** Returns the properties in which clients of this lock differ from the defaults. */
-function ownWaysOf({ operations, jitter, hasGrants }: Pick<LockWord, keyof OwnWays>): OwnWays {
-  const ways: Draft<OwnWays> = {};
+function declarationsOf({
+  operations,
+  jitter,
+  hasGrants,
+}: Pick<LockWord, keyof LockDeclarations>): LockDeclarations {
+  const ways: Draft<LockDeclarations> = {};
   if (operations !== undefined) ways.operations = operations;
   if (jitter !== undefined) ways.jitter = jitter;
   if (hasGrants === false) ways.hasGrants = hasGrants;
@@ -294,8 +298,8 @@ function idleFindings(
 function valueProblem({ values, range }: OptionWord, value: Json): string | null {
   if (values === null) {
     const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];
-    const isWhole = typeof value === 'number' && Number.isSafeInteger(value);
-    if (isWhole && value >= least && value <= most) return null;
+    const isInteger = typeof value === 'number' && Number.isSafeInteger(value);
+    if (isInteger && value >= least && value <= most) return null;
     const upTo = range === undefined ? '' : ` to ${most}`;
     return `expected a whole number from ${least}${upTo}, not ${shown(value)}`;
   }

@@ -8,12 +8,12 @@ const MILLISECOND_US = 1_000;
 export class Draw {
   private readonly stream: ReturnType<typeof alea>;
   /** True if times are drawn as whole milliseconds, if the range contains any. */
-  private readonly isWhole: boolean;
+  private readonly isInMilliseconds: boolean;
 
   /** Creating a stream takes 1–2 µs; a draw takes nanoseconds. */
-  constructor(name: string, isWhole: boolean) {
+  constructor(name: string, isInMilliseconds: boolean) {
     this.stream = alea(name);
-    this.isWhole = isWhole;
+    this.isInMilliseconds = isInMilliseconds;
   }
 
   /** Returns an unsigned 32-bit integer. */
@@ -39,7 +39,7 @@ export class Draw {
   /** Returns a time in the range. Draws nothing if the range has only one. */
   time({ minUs, maxUs }: RangeUs): number {
     if (minUs === maxUs) return minUs;
-    if (this.isWhole) {
+    if (this.isInMilliseconds) {
       const first = Math.ceil(minUs / MILLISECOND_US);
       const last = Math.floor(maxUs / MILLISECOND_US);
       if (first <= last) return this.within(first, last) * MILLISECOND_US;

@@ -36,7 +36,7 @@ export interface FaultContext {
   /** Labels of the clients' operations at the lock. Default: `acquire` and `release`. */
   readonly operations?: readonly string[];
   readonly seed: number;
-  readonly isWhole: boolean;
+  readonly isInMilliseconds: boolean;
 }
 
 /**
@@ -66,7 +66,7 @@ export function inSystem(
  * Returns whether a fault can affect a system. A fault that the file lists always can; one of the
  * palette of `faults: all` only if the system has a process for it.
  */
-export function canBefall(system: SystemScenario, fault: FaultTemplate): boolean {
+export function canAffect(system: SystemScenario, fault: FaultTemplate): boolean {
   if (system.spared === undefined) return true;
   return inSystem(system, fault).fields.every(({ type, value }) => {
     return (type !== 'process' && type !== 'group') || value.length > 0;
@@ -110,8 +110,12 @@ class FaultDrawer {
   }
 
   private stream(process: string): Draw {
-    const { seed, isWhole } = this.context;
-    return entryOf(this.streams, process, () => new Draw(`${seed}/${process}/faults`, isWhole));
+    const { seed, isInMilliseconds } = this.context;
+    return entryOf(
+      this.streams,
+      process,
+      () => new Draw(`${seed}/${process}/faults`, isInMilliseconds),
+    );
   }
 
   draw(template: FaultTemplate): readonly Fault[] {
@@ -246,7 +250,7 @@ function turnOf({ type }: TemplateField): number {
 /** Points that not all systems have; not drawn, since all systems get the same faults. */
 const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'checked']);
 
-const NOBODY: readonly string[] = [''];
+const NO_PROCESS: readonly string[] = [''];
 
 /**
  * Returns the names of the streams that decide about the fault; '' for one with a named message.
@@ -266,7 +270,7 @@ function subjectsOf(template: FaultTemplate): readonly string[] {
     case 'any':
       return [];
     default:
-      return NOBODY;
+      return NO_PROCESS;
   }
 }
 

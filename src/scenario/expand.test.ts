@@ -77,7 +77,7 @@ describe('expand', () => {
   test.each(['alice', 'carol', 'dave'])('draws the same for the others without %s', (gone) => {
     const fewer = without(gone);
     for (const seed of seeds) {
-      const whole = expand(mixed, 'unfenced', seed);
+      const full = expand(mixed, 'unfenced', seed);
       const rest = expand(fewer, 'unfenced', seed);
       const draws = (clients: typeof rest.clients): unknown =>
         clients
@@ -86,22 +86,22 @@ describe('expand', () => {
             name,
             ...sections.map(({ thinkUs, lock, work }) => [thinkUs, lock, work.map(keyOf)]),
           ]);
-      expect(draws(rest.clients)).toEqual(draws(whole.clients));
-      const ofOthers = whole.faults.filter((fault) => !JSON.stringify(fault).includes(gone));
+      expect(draws(rest.clients)).toEqual(draws(full.clients));
+      const ofOthers = full.faults.filter((fault) => !JSON.stringify(fault).includes(gone));
       const known = new Set(rest.faults.map((fault) => JSON.stringify(fault)));
       expect(ofOthers.filter((fault) => !known.has(JSON.stringify(fault)))).toEqual([]);
     }
   });
 
   test('draws whole milliseconds in half of the seeds', () => {
-    const isWhole = seeds.map((seed) => {
+    const flags = seeds.map((seed) => {
       const { clients, chance } = expand(mixed, 'unfenced', seed);
       const thinks = clients.flatMap(({ sections }) => sections.map(({ thinkUs }) => thinkUs));
-      const areWhole = thinks.every((us) => us % 1_000 === 0);
-      expect(chance?.latencyStepUs).toBe(areWhole ? 1_000 : 1);
-      return areWhole;
+      const areMilliseconds = thinks.every((us) => us % 1_000 === 0);
+      expect(chance?.latencyStepUs).toBe(areMilliseconds ? 1_000 : 1);
+      return areMilliseconds;
     });
-    const count = isWhole.filter((whole) => whole).length;
+    const count = flags.filter((flag) => flag).length;
     expect(count).toBeGreaterThan(75);
     expect(count).toBeLessThan(125);
   });

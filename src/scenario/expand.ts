@@ -42,11 +42,11 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   const system = scenario.systems.find(({ name }) => name === systemName);
   assert(system !== undefined, `${scenario.name} has no system ${systemName}`);
   const root = new Draw(`${seed}/plan`, false);
-  const isWhole = root.below(2) === 0;
+  const isInMilliseconds = root.below(2) === 0;
   const enabled = enabledKinds(scenario, seed);
   const scale = valueScale(scenario.clients);
   const clients = scenario.clients.map((client) => {
-    const draw = new Draw(`${seed}/${client.name}`, isWhole);
+    const draw = new Draw(`${seed}/${client.name}`, isInMilliseconds);
     return expandClient(client, { system, draw, scale });
   });
   const { lock, store, options, hosts, operations } = system;
@@ -62,10 +62,10 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     system: { name: system.name, lock, store, options, ...listening },
     ...(scenario.epochUs === undefined ? {} : { epochUs: scenario.epochUs }),
     clients,
-    ...expandQueue(scenario.queue, seed, isWhole),
+    ...expandQueue(scenario.queue, seed, isInMilliseconds),
     network: { link: scenario.network.link, latencyUs: scenario.network.latency.minUs },
-    faults: expandFaults(faults, { clients, store, seed, isWhole, ...named }),
-    chance: chancePlan(scenario, system, { seed, isWhole, faults }),
+    faults: expandFaults(faults, { clients, store, seed, isInMilliseconds, ...named }),
+    chance: chancePlan(scenario, system, { seed, isInMilliseconds, faults }),
     decisions: {},
     order: [],
     limits: scenario.limits,
@@ -77,14 +77,14 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
 function expandQueue(
   queue: QueueScenario | undefined,
   seed: number,
-  isWhole: boolean,
+  isInMilliseconds: boolean,
 ): Pick<Plan, 'queue'> {
   if (queue === undefined) return {};
   const { plan, duplicates } = queue;
   if (duplicates === null) return { queue: plan };
   const drawn = messagesOf(plan).flatMap((step) => {
     const name = `${step.machine}/${step.steps}/${step.retries}`;
-    const draw = new Draw(`${seed}/queue/${name}`, isWhole);
+    const draw = new Draw(`${seed}/queue/${name}`, isInMilliseconds);
     return draw.happens(duplicates.odds) ? [{ ...step, afterUs: draw.time(duplicates.after) }] : [];
   });
   return { queue: { ...plan, copies: [...plan.copies, ...drawn] } };
@@ -154,7 +154,7 @@ function expandClient(client: ClientScenario, { system, draw, scale }: ClientCon
 
 interface ChanceContext {
   readonly seed: number;
-  readonly isWhole: boolean;
+  readonly isInMilliseconds: boolean;
   readonly faults: readonly FaultTemplate[];
 }
 
@@ -162,11 +162,11 @@ interface ChanceContext {
 function chancePlan(
   scenario: Scenario,
   system: SystemScenario,
-  { seed, isWhole, faults }: ChanceContext,
+  { seed, isInMilliseconds, faults }: ChanceContext,
 ): ChancePlan {
   const { latency } = scenario.network;
   const isFixed = latency.minUs === latency.maxUs;
-  const hasWhole = latency.minUs % 1_000 === 0 && latency.maxUs - latency.minUs >= 1_000;
+  const hasMilliseconds = latency.minUs % 1_000 === 0 && latency.maxUs - latency.minUs >= 1_000;
   const forAny = (kind: FaultKind): FaultTemplate | undefined =>
     faults.find((fault) => fault.kind === kind && targetIn(fault)?.value.kind === 'any');
   const by = (kind: FaultKind): (Odds & RangeUs) | null => {
@@ -177,7 +177,7 @@ function chancePlan(
   return {
     seed,
     latency: isFixed ? null : latency,
-    latencyStepUs: isWhole && !isFixed && hasWhole ? 1_000 : 1,
+    latencyStepUs: isInMilliseconds && !isFixed && hasMilliseconds ? 1_000 : 1,
     delay: by('delay'),
     drop: forAny('drop')?.odds ?? null,
     duplicate: by('duplicate'),

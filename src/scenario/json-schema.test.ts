@@ -63,10 +63,10 @@ describe('the JSON Schema of scenarios', () => {
 
   test('accepts unknown words in a scenario with modules', () => {
     const check = z.fromJSONSchema(JSON.parse(JSON.stringify(scenarioJsonSchema(vocabulary))));
-    const own = { name: 'a', systems: { a: { lock: 'my-lock', store: 'fenced' } } };
-    expect(check.safeParse(own).success).toBe(false);
-    expect(check.safeParse({ ...own, use: './my-lock.mjs' }).success).toBe(true);
+    const schema = { name: 'a', systems: { a: { lock: 'my-lock', store: 'fenced' } } };
+    expect(check.safeParse(schema).success).toBe(false);
+    expect(check.safeParse({ ...schema, use: './my-lock.mjs' }).success).toBe(true);
     const known = { lock: 'lock-service', store: 'fenced', expect: { holds: ['grant-order'] } };
-    expect(check.safeParse({ ...own, systems: { a: known } }).success).toBe(true);
+    expect(check.safeParse({ ...schema, systems: { a: known } }).success).toBe(true);
   });
 });

@@ -19,7 +19,7 @@ const vocabulary = {
   claims: ['grant-order'],
 };
 
-function told(system: Partial<Plan['system']>, claim = 'grant-order'): readonly string[] {
+function wordsFor(system: Partial<Plan['system']>, claim = 'grant-order'): readonly string[] {
   const plan = {
     system: { name: 'a', lock: 'lock-service', store: 'fenced', options: {}, ...system },
     expect: { claim, outcome: 'reproduced' as const },
@@ -30,19 +30,19 @@ function told(system: Partial<Plan['system']>, claim = 'grant-order'): readonly 
 }
 
 test('unknown words in a plan are reported as in a scenario, each with its path', () => {
-  expect(told({ options: { counter: 'volatile', nodes: 3 } })).toEqual([]);
-  expect(told({ options: { countr: 'volatile' } })).toEqual([
+  expect(wordsFor({ options: { counter: 'volatile', nodes: 3 } })).toEqual([]);
+  expect(wordsFor({ options: { countr: 'volatile' } })).toEqual([
     'system.options.countr (key): lock-service has no option "countr"; did you mean "counter"?',
   ]);
-  expect(told({ options: { nodes: -1, counter: 'durabel' } })).toEqual([
+  expect(wordsFor({ options: { nodes: -1, counter: 'durabel' } })).toEqual([
     'system.options.nodes: expected a whole number from 0, not -1',
     'system.options.counter: unknown value "durabel"; did you mean "durable"?',
   ]);
-  expect(told({ lock: 'lock-servic', store: 'fencd' })).toEqual([
+  expect(wordsFor({ lock: 'lock-servic', store: 'fencd' })).toEqual([
     'system.lock: unknown lock "lock-servic"; did you mean "lock-service"?',
     'system.store: unknown store "fencd"; did you mean "fenced"?',
   ]);
-  expect(told({}, 'grant-odrer')).toEqual([
+  expect(wordsFor({}, 'grant-odrer')).toEqual([
     'expect.claim: unknown claim "grant-odrer"; did you mean "grant-order"?',
   ]);
 });

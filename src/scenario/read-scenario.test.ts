@@ -99,7 +99,7 @@ describe('errors in different parts of a file', () => {
 });
 
 describe('concurrent sections', () => {
-  const own = (clients: string, lock = 'own'): string =>
+  const scenarioText = (clients: string, lock = 'own'): string =>
     `name: a\nsystems:\n  one: { lock: ${lock}, store: unfenced }\nclients: ${clients}\n`;
 
   test.each<[clients: string, sections: readonly number[], concurrency: readonly number[]]>([
@@ -111,8 +111,8 @@ describe('concurrent sections', () => {
       [2, 1],
     ],
   ])('of %s are as many as given, with enough sections to run', (clients, sections, several) => {
-    const found = read(own(clients));
-    if (found.kind !== 'scenario') expect.fail(problemsOf(own(clients)).join());
+    const found = read(scenarioText(clients));
+    if (found.kind !== 'scenario') expect.fail(problemsOf(scenarioText(clients)).join());
     expect(found.scenario.clients.map((client) => client.sections)).toEqual(sections);
     expect(found.scenario.clients.map(({ concurrency }) => concurrency)).toEqual(several);
     const plan = expand(found.scenario, 'one', 0);
@@ -122,14 +122,16 @@ describe('concurrent sections', () => {
   });
 
   test('are refused if there are too few, or if the lock cannot run them', () => {
-    expect(problemsOf(own('{ sections: 2, concurrency: 3 }'))).toEqual([
+    expect(problemsOf(scenarioText('{ sections: 2, concurrency: 3 }'))).toEqual([
       'z.yaml:4:1 clients: alice cannot run 3 sections at once: it has 2',
       'z.yaml:4:1 clients: bob cannot run 3 sections at once: it has 2',
     ]);
-    expect(problemsOf(own('{ concurrency: 3 }', 'lock-service'))).toEqual([
+    expect(problemsOf(scenarioText('{ concurrency: 3 }', 'lock-service'))).toEqual([
       'z.yaml:3:16 systems.one.lock: lock-service runs one section at a time; asynchronous code can run several',
     ]);
-    expect(problemsOf(own('{ concurrency: 0 }'))[0]).toContain('z.yaml:4:25 clients.concurrency');
+    expect(problemsOf(scenarioText('{ concurrency: 0 }'))[0]).toContain(
+      'z.yaml:4:25 clients.concurrency',
+    );
   });
 });
 
@@ -347,7 +349,7 @@ describe('an error is reported with its position and a suggestion', () => {
 });
 
 describe('the fields expect and hosts', () => {
-  const saying = (expected: string): string =>
+  const setting = (expected: string): string =>
     zombie.replace(/expect: \{[^}]*\}/, `expect: { ${expected} }`);
 
   test('give each system whose clients connect the hosts of its own servers', () => {
@@ -379,8 +381,8 @@ describe('the fields expect and hosts', () => {
     ['redis-1:0: lock', 'expected a host and its port'],
     ['redis-1:6379: 3', 'hosts["redis-1:6379"]: expected text, not 3'],
   ])('are refused at the position of an invalid host: %s', (host, problem) => {
-    const [told, ...others] = problemsOf(`name: a\nsystems:\n${LISTENING}hosts: { ${host} }\n`);
-    expect(told).toContain(problem);
+    const [first, ...others] = problemsOf(`name: a\nsystems:\n${LISTENING}hosts: { ${host} }\n`);
+    expect(first).toContain(problem);
     expect(others).toEqual([]);
   });
 
@@ -394,7 +396,7 @@ describe('the fields expect and hosts', () => {
 
   test('may list claims that may break; an empty list is omitted', () => {
     const expected = (given: string): unknown => {
-      const found = read(saying(given));
+      const found = read(setting(given));
       return found.kind === 'scenario' ? found.scenario.systems[0]?.expect : found.problems;
     };
     expect(expected('holds: [grant-order], may: [fence-monotone]')).toEqual({
@@ -423,7 +425,7 @@ describe('the fields expect and hosts', () => {
       'may[0]: "fence-monotone" cannot be expected to break',
     ],
   ])('%s is refused', (expected, what) => {
-    expect(problemsOf(saying(expected)).join('\n')).toContain(what);
+    expect(problemsOf(setting(expected)).join('\n')).toContain(what);
   });
 });
 

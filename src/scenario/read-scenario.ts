@@ -91,9 +91,9 @@ function withMixed(
   findings: readonly UnplacedProblem[],
   mixed: readonly UnplacedProblem[],
 ): readonly UnplacedProblem[] {
-  const isTold = ({ path }: UnplacedProblem): boolean =>
+  const isReported = ({ path }: UnplacedProblem): boolean =>
     mixed.some((one) => one.path.every((step, at) => step === path[at]));
-  return [...mixed, ...findings.filter((finding) => !isTold(finding))];
+  return [...mixed, ...findings.filter((finding) => !isReported(finding))];
 }
 
 /** Reports `all` in a list of faults, beside others or alone. */
@@ -267,9 +267,9 @@ function workloadsOf({
   if (typeof clients !== 'object' || !('each' in clients || 'workload' in clients)) return found;
   const { workload: shared, each = {} } = clients;
   if (shared !== undefined) found.push({ ...shared, path: ['clients', 'workload'] });
-  for (const [name, own] of Object.entries(each)) {
-    if (own.workload === undefined) continue;
-    found.push({ ...own.workload, path: ['clients', 'each', name, 'workload'] });
+  for (const [name, settings] of Object.entries(each)) {
+    if (settings.workload === undefined) continue;
+    found.push({ ...settings.workload, path: ['clients', 'each', name, 'workload'] });
   }
   return found;
 }

@@ -11,12 +11,12 @@ import {
   duration,
   hosts,
   instant,
+  integer,
   name,
   odds,
   optional,
   range,
   ratio,
-  whole,
 } from '../core/plan/fields.ts';
 import { CAPS } from '../core/plan/plan.ts';
 import { queueFields } from '../core/plan/queue-text.ts';
@@ -66,7 +66,7 @@ const modulePath = z
   });
 
 function names(max: number): z.ZodType<ReadNames> {
-  return z.union([whole(1, max), z.array(name).min(1).max(max)]);
+  return z.union([integer(1, max), z.array(name).min(1).max(max)]);
 }
 
 const workload = closed('field', {
@@ -78,7 +78,7 @@ const workload = closed('field', {
     ]),
     'What each section does. Default blind-writes.',
   ),
-  writesPerGrant: optional(whole(1, CAPS.worksPerSection), 'Default 1.'),
+  writesPerGrant: optional(integer(1, CAPS.worksPerSection), 'Default 1.'),
   awaits: optional(z.boolean(), 'Whether a write awaits its answer. Default true.'),
   locks: optional(names(100), 'Locks, or how many; each section draws one. Default db.'),
   keys: optional(names(1000), 'Keys, or how many; each step draws one. Default x.'),
@@ -98,7 +98,7 @@ export type ReadWorkload = Data<typeof workload>;
 const clientShape = {
   ...clientFields,
   sections: optional(
-    whole(0, CAPS.sectionsPerClient),
+    integer(0, CAPS.sectionsPerClient),
     'Sections it runs. Default 3, or as many as it runs at once.',
   ),
   concurrency: concurrencyField,
@@ -110,10 +110,10 @@ const client = closed('field', clientShape);
 export type ReadClient = Data<typeof client>;
 
 const clients = z.union([
-  whole(1, CAPS.clients),
+  integer(1, CAPS.clients),
   z.array(name).min(1).max(CAPS.clients),
   closed('field', {
-    count: optional(whole(1, CAPS.clients), 'How many: alice, bob, carol, … Default 2.'),
+    count: optional(integer(1, CAPS.clients), 'How many: alice, bob, carol, … Default 2.'),
     names: optional(z.array(name).min(1).max(CAPS.clients), 'Their names.'),
     ...clientShape,
     each: optional(z.record(name, client), 'What single clients do differently, by name.'),
@@ -198,7 +198,7 @@ export const scenarioFileSchema = closed('field', {
   time: optional(duration, 'When the world heals. Default long enough for the work.'),
   slack: optional(duration, 'How much later than 2 × ttl the probe may be granted.'),
   probe: optional(z.boolean(), 'Whether a fresh client writes at last. Default true.'),
-  maxEvents: optional(whole(1, CAPS.maxEvents), 'A run is cut after so many events.'),
+  maxEvents: optional(integer(1, CAPS.maxEvents), 'A run is cut after so many events.'),
 });
 
 export type ScenarioFile = Data<typeof scenarioFileSchema>;

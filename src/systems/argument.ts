@@ -38,7 +38,7 @@ export const argument: {
     | 'json']: (name: string, value: unknown) => void;
 } & {
   /** A safe integer of at least `least`. */
-  readonly whole: (name: string, value: unknown, least: number) => void;
+  readonly integerFrom: (name: string, value: unknown, least: number) => void;
   readonly word: (name: string, value: unknown, words: readonly string[]) => void;
   /** An instance of the class `by`. */
   readonly made: (
@@ -60,7 +60,7 @@ export const argument: {
   list: expecting('a list', Array.isArray),
   function: expecting('a function', (value) => typeof value === 'function'),
   json: expecting('plain JSON data', isJson, errorFor),
-  whole(name, value, least) {
+  integerFrom(name, value, least) {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return;
     const what = `${name} must be a whole number from ${least} on, not ${shownValue(value)}`;
     throw errorFor(value, what);

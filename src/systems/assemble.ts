@@ -2,7 +2,7 @@
  * Assembles the system that a plan names: its servers, its clients' programs and the probe. Read
  * next: `protocol.ts` (a lock), `section.ts` (what every client does), `work.ts` (what it does
  * under its grant), one lock, such as `zoo/pessimistic/protocol.ts` and its server, and
- * `store/store-kinds.ts` (what a lock protects). `grant-book.ts` and `store/witness.ts` report to
+ * `store/store-kinds.ts` (what a lock protects). `grant-recorder.ts` and `store/store-recorder.ts` report to
  * the observer; `define-lock.ts` accepts user-defined locks.
  */
 
@@ -109,8 +109,9 @@ export function assemble(
   const stores = new Map(
     guarded.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
   );
-  const { manners } = kind;
-  const servers = replicas === undefined ? { stores, manners } : { stores, manners, replicas };
+  const { requirements } = kind;
+  const servers =
+    replicas === undefined ? { stores, requirements } : { stores, requirements, replicas };
   const add = (client: ClientPlan, role: 'client' | 'probe'): void => {
     if (programOf !== undefined) {
       const hasGrants = protocol.hasGrants !== false;
@@ -301,7 +302,7 @@ export function isFenced(plan: Plan, { stores }: SystemParts): boolean {
 
 /** Returns whether the plan's store applies increments itself, to its current value. */
 export function addsItself(plan: Plan, { stores }: SystemParts): boolean {
-  return stores.get(plan.system.store)?.manners.addsItself === true;
+  return stores.get(plan.system.store)?.requirements.addsItself === true;
 }
 
 /** Returns the stores that the plan's work uses, in order of first use; `store` if it uses none. */

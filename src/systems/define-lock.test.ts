@@ -6,8 +6,8 @@ import type { ServerHost } from '../core/world/calls.ts';
 import type { Program } from '../core/world/program.ts';
 import { LATER, type Server, type Turn } from '../core/world/server.ts';
 import { defineSystem } from '../define-system.ts';
-import { type Examination, examine } from '../harness.ts';
-import { GrantBook } from './grant-book.ts';
+import { examine, type SeedResult } from '../harness.ts';
+import { GrantRecorder } from './grant-recorder.ts';
 import { askLock, enterLock } from './lease.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from './plan.fixture.ts';
 import type { LockDriver, Section } from './protocol.ts';
@@ -21,22 +21,22 @@ type Reply =
 /** A minimal lock, without leases and tokens. */
 class Latch implements Server<Ask, Reply> {
   private readonly holders = new Map<string, string>();
-  private readonly book = new GrantBook('lock');
+  private readonly recorder = new GrantRecorder('lock');
 
   handle({ verb, lock }: Ask, turn: Turn<Reply>): Reply {
     const { client } = turn;
     const holder = this.holders.get(lock);
     if (verb === 'return') {
       this.holders.delete(lock);
-      this.book.release(turn, { lock, client, isEffective: holder !== undefined });
+      this.recorder.release(turn, { lock, client, isEffective: holder !== undefined });
       return { kind: 'released' };
     }
     if (holder !== undefined) {
-      this.book.deny(turn, { lock, client, holder });
+      this.recorder.deny(turn, { lock, client, holder });
       return { kind: 'denied', holder };
     }
     this.holders.set(lock, client);
-    this.book.grant(turn, { lock, client, token: 0, ttlUs: 0, untilUs: null });
+    this.recorder.grant(turn, { lock, client, token: 0, ttlUs: 0, untilUs: null });
     return { kind: 'granted', token: 0 };
   }
 }
@@ -86,7 +86,7 @@ const latch = defineSystem({
 });
 const catalogue: Catalogue = extend(builtIn, latch);
 
-function examineLatch(work: readonly Work[], faults: readonly Fault[] = []): Examination {
+function examineLatch(work: readonly Work[], faults: readonly Fault[] = []): SeedResult {
   const more = { checksLease: false, section: { id: 1 } };
   const clients = [clientOf('alice', work, more), clientOf('bob', work, more)];
   const plan = planOf({ clients, faults, lock: 'latch', store: 'unfenced' });
@@ -144,16 +144,16 @@ describe('a user-defined lock', () => {
 
 /** A lock that waits 5 ms before each grant, by a timer of its server. */
 class Thinker implements Server<Ask, Reply> {
-  private readonly book = new GrantBook('lock');
+  private readonly recorder = new GrantRecorder('lock');
 
   handle({ verb, lock }: Ask, turn: Turn<Reply>): Reply | typeof LATER {
     const { client } = turn;
     if (verb === 'return') {
-      this.book.release(turn, { lock, client, isEffective: true });
+      this.recorder.release(turn, { lock, client, isEffective: true });
       return { kind: 'released' };
     }
     turn.setTimer({ label: 'thought', afterUs: 5 * MS }, ({ atUs }) => {
-      this.book.grant(turn, { lock, client, token: 1, ttlUs: 0, untilUs: null }, atUs);
+      this.recorder.grant(turn, { lock, client, token: 1, ttlUs: 0, untilUs: null }, atUs);
       turn.answer({ kind: 'granted', token: 1 });
     });
     return LATER;
@@ -168,7 +168,7 @@ const thinker = defineSystem({
         const host = world.addServer({ name: 'lock', role: 'lock' }, new Thinker());
         return {
           driverOf: () => new LatchDriver(host),
-          check: (turn, _, told) => told(false, turn.atUs),
+          check: (turn, _, onChecked) => onChecked(false, turn.atUs),
         };
       },
     },
@@ -235,7 +235,7 @@ test.each([
   ['a word', ({ kind }: { kind: string }) => kind, '"released"'],
   ['null', () => null, 'null'],
   ['nothing', () => undefined, 'nothing'],
-])('a reply with an unknown meaning ends the run: %s', (_, describe, told) => {
+])('a reply with an unknown meaning ends the run: %s', (_, describe, message) => {
   const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
   const asking = defineSystem({
     locks: {
@@ -245,7 +245,7 @@ test.each([
           const target = world.addServer({ name: 'lock', role: 'lock' }, new Latch());
           return {
             driverOf: () => new LatchDriver(target),
-            check(turn, { lock, token }, tell) {
+            check(turn, { lock, token }, onChecked) {
               const question = {
                 label: 'check',
                 call: { verb: 'check', lock, token } as const,
@@ -255,7 +255,7 @@ test.each([
                 tries: 1,
               };
               // @ts-expect-error: what JavaScript may return.
-              turn.ask({ ...question, describe }, () => tell(true, turn.atUs));
+              turn.ask({ ...question, describe }, () => onChecked(true, turn.atUs));
             },
           };
         },
@@ -267,7 +267,7 @@ test.each([
   expect(trace.ending).toMatchObject({
     kind: 'failed',
     process: 'store',
-    error: `what a reply means is an object with its kind, not ${told}`,
+    error: `what a reply means is an object with its kind, not ${message}`,
   });
 });
 

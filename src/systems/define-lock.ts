@@ -18,7 +18,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   }
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
-  const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
+  const { takesSeveral = false, waitsInLine = false, notGuaranteed = [] } = definition;
   const { operations, lock } = definition;
   if (lock !== undefined && lock !== 'none') refuse(`${where}.lock`, 'is none or left out');
   const { canRenew = built.build !== undefined, jitter, problem, takesMessages } = definition;
@@ -30,7 +30,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
     takesSeveral,
     waitsInLine,
     canRenew,
-    unpromised,
+    notGuaranteed,
     ...(lock === undefined ? {} : { hasGrants: false }),
     ...(jitter === undefined ? {} : { jitter }),
     ...(problem === undefined ? {} : { problem }),
@@ -57,13 +57,13 @@ function buildOf(
   }
   if (buildAsync !== undefined) return { buildAsync };
   if (buildAsked !== undefined) {
-    const whole: NonNullable<Protocol['buildAsked']> = (world, options) => {
+    const build: NonNullable<Protocol['buildAsked']> = (world, options) => {
       const { driverOf, check } = buildAsked(world, options) ?? {};
       requireGiven('`buildAsked` gives no function `driverOf`', driverOf);
       requireGiven('`buildAsked` gives no function `check`', check);
       return { driverOf, check };
     };
-    return { build: (world, options) => whole(world, options).driverOf, buildAsked: whole };
+    return { build: (world, options) => build(world, options).driverOf, buildAsked: build };
   }
   if (build === undefined) return {};
   return {

@@ -122,10 +122,10 @@ export class KeepAlive {
 }
 
 /** The session of a process at a server, which all of its locks are bound to. */
-export class OwnSession {
+export class ClientSession {
   /** The latest session, which may be over; null before the first. */
   current: KeepAlive | null = null;
-  private readonly opening: ConstructorParameters<typeof OwnSession>[0];
+  private readonly opening: ConstructorParameters<typeof ClientSession>[0];
 
   constructor(opening: {
     /**

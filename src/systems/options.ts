@@ -52,7 +52,7 @@ export function optionsFor<
       ? Object.assign({ name, values: 'integer' } as const, choice, { about: text })
       : { name, values: choice, fallback: choice[0], about: text };
   });
-  const isWhole = (values: object): values is Chosen => {
+  const isComplete = (values: object): values is Chosen => {
     for (const name in choices) if (!(name in values)) return false;
     return true;
   };
@@ -66,10 +66,10 @@ export function optionsFor<
       const values = Object.fromEntries(
         Object.entries(choices).map(([name, choice]) => [
           name,
-          'fallback' in choice ? given.whole(name) : given.oneOf(name, choice),
+          'fallback' in choice ? given.integer(name) : given.oneOf(name, choice),
         ]),
       );
-      assert(isWhole(values), 'each was read by its name');
+      assert(isComplete(values), 'each was read by its name');
       known.set(given, values);
       return values;
     },
@@ -117,7 +117,7 @@ export class Options {
   }
 
   /** Returns the value of a number option. */
-  whole(name: string): number {
+  integer(name: string): number {
     const value = this.values.get(name);
     assert(typeof value === 'number', `${name} is no option with a number`);
     return value;

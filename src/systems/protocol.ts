@@ -20,7 +20,7 @@ import type { Turn } from '../core/world/server.ts';
 import type { World } from '../core/world/world.ts';
 import type { OptionInfo, Options } from './options.ts';
 import type {
-  Manners,
+  ClientRequirements,
   PendingAccess,
   SeveralServers,
   StoreReply,
@@ -66,7 +66,7 @@ export interface LockDefinition {
    */
   readonly jitter?: { readonly numerator: number; readonly denominator: number };
   /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
-  readonly unpromised?: readonly string[];
+  readonly notGuaranteed?: readonly string[];
   /**
    * The labels of client operations at the lock (`set` of `alice/1/set`) and of marks, so that
    * scenarios can place faults at them; `heartbeat` means the first few heartbeats of a section.
@@ -118,7 +118,7 @@ export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'ser
   readonly options: readonly OptionInfo[];
   readonly servers: (options: Options) => readonly string[];
   readonly takesSeveral: boolean;
-  readonly unpromised: readonly string[];
+  readonly notGuaranteed: readonly string[];
   /** False if sections acquire no lock; guards then have no grants. Default true. */
   readonly hasGrants?: boolean;
 }
@@ -132,7 +132,7 @@ export type DriverOf = ReturnType<NonNullable<LockDefinition['build']>>;
 export type CheckToken = (
   turn: Turn<StoreReply>,
   asked: { readonly lock: string; readonly token: number },
-  told: (isCurrent: boolean | null, atUs: number) => void,
+  onChecked: (isCurrent: boolean | null, atUs: number) => void,
 ) => void;
 
 /**
@@ -174,8 +174,8 @@ export interface LockDriver {
   beforeWrite?(at: Section, label: string): Program<void>;
   /** Returns the message that the section handles. Called only if the protocol `takesMessages`. */
   delivery?(): { readonly steps: number; readonly retries: number } | null;
-  /** Called while the lock is still held. `isWhole` means that all of the work succeeded. */
-  worked?(at: Section, isWhole: boolean): Program<void>;
+  /** Called while the lock is still held. `isComplete` means that all of the work succeeded. */
+  worked?(at: Section, isComplete: boolean): Program<void>;
   /** Called at the end of the section, after the release. */
   settle?(at: Section): Program<void>;
   /**
@@ -206,7 +206,7 @@ export interface Servers {
   /** The servers of the stores, if each store is several servers; otherwise absent. */
   readonly replicas?: SeveralServers;
   /** Client requirements of all of these stores. */
-  readonly manners: Manners;
+  readonly requirements: ClientRequirements;
 }
 
 /** One critical section of a generator client, from its first attempt to its release. */
@@ -248,7 +248,7 @@ export interface AsyncClient extends Caller {
   /** The client's settings: ttl, timeouts and sections. Times are in microseconds. */
   readonly plan: ClientPlan;
   /** Incarnation number: 1, plus one per restart. */
-  readonly life: number;
+  readonly incarnation: number;
   /** Writes a line to the trace. */
   log(topic: string, text: string): void;
 }
@@ -323,7 +323,7 @@ export type SectionProgramOf = ReturnType<BuildAsync>;
 export type SectionProgram = ReturnType<SectionProgramOf>;
 
 /** A client to be added to a world by a host that can run asynchronous code. */
-export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'manners'> {
+export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'requirements'> {
   readonly plan: ClientPlan;
   readonly role: 'client' | 'probe';
   /** True if its guards have grants. */

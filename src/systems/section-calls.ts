@@ -178,7 +178,7 @@ export function conditionOf(
   const wallUs = self.wallUs();
   const sent: Draft<Condition> =
     version === undefined ? { once, wallUs } : { version, once, wallUs };
-  if (adds !== null && servers.manners.addsItself) sent.adds = adds;
+  if (adds !== null && servers.requirements.addsItself) sent.adds = adds;
   return sent;
 }
 

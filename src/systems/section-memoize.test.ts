@@ -58,8 +58,8 @@ describe('a memoized value', () => {
   test('that was stored while its reader waited for the lock is not computed again', () => {
     const bob = clientOf('bob', [memoizeOf(8)], { section: { thinkUs: 1 * MS } });
     const trace = runOf([clientOf('alice', [memoizeOf(7)]), bob], { options: COMPARES });
-    const own = eventsOf(trace, 'read').filter(({ client }) => client === 'bob');
-    expect(own.map(({ value }) => value)).toEqual([0, 7]);
+    const reads = eventsOf(trace, 'read').filter(({ client }) => client === 'bob');
+    expect(reads.map(({ value }) => value)).toEqual([0, 7]);
     expect(calls(trace).at(-1)).toMatch(/bob\/1\/release$/);
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });

@@ -41,7 +41,7 @@ export function* sections(
       servers,
       unanswered: [],
       opened: new Set(),
-      versions: servers.manners.hasVersions ? new Map() : null,
+      versions: servers.requirements.hasVersions ? new Map() : null,
       end: { clock: 'monotonic', us: 0 },
       token: 0,
     };
@@ -72,9 +72,9 @@ function* underLock(
   const taken = yield* takeLock(at);
   if (taken === 'not-had' && without !== null) yield* without();
   if (taken !== 'held') return;
-  const isWhole = (yield* body()) !== false;
+  const isComplete = (yield* body()) !== false;
   if (at.unanswered.length > 0) yield* awaitAnswers(at);
-  if (at.driver.worked !== undefined) yield* at.driver.worked(at, isWhole);
+  if (at.driver.worked !== undefined) yield* at.driver.worked(at, isComplete);
   at.self.leave();
   if (at.plan.releases) yield* at.driver.release(at);
   if (at.driver.settle !== undefined) yield* at.driver.settle(at);
@@ -111,7 +111,7 @@ function* memoize(at: Section, work: Memoize): Program<void> {
     return;
   }
   // The same section, for accesses without the lock.
-  const alone: Section = Object.assign({}, at, { driver: NOBODY, token: 0 });
+  const alone: Section = Object.assign({}, at, { driver: NO_LOCK, token: 0 });
   const found = yield* look(alone, placeOf(work, 'read'));
   if (!isMiss(found)) return;
   const without = work.withoutLock === 'gives-up' ? null : () => computeWithout(alone, work);
@@ -119,7 +119,7 @@ function* memoize(at: Section, work: Memoize): Program<void> {
 }
 
 /** The driver of a client without a lock: it has no token and nothing to extend. */
-const NOBODY: LockDriver = {
+const NO_LOCK: LockDriver = {
   *acquire() {
     return false;
   },

@@ -130,7 +130,7 @@ export function* write(at: Section, place: AccessPlace, put: Put): Program<boole
   const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
   if (testsLease && !(yield* leaseIsLive(at))) return false;
-  if (at.servers.manners.comparesItself && !(yield* passesFence(at, place))) return false;
+  if (at.servers.requirements.comparesItself && !(yield* passesFence(at, place))) return false;
   if (at.driver.beforeWrite !== undefined) yield* at.driver.beforeWrite(at, labelOf(place));
   const { key } = place;
   const condition = conditionOf(at, put, { version: takeVersion(at, place), once: null });
@@ -174,7 +174,7 @@ function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
  * low.
  */
 function* open(at: Section, place: AccessPlace): Program<boolean> {
-  if (!at.servers.manners.needsOpen || at.opened.has(place.store)) return true;
+  if (!at.servers.requirements.needsOpen || at.opened.has(place.store)) return true;
   at.opened.add(place.store);
   const label = at.opened.size === 1 ? 'open' : `open-${at.opened.size}`;
   const { store, key } = place;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Chunk, examineChunk, killedTally } from '../search/sweep/chunk.ts';
-import { tallySchema } from '../search/sweep/tally.ts';
-import { cutText, errorText, MOST_TEXT } from './error-text.ts';
+import { type Chunk, countsOfKilled, examineChunk } from '../search/sweep/chunk.ts';
+import { countsSchema } from '../search/sweep/counts.ts';
+import { errorText, MOST_TEXT, truncateText } from './error-text.ts';
 
 test.each([
   [new Error('no'), 'no'],
@@ -16,10 +16,10 @@ test.each([
 const LONG = 'x'.repeat(10_000_000);
 
 test('a text that is too long ends with an ellipsis, and never within a character', () => {
-  expect(cutText('short')).toBe('short');
-  expect(cutText('x'.repeat(MOST_TEXT))).toHaveLength(MOST_TEXT);
-  expect(cutText(LONG)).toBe(`${'x'.repeat(MOST_TEXT - 1)}…`);
-  const pairs = cutText(`x${'😀'.repeat(MOST_TEXT)}`);
+  expect(truncateText('short')).toBe('short');
+  expect(truncateText('x'.repeat(MOST_TEXT))).toHaveLength(MOST_TEXT);
+  expect(truncateText(LONG)).toBe(`${'x'.repeat(MOST_TEXT - 1)}…`);
+  const pairs = truncateText(`x${'😀'.repeat(MOST_TEXT)}`);
   expect(pairs).toBe(`x${'😀'.repeat((MOST_TEXT - 2) / 2)}…`);
 });
 
@@ -29,10 +29,10 @@ test('a thrown error is kept short enough to be read back', async () => {
     throw new Error(LONG);
   };
   const thrown = await examineChunk(chunk, { holds: [], breaks: [] }, throwing, () => {});
-  const killed = killedTally({ seed: 1, error: LONG });
-  for (const tally of [thrown, killed]) {
-    expect(tallySchema.safeParse(tally).success).toBe(true);
-    expect(tally.failures[0]?.error).toHaveLength(MOST_TEXT);
+  const killed = countsOfKilled({ seed: 1, error: LONG });
+  for (const counts of [thrown, killed]) {
+    expect(countsSchema.safeParse(counts).success).toBe(true);
+    expect(counts.failures[0]?.error).toHaveLength(MOST_TEXT);
   }
   expect(thrown.failed).toBe(3);
 });

@@ -13,7 +13,7 @@ export function errorText(thrown: unknown): string {
 export const MOST_TEXT = 2_000;
 
 /** Truncates text to `MOST_TEXT`, never in the middle of a character. */
-export function cutText(text: string): string {
+export function truncateText(text: string): string {
   if (text.length <= MOST_TEXT) return text;
   return `${text.slice(0, MOST_TEXT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

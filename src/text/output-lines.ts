@@ -38,9 +38,10 @@ export class OutputLines {
       this.left += 1;
       return;
     }
-    const cut = printed.length > MOST_COLUMNS ? `${printed.slice(0, MOST_COLUMNS)}…` : printed;
-    const anonymous = process === '' ? cut : cut.replaceAll(process, '@');
-    const text = process === '' ? cut : `${process} | ${cut}`;
+    const shortened =
+      printed.length > MOST_COLUMNS ? `${printed.slice(0, MOST_COLUMNS)}…` : printed;
+    const anonymous = process === '' ? shortened : shortened.replaceAll(process, '@');
+    const text = process === '' ? shortened : `${process} | ${shortened}`;
     this.kept.push({ text, key: withoutIds(anonymous), repeated: null });
     for (let period = 1; period <= MOST_PERIOD; period += 1) if (this.fold(period)) return;
   }

@@ -88,7 +88,7 @@ function allOf(program: AsyncProgram): Fill {
 
 async function* rows(): AsyncIterable<Row> {
   const plan = bare();
-  const open = { detectsEscapes: false };
+  const open = { detectsForbiddenApis: false };
   const took = await measure({
     waits: () => runFilled(plan, allOf(waits)),
     open: () => runFilled(plan, allOf(waits), open),

@@ -16,7 +16,7 @@ import { fleet, WORKER_FLAG, workOn } from './fleet.ts';
 import { isolation } from './isolation.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
-import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
+import { MEMORY_FLAG, memory, sweepAndReport } from './memory.ts';
 import { million } from './million.ts';
 import { renderPage } from './page.ts';
 import { queue } from './queue.ts';
@@ -66,7 +66,7 @@ const HEAD: Row = {
 const WIDTHS = { what: 72, cpu: 14, wall: 10, ratio: 58 } as const;
 
 /** The request on the command line. */
-interface Wish {
+interface BenchRequest {
   readonly subjects: readonly Subject[];
   /** True to print rows as JSON lines, for a comparison. */
   readonly isJson: boolean;
@@ -77,7 +77,7 @@ interface Wish {
 }
 
 /** Returns null for an unknown word, after printing the known ones. */
-function wishOf(argv: readonly string[]): Wish | null {
+function requestFrom(argv: readonly string[]): BenchRequest | null {
   const at = argv.indexOf(NODES_FLAG);
   const nodes = at === -1 ? [] : (argv[at + 1] ?? '').split(',');
   const words = at === -1 ? argv : argv.toSpliced(at, 2);
@@ -102,8 +102,8 @@ function wishOf(argv: readonly string[]): Wish | null {
 }
 
 async function bench(argv: readonly string[]): Promise<void> {
-  const wish = wishOf(argv);
-  if (wish === null) {
+  const request = requestFrom(argv);
+  if (request === null) {
     process.exitCode = 2;
     return;
   }
@@ -111,28 +111,28 @@ async function bench(argv: readonly string[]): Promise<void> {
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  if (wish.isJson) await measureAll(wish.subjects, (row) => print(JSON.stringify(row)));
-  else if (wish.nodes.length > 0) {
-    print(`Node ${wish.nodes.join(', ')}; ${availableParallelism()} cores, ${model}\n`);
-    for (const { name } of wish.subjects) compareNodes(name, wish.nodes, print);
+  if (request.isJson) await measureAll(request.subjects, (row) => print(JSON.stringify(row)));
+  else if (request.nodes.length > 0) {
+    print(`Node ${request.nodes.join(', ')}; ${availableParallelism()} cores, ${model}\n`);
+    for (const { name } of request.subjects) compareNodes(name, request.nodes, print);
   } else {
     print(`Node ${process.version}, ${availableParallelism()} cores, ${model}\n`);
     print(lineOf(HEAD));
     const rows: Row[] = [];
-    await measureAll(wish.subjects, (row) => {
+    await measureAll(request.subjects, (row) => {
       rows.push(row);
       print(lineOf(row));
     });
-    if (!wish.isPage) return;
+    if (!request.isPage) return;
     const machine = { node: process.version, cores: availableParallelism(), model };
     writeFileSync(new URL('../../reports/speed.md', import.meta.url), renderPage(machine, rows));
   }
 }
 
-async function measureAll(subjects: readonly Subject[], tell: (row: Row) => void): Promise<void> {
+async function measureAll(subjects: readonly Subject[], report: (row: Row) => void): Promise<void> {
   for (const subject of subjects) {
     process.stderr.write(`measuring ${subject.name}…\n`);
-    for await (const row of subject.rows()) tell(row);
+    for await (const row of subject.rows()) report(row);
   }
 }
 
@@ -174,6 +174,6 @@ function lineOf({ what, cpu, wall, ratio, target }: Row): string {
 }
 
 const [first, ...rest] = process.argv.slice(2);
-if (first === MEMORY_FLAG) await sweepAndTell(Number(rest[0]));
+if (first === MEMORY_FLAG) await sweepAndReport(Number(rest[0]));
 else if (first === WORKER_FLAG) await workOn(Number(rest[0]));
 else await bench(process.argv.slice(2));

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { Fleet, type FleetEnd } from '../../src/adapters/fleet/coordinate.ts';
 import type { QueueAddress } from '../../src/adapters/fleet/queue-url.ts';
 import { MOST_JOBS, type ShardOrder } from '../../src/adapters/fleet/shard-order.ts';
-import { originOf } from '../../src/search/sweep/sealed.ts';
+import { originOf } from '../../src/search/sweep/checksummed.ts';
 import { openPool, sweep } from '../../src/search/sweep/sweep.ts';
 import { median, type Row, type Subject, wallRatio } from './measure.ts';
-import { withRedis } from './own-redis.ts';
+import { withRedis } from './user-redis.ts';
 import { FIVE_BY_FIVE, fiveByFive } from './workload.ts';
 
 /** Flag that starts a worker process. */

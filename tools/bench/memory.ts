@@ -11,7 +11,7 @@ const MANY_SEEDS = 100_000;
 export const MEMORY_FLAG = '--sweep-and-print-size';
 
 /** Sweeps so many seeds in this process and prints its maximum size in kilobytes. */
-export async function sweepAndTell(seeds: number): Promise<void> {
+export async function sweepAndReport(seeds: number): Promise<void> {
   await sweepSeeds({ scenario: fiveByFive(), system: SYSTEM, seeds });
   process.stdout.write(String(process.resourceUsage().maxRSS));
 }

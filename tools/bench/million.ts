@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Fleet } from '../../src/adapters/fleet/coordinate.ts';
 import { type Row, type Subject, wallRatio } from './measure.ts';
-import { type RedisPlace, withRedis } from './own-redis.ts';
+import { type RedisPlace, withRedis } from './user-redis.ts';
 
 const SEEDS = 1_000_000;
 const SCENARIO = fileURLToPath(new URL('../../fixtures/zombie-writer.yaml', import.meta.url));
@@ -101,15 +101,15 @@ async function* rows(): AsyncIterable<Row> {
       yield { what, cpu: '', wall: '', ratio: '', target: '' };
       return;
     }
-    const whole = await ended(start(command('run', output), null), performance.now());
-    if (fleet.lines !== whole.lines || fleet.code !== whole.code) {
-      throw new Error(`the fleet printed\n${fleet.lines}\nand one process\n${whole.lines}`);
+    const unsharded = await ended(start(command('run', output), null), performance.now());
+    if (fleet.lines !== unsharded.lines || fleet.code !== unsharded.code) {
+      throw new Error(`the fleet printed\n${fleet.lines}\nand one process\n${unsharded.lines}`);
     }
     yield {
       what: `${SEEDS} seeds, three workers of one thread, two of them killed`,
       cpu: '',
       wall: `${(fleet.milliseconds / 1000).toFixed(0)} s`,
-      ratio: `${wallRatio(fleet.milliseconds, whole.milliseconds)} the time of \`run\`, same result`,
+      ratio: `${wallRatio(fleet.milliseconds, unsharded.milliseconds)} the time of \`run\`, same result`,
       target: 'the same result',
     };
   } finally {

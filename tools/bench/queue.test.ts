@@ -8,11 +8,11 @@ const CLAIMS = ['no-loss', 'exactly-once', 'no-zombie-writes', 'convergence'] as
 
 test('a queue keeps its promises only if its store refuses late and second commits', async () => {
   const range = { from: 0, to: 149, pool: null, catalogue };
-  const { tallies } = await sweep(queueScenario(PAUSE), range);
+  const { countsBySystem } = await sweep(queueScenario(PAUSE), range);
   const brokenBy = (system: string): readonly string[] =>
-    CLAIMS.filter((claim) => (tallies.get(system)?.claims[claim]?.broken ?? 0) > 0);
+    CLAIMS.filter((claim) => (countsBySystem.get(system)?.claims[claim]?.broken ?? 0) > 0);
   expect(brokenBy('fenced')).toEqual([]);
   expect(brokenBy('trusting')).toEqual(['exactly-once', 'no-zombie-writes']);
-  const tested = CLAIMS.map((claim) => tallies.get('fenced')?.claims[claim]?.exercised ?? 0);
+  const tested = CLAIMS.map((claim) => countsBySystem.get('fenced')?.claims[claim]?.exercised ?? 0);
   expect(Math.min(...tested)).toBeGreaterThan(100);
 });

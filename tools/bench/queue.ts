@@ -9,7 +9,7 @@
  * milliseconds).
  */
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
-import type { Ruling } from '../../src/check/own-claim.ts';
+import type { Ruling } from '../../src/check/custom-claim.ts';
 import type { Answer } from '../../src/core/history/call.ts';
 import type { Trace } from '../../src/core/history/trace.ts';
 import type { PendingCall, ServerHost } from '../../src/core/world/calls.ts';
@@ -21,7 +21,7 @@ import { run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { sweep } from '../../src/search/sweep/sweep.ts';
-import { GrantBook } from '../../src/systems/grant-book.ts';
+import { GrantRecorder } from '../../src/systems/grant-recorder.ts';
 import { leaseEnd, questionOf } from '../../src/systems/lease.ts';
 import type { LockDriver, Section } from '../../src/systems/protocol.ts';
 import { measure, type Row, rates, type Subject } from './measure.ts';
@@ -104,7 +104,7 @@ class Broker implements Server<Ask, Reply> {
   private order: Job[] = [];
   /** Workers that wait for a job. */
   private waiting: Turn<Reply>[] = [];
-  private readonly book: GrantBook = new GrantBook('lock');
+  private readonly recorder: GrantRecorder = new GrantRecorder('lock');
 
   handle(ask: Ask, turn: Turn<Reply>): Reply | typeof LATER {
     switch (ask.kind) {
@@ -124,7 +124,7 @@ class Broker implements Server<Ask, Reply> {
     const job: Job = { load, state: 'queued', token: 0, readyUs: 0, endUs: 0 };
     this.jobs.set(load.job, job);
     this.order.push(job);
-    tell(turn, `submitted ${load.job}`);
+    log(turn, `submitted ${load.job}`);
     this.serve(turn);
     return { kind: 'done' };
   }
@@ -156,7 +156,7 @@ class Broker implements Server<Ask, Reply> {
     job.token += 1;
     this.prolong(job, turn, now);
     const { load, token } = job;
-    this.book.grant(turn, { ...lentOf(job, turn), token }, now.atUs);
+    this.recorder.grant(turn, { ...termsOf(job, turn), token }, now.atUs);
     turn.answer({ kind: 'leased', load, token });
   }
 
@@ -186,7 +186,7 @@ class Broker implements Server<Ask, Reply> {
       return { kind: 'refused' };
     }
     this.prolong(job, turn, turn);
-    this.book.renew(turn, { ...lentOf(job, turn), isEffective: true });
+    this.recorder.renew(turn, { ...termsOf(job, turn), isEffective: true });
     return { kind: 'done' };
   }
 
@@ -194,7 +194,7 @@ class Broker implements Server<Ask, Reply> {
     const job = this.jobs.get(name);
     if (job?.state === 'done') return { kind: 'done' };
     const isEffective = job?.state === 'leased' && job.token === token;
-    this.book.release(turn, { lock: name, client: turn.client, isEffective });
+    this.recorder.release(turn, { lock: name, client: turn.client, isEffective });
     if (job === undefined || !isEffective) return { kind: 'refused' };
     this.end(job, 'done', turn);
     return { kind: 'done' };
@@ -202,7 +202,7 @@ class Broker implements Server<Ask, Reply> {
 
   private end(job: Job, state: 'done' | 'dead', now: Boot): void {
     job.state = state;
-    tell(now, `${state} ${job.load.job}`);
+    log(now, `${state} ${job.load.job}`);
     if (!this.isDrained()) return;
     for (const turn of this.waiting.splice(0)) turn.answer({ kind: 'drained' });
   }
@@ -215,13 +215,13 @@ class Broker implements Server<Ask, Reply> {
   }
 }
 
-function lentOf(job: Job, turn: Turn<Reply>): Parameters<GrantBook['grant']>[1] {
+function termsOf(job: Job, turn: Turn<Reply>): Parameters<GrantRecorder['grant']>[1] {
   const { load, token, endUs } = job;
   const untilUs = turn.trueTimeOf('monotonic', endUs);
   return { lock: load.job, client: turn.client, token, ttlUs: LEASE_US, untilUs };
 }
 
-function tell(boot: Boot, text: string): void {
+function log(boot: Boot, text: string): void {
   boot.observe({ kind: 'log', atUs: boot.atUs, process: 'lock', topic: TOPIC, text });
 }
 
@@ -345,42 +345,42 @@ function describe(reply: Reply): Answer {
   }
 }
 
-type Told = Map<string, number[]>;
+type Numbers = Map<string, number[]>;
 /** Logged events of the latest trace, by word: the four claims judge one trace in succession. */
-let latest: { readonly trace: Trace; readonly told: Map<string, Told> } | null = null;
+let latest: { readonly trace: Trace; readonly latest: Map<string, Numbers> } | null = null;
 
 /** Returns the events that logged `word`, by job: `fresh` of `fresh c1/2 1`. */
-function toldIn(trace: Trace, word: string): Told {
-  if (latest?.trace !== trace) latest = { trace, told: toldBy(trace) };
-  return latest.told.get(word) ?? new Map();
+function numbersOf(trace: Trace, word: string): Numbers {
+  if (latest?.trace !== trace) latest = { trace, latest: indexWords(trace) };
+  return latest.latest.get(word) ?? new Map();
 }
 
-function toldBy({ events }: Trace): Map<string, Told> {
-  const told = new Map<string, Told>();
+function indexWords({ events }: Trace): Map<string, Numbers> {
+  const byWord = new Map<string, Numbers>();
   events.forEach((event, number) => {
     if (event.kind !== 'log' || event.topic !== TOPIC) return;
     const [word = '', job = ''] = event.text.split(' ');
-    const jobs: Told = told.get(word) ?? new Map();
-    told.set(word, jobs.set(job, [...(jobs.get(job) ?? []), number]));
+    const jobs: Numbers = byWord.get(word) ?? new Map();
+    byWord.set(word, jobs.set(job, [...(jobs.get(job) ?? []), number]));
   });
-  return told;
+  return byWord;
 }
 
 /** Breaks at the first job that is wrong. */
 function ruling(
-  told: Map<string, number[]>,
+  byWord: Map<string, number[]>,
   { isWrong, headline }: { isWrong: (job: string, events: number[]) => boolean; headline: string },
 ): Ruling {
-  const [wrong] = [...told].filter(([job, events]) => isWrong(job, events));
-  if (wrong === undefined) return { exercised: told.size };
+  const [wrong] = [...byWord].filter(([job, events]) => isWrong(job, events));
+  if (wrong === undefined) return { exercised: byWord.size };
   const evidence = wrong[1].map((event) => ({ event, role: 'told' }));
-  return { exercised: told.size, breach: { headline, evidence } };
+  return { exercised: byWord.size, breach: { headline, evidence } };
 }
 
 function endedIn(trace: Trace, word: string, headline: string): Ruling {
-  const [done, dead] = [toldIn(trace, 'done'), toldIn(trace, 'dead')];
+  const [done, dead] = [numbersOf(trace, 'done'), numbersOf(trace, 'dead')];
   const isWrong = (job: string): boolean => !done.has(job) && !dead.has(job);
-  return ruling(toldIn(trace, word), { isWrong, headline });
+  return ruling(numbersOf(trace, word), { isWrong, headline });
 }
 
 /** The four invariants that the example checks at the end of a run. */
@@ -392,12 +392,12 @@ const CLAIMS = {
   'exactly-once': {
     about: 'each job that is done was committed once, and no job twice',
     judge: (trace: Trace) => {
-      const fresh = toldIn(trace, 'fresh');
+      const fresh = numbersOf(trace, 'fresh');
       const twice = (_: string, events: number[]): boolean => events.length > 1;
       const committed = ruling(fresh, { isWrong: twice, headline: 'A job was committed twice' });
       if (committed.breach !== undefined) return committed;
       const isWrong = (job: string): boolean => !fresh.has(job);
-      return ruling(toldIn(trace, 'done'), { isWrong, headline: 'Done, and never committed' });
+      return ruling(numbersOf(trace, 'done'), { isWrong, headline: 'Done, and never committed' });
     },
   },
   'no-zombie-writes': { about: 'no commit under an old lease is accepted', judge: noZombie },
@@ -409,7 +409,7 @@ const CLAIMS = {
 
 function noZombie(trace: Trace): Ruling {
   const newest = new Map<string, number>();
-  const [fresh, wrong] = [toldIn(trace, 'fresh'), new Set<string>()];
+  const [fresh, wrong] = [numbersOf(trace, 'fresh'), new Set<string>()];
   trace.events.forEach((event, number) => {
     if (event.kind === 'enter') newest.set(event.lock, event.token);
     if (event.kind !== 'log' || event.topic !== TOPIC) return;
@@ -463,8 +463,8 @@ async function* rows(): AsyncIterable<Row> {
   const took = await measure({
     sweep: async () => {
       const range = { from: 0, to: SEEDS - 1, pool: null, catalogue };
-      const { tallies } = await sweep(scenario, range);
-      const failure = tallies.get('fenced')?.failures[0];
+      const { countsBySystem } = await sweep(scenario, range);
+      const failure = countsBySystem.get('fenced')?.failures[0];
       if (failure !== undefined) throw new Error(`seed ${failure.seed}: ${failure.error}`);
     },
     run: () => plans.map((plan) => run(plan, catalogue).events.length),

@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
 import { loadScenarioFile, type ScenarioFileRead } from '../../src/host/modules/load-files.ts';
-import { definitionIn } from '../../src/host/realm/own-instances.ts';
+import { definitionIn } from '../../src/host/realm/per-process-instances.ts';
 import { examinerOf } from '../../src/search/sweep/examiner.ts';
 import { formatRatio, measure, type Row, rates, type Subject, type Timing } from './measure.ts';
 

@@ -26,9 +26,9 @@ network: { latency: 1ms..2ms }
 async function* rows(): AsyncIterable<Row> {
   const file = fileURLToPath(new URL('../../fixtures/modules/npm-redlock.yaml', import.meta.url));
   const read = await loadScenarioFile(file);
-  const own = loadScenario(BUILT_IN, 'redlock.yaml');
+  const loadedScenario = loadScenario(BUILT_IN, 'redlock.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  if (own.kind === 'problems') throw new Error(JSON.stringify(own.problems));
+  if (loadedScenario.kind === 'problems') throw new Error(JSON.stringify(loadedScenario.problems));
   const { scenario, catalogue } = read;
   const claims = claimsJudged([], catalogue);
   const examineBuiltIn = (builtIn: Scenario): void => {
@@ -41,7 +41,7 @@ async function* rows(): AsyncIterable<Row> {
         await examineSeedAsync(scenario, SYSTEM, seed, claims, catalogue);
       }
     },
-    builtIn: () => examineBuiltIn(own.scenario),
+    builtIn: () => examineBuiltIn(loadedScenario.scenario),
   });
   yield {
     what: 'seeds of npm redlock 5, 3 clients × 2 sections, 3 nodes, all claims',

@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { judge } from '../../src/check/claims.ts';
 import { termsOf } from '../../src/check/terms.ts';
-import { ownParts } from '../../src/parts.ts';
+import { builtInParts } from '../../src/parts.ts';
 import { run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { countAvoided } from '../../src/search/sweep/counterfactual.ts';
+import { addCoverage, NO_COVERAGE } from '../../src/search/sweep/coverage.ts';
 import { claimsJudged } from '../../src/search/sweep/examiner.ts';
 import { SectionCounter } from '../../src/search/sweep/sections.ts';
-import { addStakes, NO_STAKES } from '../../src/search/sweep/stakes.ts';
 import { openPool, sweep } from '../../src/search/sweep/sweep.ts';
 import { isFenced, modelOf } from '../../src/systems/assemble.ts';
 import {
@@ -62,7 +62,7 @@ async function* rowsOf(
             trace,
             termsOf(
               plan,
-              { model: modelOf(plan, ownParts), isFenced: isFenced(plan, ownParts) },
+              { model: modelOf(plan, builtInParts), isFenced: isFenced(plan, builtInParts) },
               100_000,
             ),
             claims,
@@ -116,7 +116,7 @@ async function* greenRows(): AsyncIterable<Row> {
   const file = new URL('../../fixtures/zombie-writer.yaml', import.meta.url);
   const scenario = scenarioOf(readFileSync(file, 'utf8'), 'zombie-writer.yaml');
   const range = { from: 0, to: SEEDS - 1, pool: null };
-  const { tallies } = await sweep(scenario, range);
+  const { countsBySystem } = await sweep(scenario, range);
   const runs = scenario.systems.flatMap(({ name }) =>
     Array.from({ length: SEEDS }, (_, seed) => {
       const plan = expand(scenario, name, seed);
@@ -127,14 +127,14 @@ async function* greenRows(): AsyncIterable<Row> {
     sweep: () => sweep(scenario, range),
     sections: () => {
       const counter = new SectionCounter();
-      const stakes = { ...NO_STAKES };
+      const coverage = { ...NO_COVERAGE };
       for (const { seed, plan, trace } of runs) {
         counter.add(seed, plan, trace);
-        addStakes(stakes, plan, trace);
+        addCoverage(coverage, plan, trace);
       }
       return counter.counts();
     },
-    avoided: () => countAvoided(scenario, tallies),
+    avoided: () => countAvoided(scenario, countsBySystem),
   });
   const [all, sections, avoided] = [took('sweep'), took('sections'), took('avoided')];
   const without = all.cpuMs - sections.cpuMs;

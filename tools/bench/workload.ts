@@ -45,7 +45,10 @@ export async function sweepSeeds(
   pool: Pool | null = null,
 ): Promise<void> {
   const systems = scenario.systems.filter(({ name }) => name === system);
-  const { tallies } = await sweep({ ...scenario, systems }, { from: 0, to: seeds - 1, pool });
-  const [failure] = tallies.get(system)?.failures ?? [];
+  const { countsBySystem } = await sweep(
+    { ...scenario, systems },
+    { from: 0, to: seeds - 1, pool },
+  );
+  const [failure] = countsBySystem.get(system)?.failures ?? [];
   if (failure !== undefined) throw new Error(`seed ${failure.seed} failed: ${failure.error}`);
 }

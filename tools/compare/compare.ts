@@ -134,8 +134,8 @@ function meanText({ value, lower, upper }: Mean): string {
   return `${figureText(value)} (${figureText(lower)} to ${figureText(upper)})`;
 }
 
-function shareText({ hits, runs }: Share): string {
-  return `${hits} of ${runs}`;
+function shareText({ count, runs }: Share): string {
+  return `${count} of ${runs}`;
 }
 
 /** Each hypothesis is judged by speed without faults, or by safety with faults. */
@@ -146,8 +146,8 @@ function hypotheses(cells: readonly Cell[]): readonly string[] {
   const faulty = (strategy: Strategy): Share =>
     wrongIn(cells.filter((cell) => cell.strategy === strategy && cell.hasFaults));
   const [fenced, plain] = [faulty('fenced-lease'), faulty('plain-lease')];
-  const isSafer = fenced.hits === 0 && plain.lower > fenced.upper;
-  const ruling = isSafer ? '✓ holds' : fenced.hits > 0 ? '✗ fails' : '? undecided';
+  const isSafer = fenced.count === 0 && plain.lower > fenced.upper;
+  const ruling = isSafer ? '✓ holds' : fenced.count > 0 ? '✗ fails' : '? undecided';
   return [
     ...speedLines('pessimistic locking for high contention', {
       ours: calm('pessimistic', 'high'),

@@ -33,8 +33,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The page, the language and the text of each block. */
-const blocks = [...pages].flatMap(([page, whole]) =>
-  [...whole.matchAll(/^```(.*\n[\s\S]*?)\n```$/gm)].map(([, block = '']) => `${page} ${block}`),
+const blocks = [...pages].flatMap(([page, text]) =>
+  [...text.matchAll(/^```(.*\n[\s\S]*?)\n```$/gm)].map(([, block = '']) => `${page} ${block}`),
 );
 
 /** Blocks, and the test that runs each; null for this one. */
@@ -82,8 +82,8 @@ test('exactly one test runs each block, and each row has a block', () => {
 
 /** Returns the blocks of a language that this test runs, in reading order. */
 function blocksHere(language: string): readonly string[] {
-  const own = blocks.filter((block) => rowsOf(block).some(([, by]) => by === null));
-  return own.flatMap((block) => {
+  const generated = blocks.filter((block) => rowsOf(block).some(([, by]) => by === null));
+  return generated.flatMap((block) => {
     const [, text] = new RegExp(`^\\S+ ${language}\\n([\\s\\S]*)$`).exec(block) ?? [];
     return text ?? [];
   });
@@ -150,9 +150,9 @@ test('the leases answer as their comments state', () => {
 });
 
 test('a plan is explained as the comments state', () => {
-  const told = exampleWith('await explain(');
-  const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
-  expect(outputOf(told).trim().split('\n')).toEqual(said);
+  const example = exampleWith('await explain(');
+  const said = [...example.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
+  expect(outputOf(example).trim().split('\n')).toEqual(said);
   expect(said).toHaveLength(5);
 });
 

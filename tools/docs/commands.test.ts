@@ -11,18 +11,21 @@ const UNTOLD: ReadonlySet<string> = new Set(['--output', '--quiet', '--canary'])
 const program = await buildProgram('explain', '', () => {});
 
 function optionsBelow(command: Command, path: string): readonly string[] {
-  const own = command.options.map(({ flags }) => `${path}: ${flags}`);
-  return [...own, ...command.commands.flatMap((one) => optionsBelow(one, `${path} ${one.name()}`))];
+  const flags = command.options.map(({ flags }) => `${path}: ${flags}`);
+  return [
+    ...flags,
+    ...command.commands.flatMap((one) => optionsBelow(one, `${path} ${one.name()}`)),
+  ];
 }
 
 test('each option of a command is on a page', () => {
   const text = [...pages.values()].join('\n');
-  const isTold = (name: string): boolean =>
+  const isDocumented = (name: string): boolean =>
     UNTOLD.has(name) || new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(text);
   const options = program.commands.flatMap((command) => optionsBelow(command, command.name()));
   expect(options.length).toBeGreaterThan(60);
   const untold = options.filter(
-    (option) => !(option.match(/(?<= )--?\w[\w-]*/g) ?? []).some(isTold),
+    (option) => !(option.match(/(?<= )--?\w[\w-]*/g) ?? []).some(isDocumented),
   );
   expect(untold).toEqual([]);
 });

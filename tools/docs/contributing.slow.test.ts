@@ -27,8 +27,8 @@ function blocksOf(heading: string): readonly Block[] {
 
 /** Returns the tests that the recipe adds or changes, or else the one that it names. */
 function testsOf(heading: string, blocks: readonly Block[]): readonly string[] {
-  const own = blocks.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
-  if (own.length > 0) return own;
+  const tests = blocks.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
+  if (tests.length > 0) return tests;
   const text = pageOf('docs/architecture.md').split(`### ${heading}\n`)[1] ?? '';
   const [, named] = /`npx vitest run (\S+)`/.exec(text) ?? [];
   if (named === undefined) throw new Error(`"${heading}" has no test`);

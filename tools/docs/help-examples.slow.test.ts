@@ -44,8 +44,8 @@ function examplesBelow(words: string): readonly Example[] {
   const [, below = ''] = /^Commands:\n((?: .*\n)+)/m.exec(said) ?? [];
   const names = [...below.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name);
   const inner = names.filter((name) => name !== 'help');
-  const own = example === undefined ? [] : [[words, example] as const];
-  return [...own, ...inner.flatMap((name) => examplesBelow(`${words} ${name}`.trim()))];
+  const examples = example === undefined ? [] : [[words, example] as const];
+  return [...examples, ...inner.flatMap((name) => examplesBelow(`${words} ${name}`.trim()))];
 }
 
 /** Commands that prepare an example. */

@@ -21,11 +21,13 @@ test('each line of its example prints what its comment states', () => {
   const [names = '', ...lines] = example.split('\n');
   const given = /(\{.*\}) from/.exec(names)?.[1] ?? '';
   new Function('given', `const ${given} = given;\n${lines.join('\n')}`)(fencepost);
-  const told = [...example.matchAll(/console\.log.*\/\/ (.*)/g)].map(([, comment = '']) => comment);
+  const comments = [...example.matchAll(/console\.log.*\/\/ (.*)/g)].map(
+    ([, comment = '']) => comment,
+  );
   expect(said).toHaveLength(7);
   const plain = (text: string): string =>
     text.replace(/, (until|retry at)|:/g, '').replace(/^(timed-out|expired) .*/, '$1');
-  expect(said.map(plain)).toEqual(told.map(plain));
+  expect(said.map(plain)).toEqual(comments.map(plain));
 });
 
 test('its release removes as many successors’ keys as it states', () => {

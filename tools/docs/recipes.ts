@@ -60,12 +60,12 @@ export function edited(text: string, edit: Pick<Block, 'path' | 'text'>): string
     const side = (sign: string): string =>
       lines.map((line) => (line.startsWith(sign) ? '' : `${line.slice(1)}\n`)).join('');
     const [before, after] = [side('+'), side('-')] as const;
-    const whole = `\n${now}`;
-    const at = whole.indexOf(`\n${before}`) + 1;
-    if (at === 0 || whole.includes(`\n${before}`, at)) {
+    const text = `\n${now}`;
+    const at = text.indexOf(`\n${before}`) + 1;
+    if (at === 0 || text.includes(`\n${before}`, at)) {
       throw new Error(`${edit.path} does not have these lines, or not only once:\n${before}`);
     }
-    return `${whole.slice(1, at)}${after}${whole.slice(at + before.length)}`;
+    return `${text.slice(1, at)}${after}${text.slice(at + before.length)}`;
   }, text);
 }
 

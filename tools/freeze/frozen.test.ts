@@ -18,8 +18,8 @@ const printed: Sections = new Map([['fencepost run x', ['# one', '==== two', '',
 
 /** Returns the record with some lines changed. */
 function changed(before: RegExp, after: string, sections: Sections = systems): Sections {
-  const lines = [...sections].map(([title, own]): [string, readonly string[]] => {
-    return [title, own.map((line) => line.replace(before, after))];
+  const lines = [...sections].map(([title, sectionLines]): [string, readonly string[]] => {
+    return [title, sectionLines.map((line) => line.replace(before, after))];
   });
   return new Map(lines);
 }

@@ -9,8 +9,8 @@ import { renderPlan } from '../../src/core/plan/plan-text.ts';
 import { runAsync, shrinkFailureAsync } from '../../src/host/async/run-async.ts';
 import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario, SystemScenario } from '../../src/scenario/scenario.ts';
+import type { SweepCounts } from '../../src/search/sweep/counts.ts';
 import { sweep } from '../../src/search/sweep/sweep.ts';
-import type { Tally } from '../../src/search/sweep/tally.ts';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
 import { sortedText, traceDigest } from './sorted-text.ts';
 
@@ -47,12 +47,12 @@ export async function seedSections(loaded: Loaded, seeds: number, depth: Depth):
   const reusing = catalogue.modules.length === 0 ? [] : scenario.systems.map(({ name }) => name);
   const onDifference = (name: string): void => void sections.get(name)?.push('reuse: differs=yes');
   const range = { from: 0, to: seeds - 1, pool: null, catalogue, reusing, onDifference };
-  const { tallies } = await sweep(scenario, range);
+  const { countsBySystem } = await sweep(scenario, range);
   for (const system of scenario.systems) {
-    const tally = tallies.get(system.name);
-    if (tally === undefined) throw new Error(`${system.name} was not swept`);
-    const shrunk = await shrinkLines(loaded, system, tally);
-    sections.get(system.name)?.push(...tallyLines(tally), ...shrunk);
+    const counts = countsBySystem.get(system.name);
+    if (counts === undefined) throw new Error(`${system.name} was not swept`);
+    const shrunk = await shrinkLines(loaded, system, counts);
+    sections.get(system.name)?.push(...countLines(counts), ...shrunk);
   }
   return sections;
 }
@@ -80,7 +80,7 @@ export function digest(text: string): string {
 }
 
 /** Returns a tally's numbers, whatever their names. */
-function tallyLines({ claims, faults, ...tally }: Tally): readonly string[] {
+function countLines({ claims, faults, ...counts }: SweepCounts): readonly string[] {
   const claimLines = Object.entries(claims).map(([name, claim]) => {
     const seeds = digest(claim.brokenSeeds.slice(0, BROKEN_SEEDS).join());
     const listed = claim.broken === 0 ? {} : { seeds, causes: claim.causes?.length };
@@ -89,8 +89,8 @@ function tallyLines({ claims, faults, ...tally }: Tally): readonly string[] {
   const faultLines = Object.entries(faults).map(([kind, fault]) => {
     return line(`fault ${kind}`, { ...fault, strikes: digest(sortedText(fault.strikes)) });
   });
-  const others = Object.entries(tally).map(([name, value]) => line(name, Object(value)));
-  return [line('sweep', tally), ...others, ...faultLines.sort(), ...claimLines.sort()].filter(
+  const others = Object.entries(counts).map(([name, value]) => line(name, Object(value)));
+  return [line('sweep', counts), ...others, ...faultLines.sort(), ...claimLines.sort()].filter(
     (text) => text !== '',
   );
 }
@@ -106,7 +106,7 @@ function line(key: string, fields: object): string {
 async function shrinkLines(
   { scenario, catalogue }: Loaded,
   { name, expect }: SystemScenario,
-  { claims }: Tally,
+  { claims }: SweepCounts,
 ): Promise<readonly string[]> {
   const broken = Object.keys(claims).filter((claim) => (claims[claim]?.broken ?? 0) > 0);
   const listed = broken.filter((claim) => [...expect.breaks, ...expect.holds].includes(claim));

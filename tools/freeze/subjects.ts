@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keyUsersScenario, withKeyUsers } from '../../properties/key-users.ts';
-import { ownKinds, ownLocks, ownScenario } from '../../properties/own-locks.ts';
+import { userLockKinds, userLocks, userScenario } from '../../properties/user-locks.ts';
 import { loadScenarioFile } from '../../src/host/modules/load-files.ts';
 import { installPackage } from '../install-package.mjs';
 import { type Depth, type Loaded, type Sections, seedSections } from './seeds.ts';
@@ -26,9 +26,9 @@ export interface Subject {
 
 /** Returns all subjects, the slowest first. */
 export function subjects(): readonly Subject[] {
-  const own = ownKinds.map((kind): Subject => {
+  const lockSubjects = userLockKinds.map((kind): Subject => {
     const name = `own-locks/${kind.title.toLowerCase().replace(/\W+/g, '-')}`;
-    const loaded = { scenario: ownScenario(kind, false), catalogue: ownLocks };
+    const loaded = { scenario: userScenario(kind, false), catalogue: userLocks };
     return { name, record: (depth) => seedSections(loaded, SEEDS_OF_CODE, depth) };
   });
   const keys = { scenario: keyUsersScenario(), catalogue: withKeyUsers };
@@ -39,7 +39,7 @@ export function subjects(): readonly Subject[] {
     { name: 'key-users', record: (depth) => seedSections(keys, SEEDS_OF_CODE, depth) },
     ...Object.entries(OUTPUTS).map(outputSubject),
     ...code.map((file) => fileSubject(basename(dirname(file)), file, SEEDS_OF_CODE)),
-    ...own,
+    ...lockSubjects,
     ...scenarios.map((file) => fileSubject('scenarios', file, SEEDS)),
   ];
 }
@@ -70,8 +70,9 @@ function packageSubject(name: string): Subject {
       if (error !== null) throw new Error(error);
       const sections = new Map<string, readonly string[]>();
       for (const file of yamlIn(folder)) {
-        const own = await seedSections(await load(file), SEEDS_OF_CODE, depth);
-        for (const [name, lines] of own) sections.set(`${basename(file, '.yaml')}, ${name}`, lines);
+        const seedLines = await seedSections(await load(file), SEEDS_OF_CODE, depth);
+        for (const [name, lines] of seedLines)
+          sections.set(`${basename(file, '.yaml')}, ${name}`, lines);
       }
       return sections;
     } finally {

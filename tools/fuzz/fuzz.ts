@@ -11,7 +11,7 @@ import {
   type FencedMutexCall,
   fencedMutex,
 } from '../../src/linearizability/models/fenced-mutex.ts';
-import { cutHistory } from '../../src/linearizability/relax.ts';
+import { truncateHistory } from '../../src/linearizability/relax.ts';
 import { refuteOrder } from '../../src/linearizability/verify-order.ts';
 import { isLinearizable } from '../oracle/naive.ts';
 import { drawPairedLock } from '../oracle/paired-locks.ts';
@@ -213,8 +213,8 @@ function flawOf<State extends Json, Call extends CallData>(
   if (verdict.kind === 'unknown' || isValid !== expected.isValid) return `judged ${verdict.kind}`;
   if (verdict.kind === 'valid') return refuteOrder(history, model, verdict.order);
   if (expected.seed % 100 >= FIRST_RETURNS_CHECKED) return null;
-  const before = cutHistory(history, verdict.at, 'before');
-  const after = cutHistory(history, verdict.at, 'after');
+  const before = truncateHistory(history, verdict.at, 'before');
+  const after = truncateHistory(history, verdict.at, 'after');
   if (!isLinearizable(before, model)) return `operation ${verdict.at} is not the first bad return`;
   return isLinearizable(after, model) ? `operation ${verdict.at} is no bad return` : null;
 }

@@ -38,7 +38,7 @@ console.log(`${found} of ${chosen.length} mutants found; ${seeds} seeds of each`
 if (notes.length > 0) process.exitCode = 1;
 
 /** `610 (567–652)`: seeds per thousand that break the claim, with the Wilson interval. */
-function rateText({ found: { hits, runs, lower, upper } }: MutantTrial): string {
+function rateText({ found: { count, runs, lower, upper } }: MutantTrial): string {
   const perThousand = (share: number): string => groupDigits(1000 * share);
-  return `${perThousand(hits / runs)} (${perThousand(lower)}–${perThousand(upper)})`;
+  return `${perThousand(count / runs)} (${perThousand(lower)}–${perThousand(upper)})`;
 }

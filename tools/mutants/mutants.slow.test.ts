@@ -101,7 +101,7 @@ describe('on the same plans', () => {
     async (name) => {
       // Enough seeds to find the rarest almost surely.
       const { found, ...trial } = await tryMutant(mutantOf(name), 60);
-      expect(found.hits).toBeGreaterThan(0);
+      expect(found.count).toBeGreaterThan(0);
       expect(trial).toMatchObject({ baseFlaws: [], failed: 0 });
     },
   );

@@ -146,7 +146,7 @@ export const mutants: readonly Mutant[] = [
     clients: { ...SLOW_PAIR, ttl: '10s', backoff: '1s', lockTimeout: '1s' },
     network: { latency: '1ms..20ms' },
     slack: '20s',
-    faults: [cutOff('clients', ['lock'], { at: '0s..15s', for: '1s..10s', chance: '1/2' })],
+    faults: [truncated('clients', ['lock'], { at: '0s..15s', for: '1s..10s', chance: '1/2' })],
   }),
   row('false-is-zero', {
     change: 'a held lease (False) is mistaken for a system error (0): it flips',
@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
     clients: { ...TRIO, tries: 3, lockTimeout: '6ms' },
     faults: [
       pauseBefore('write', '1/3'),
-      cutOff('clients', ['lock'], { before: 'release', for: '1ms..15ms', chance: '1/3' }),
+      truncated('clients', ['lock'], { before: 'release', for: '1ms..15ms', chance: '1/3' }),
     ],
   }),
   row('renew-no-owner', {
@@ -407,8 +407,8 @@ export const mutants: readonly Mutant[] = [
     network: { latency: '1ms..2ms' },
     jitter: '100%',
     faults: [
-      cutOff('alice', ['lock-1', 'lock-2'], SPELL),
-      cutOff('bob', ['lock-3', 'lock-4'], SPELL),
+      truncated('alice', ['lock-1', 'lock-2'], SPELL),
+      truncated('bob', ['lock-3', 'lock-4'], SPELL),
     ],
   }),
   row('no-partial-release', {
@@ -436,7 +436,7 @@ export const mutants: readonly Mutant[] = [
 ];
 
 /** A partition between these processes. */
-function cutOff(
+function truncated(
   from: string,
   to: readonly string[],
   when: Readonly<Record<string, string>>,

@@ -1,8 +1,8 @@
 /** Runs a mutant and its base on the same seeds: was the mistake found, and did the base hold? */
 import type { Scenario } from '../../src/scenario/scenario.ts';
+import { claimCounts, NO_COUNTS, type SweepCounts } from '../../src/search/sweep/counts.ts';
 import { judgeSystem } from '../../src/search/sweep/expectation.ts';
 import { sweep } from '../../src/search/sweep/sweep.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../../src/search/sweep/tally.ts';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
 import { type Share, shareOf } from '../statistics.ts';
 import { BASE, MUTANT, type Mutant, scenarioOf } from './mutant.ts';
@@ -21,11 +21,11 @@ export interface MutantTrial {
 export async function tryMutant(mutant: Mutant, seeds: number): Promise<MutantTrial> {
   const scenario = scenarioOf(mutant);
   await prepare(scenario.systems);
-  const { tallies } = await sweep(scenario, { from: 0, to: seeds - 1, pool: null });
-  const [base = EMPTY_TALLY, mutated = EMPTY_TALLY] = [BASE, MUTANT].map((name) =>
-    tallies.get(name),
+  const { countsBySystem } = await sweep(scenario, { from: 0, to: seeds - 1, pool: null });
+  const [base = NO_COUNTS, mutated = NO_COUNTS] = [BASE, MUTANT].map((name) =>
+    countsBySystem.get(name),
   );
-  const { broken, brokenSeeds } = claimTally(mutated, mutant.caughtBy);
+  const { broken, brokenSeeds } = claimCounts(mutated, mutant.caughtBy);
   return {
     found: shareOf(broken, mutated.seeds),
     firstSeed: brokenSeeds[0] ?? null,
@@ -41,14 +41,14 @@ export async function tryMutant(mutant: Mutant, seeds: number): Promise<MutantTr
 export function baseFlaws(
   { caughtBy }: Pick<Mutant, 'caughtBy'>,
   scenario: Scenario,
-  { base, mutated }: { readonly base: Tally; readonly mutated: Tally },
+  { base, mutated }: { readonly base: SweepCounts; readonly mutated: SweepCounts },
 ): readonly string[] {
-  const { broken, unknown, exercised } = claimTally(base, caughtBy);
+  const { broken, unknown, exercised } = claimCounts(base, caughtBy);
   const system = scenario.systems.find(({ name }) => name === BASE);
-  const coverage = { isWhole: true, isSingle: false };
+  const coverage = { isComplete: true, isSingle: false };
   const untested = `${caughtBy} was never exercised`;
   const vacuous = system === undefined ? [] : judgeSystem(scenario, system, base, coverage).vacuous;
-  const isExercised = exercised > 0 || claimTally(mutated, caughtBy).exercised > 0;
+  const isExercised = exercised > 0 || claimCounts(mutated, caughtBy).exercised > 0;
   return [
     ...(broken > 0 ? [`it broke ${caughtBy} on ${broken} seeds`] : []),
     ...vacuous.filter((reason) => reason !== untested),

@@ -46,8 +46,8 @@ export function fits<State extends Json, Call extends CallData>(
     else free.push(call);
   }
   const isAnywhere = core.from !== null;
-  const told = isAnywhere ? (model.startingStates?.(all) ?? []) : [];
-  const states = isAnywhere ? closure([model.init, ...told], all, model) : [model.init];
+  const starts = isAnywhere ? (model.startingStates?.(all) ?? []) : [];
+  const states = isAnywhere ? closure([model.init, ...starts], all, model) : [model.init];
   const step = (state: State, call: Call): readonly State[] => {
     const next = closure([state], free, model).flatMap((one) => model.step(one, call));
     return closure(next, [], model);

@@ -122,10 +122,12 @@ function fitsUnder<State extends Json, Call extends CallData>(
   });
   const all: State[] = [model.init];
   for (const one of held) if (!all.some((state) => hasSameContent(state, one))) all.push(one);
-  const isTold = (state: State): boolean => states.includes(textOf(state, model));
+  const isReading = (state: State): boolean => states.includes(textOf(state, model));
   const reached = (state: State): readonly State[] => {
     if (verb === 'changes') return [state];
-    return verb === 'makes' && isTold(state) ? all : [state, ...all.filter((one) => !isTold(one))];
+    return verb === 'makes' && isReading(state)
+      ? all
+      : [state, ...all.filter((one) => !isReading(one))];
   };
   const step = (state: State, call: Call): readonly State[] =>
     reached(state).flatMap((one) => model.step(one, call));

@@ -111,8 +111,8 @@ function moduleOf(node: Node): Node | undefined {
 
 /** Returns the layer of `src`, the module of `core`, or the root file that contains a path. */
 function layerOf(path: string): string {
-  const [, door = '', room = ''] = path.split('/');
-  return door === 'core' ? `core/${room}` : door;
+  const [, layer = '', module = ''] = path.split('/');
+  return layer === 'core' ? `core/${module}` : layer;
 }
 
 /** Returns true for files of the core: no Node module, no ambient time, chance or environment. */

@@ -105,14 +105,14 @@ function sourceOf(project: Project, { path, file, asks }: Place): Source {
   project.checker.getSymbolAtLocation(identifiers).forEach((symbol, at) => {
     const identifier = identifiers[at];
     const declarations = symbol?.declarations ?? [];
-    const isOurs = declarations.some((declaration) => isOwnPath(declaration.path));
+    const isOurs = declarations.some((declaration) => isProjectPath(declaration.path));
     if (identifier !== undefined && !isOurs) globals.add(identifier);
   });
   return { path, text: tree.text, tree, globals };
 }
 
 /** Returns true for files of the project; the compiler may report paths in lower case. */
-function isOwnPath(path: string): boolean {
+function isProjectPath(path: string): boolean {
   const isInside = path.toLowerCase().startsWith(`${ROOT.toLowerCase()}/`);
   return isInside && !path.includes('/node_modules/');
 }

@@ -181,12 +181,12 @@ export function publicNames(sources: readonly Source[], entry: string): PublicNa
     waiting.set(name, declared);
   }
   for (const [name, { path, original }] of waiting) {
-    const own = modules.get(path);
-    const node = own?.declared.get(original);
+    const moduleEntry = modules.get(path);
+    const node = moduleEntry?.declared.get(original);
     if (node === undefined) continue;
     if (exported.has(name) && !/^\s*\/\*\*/.test(node.getFullText())) undocumented.push(name);
     for (const used of typesIn(node)) {
-      const from = own?.imported.get(used) ?? { path, original: used };
+      const from = moduleEntry?.imported.get(used) ?? { path, original: used };
       const isKnown = modules.get(from.path)?.declared.has(from.original) ?? false;
       if (isKnown && !waiting.has(used)) waiting.set(used, from);
     }

@@ -164,7 +164,7 @@ function namesIn(source: Source): readonly string[] {
   ];
 }
 
-/** Words of a name: `GrantBook` has `grant` and `book`, as has `grant-book.ts`. */
+/** Words of a name: `GrantRecorder` has `grant` and `book`, as has `grant-recorder.ts`. */
 function replacementsOfName(name: string): readonly string[] {
   const words = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   return words.flatMap((word) => {

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { countSchema } from '../../search/sweep/counts.ts';
 import { type FiledShard, readShard, whyOfAnotherRun } from '../../search/sweep/shards.ts';
-import { countSchema } from '../../search/sweep/tally.ts';
 import { connect, PREFIX, SHARD_QUEUE, type ShardProgress } from './connection.ts';
 import { isAway, type QueueAddress } from './queue-url.ts';
 import { jobIdOf, type ShardOrder, shardName, sweepIdOf } from './shard-order.ts';
@@ -74,10 +74,10 @@ export class Fleet {
   }
 
   /** Returns the number of shards of the sweep if it has jobs on the queue, or else null. */
-  async cutBefore(sweepId: string): Promise<number | null> {
-    const own = new RegExp(`^${sweepId}-\\d+-of-([1-9]\\d{0,3})$`);
+  async shardCountBefore(sweepId: string): Promise<number | null> {
+    const shardName = new RegExp(`^${sweepId}-\\d+-of-([1-9]\\d{0,3})$`);
     const ids = await this.queue.getRanges([...ALL], 0, -1, true);
-    const [first = null] = ids.flatMap((id) => own.exec(id)?.[1] ?? []);
+    const [first = null] = ids.flatMap((id) => shardName.exec(id)?.[1] ?? []);
     return first === null ? null : Number(first);
   }
 
@@ -149,7 +149,7 @@ class Coordinator {
     }
     if (this.missing.size === 0) return { kind: 'complete', shards: this.shards };
     // Remove the jobs that no worker has started. Results stay, in case the sweep is restarted.
-    await this.unlessAway(async () => this.fleet.remove(await this.own(WAITING)));
+    await this.unlessAway(async () => this.fleet.remove(await this.owned(WAITING)));
     if (this.failures.length > 0) return { kind: 'failed', failures: this.failures };
     return { kind: 'interrupted', collected: this.shards.length };
   }
@@ -170,10 +170,10 @@ class Coordinator {
 
   private async round(): Promise<void> {
     // A restarted sweep retries failed jobs.
-    if (this.isFirstRound) await this.fleet.remove(await this.own(['failed']));
-    for (const id of await this.own(['failed'])) await this.fail(id);
-    for (const id of await this.own(['completed'])) await this.collect(id);
-    const active = await this.own(['active']);
+    if (this.isFirstRound) await this.fleet.remove(await this.owned(['failed']));
+    for (const id of await this.owned(['failed'])) await this.fail(id);
+    for (const id of await this.owned(['completed'])) await this.collect(id);
+    const active = await this.owned(['active']);
     let { done, broken } = this.counted;
     for (const id of active) {
       const job = await this.sound(id);
@@ -188,7 +188,7 @@ class Coordinator {
   }
 
   /** Returns the jobs in these states that belong to this sweep and are not collected yet. */
-  private async own(states: readonly (typeof ALL)[number][]): Promise<readonly string[]> {
+  private async owned(states: readonly (typeof ALL)[number][]): Promise<readonly string[]> {
     const ids = await this.fleet.queue.getRanges([...states], 0, -1, true);
     return ids.filter((id) => this.missing.has(id));
   }
@@ -196,7 +196,7 @@ class Coordinator {
   /** Adds the jobs that are not on the queue. */
   private async add(): Promise<void> {
     const { queue, redis } = this.fleet;
-    const there = new Set(await this.own(ALL));
+    const there = new Set(await this.owned(ALL));
     const absent = [...this.missing].filter(([id]) => !there.has(id));
     const lost = absent.flatMap(([id, { isAdded }]) => (isAdded ? [queue.toKey(id)] : []));
     if (lost.length > 0) {
@@ -261,9 +261,11 @@ class Coordinator {
     }
     this.missing.delete(id);
     this.shards.push(filed);
-    for (const tally of filed.shard.scenarios.flatMap(({ tallies }) => Object.values(tallies))) {
-      this.counted.done += tally.seeds;
-      this.counted.broken += tally.broken;
+    for (const counts of filed.shard.scenarios.flatMap(({ countsBySystem }) =>
+      Object.values(countsBySystem),
+    )) {
+      this.counted.done += counts.seeds;
+      this.counted.broken += counts.broken;
     }
     this.options.onShard(filed);
   }

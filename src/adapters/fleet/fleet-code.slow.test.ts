@@ -79,10 +79,10 @@ onRedis(
     const without = shell.start('without', ['worker', '--workers', '1'], redis.url);
     const refused = await shell.start('a', ['sweep', spinLock, ...flags], redis.url).ended;
     expect(refused.code).toBe(2);
-    const told =
+    const refusal =
       /refused by the worker on .*code does not travel; name its folder here with --modules/;
-    expect(refused.err).toMatch(told);
-    await said(without, told);
+    expect(refused.err).toMatch(refusal);
+    await said(without, refusal);
     without.child.kill('SIGKILL');
     const modules = ['--modules', join(root, 'fixtures/modules')];
     shell.start('with', ['worker', '--workers', '1', ...modules], redis.url);

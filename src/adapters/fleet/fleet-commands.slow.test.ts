@@ -59,7 +59,7 @@ onRedis(
       shell.write(place, 'plans/fixed.yaml', plan.replace('store: unf', 'store: f'));
     }
     const worker = fencepost('worker', ['worker', '--workers', '1'], redis.url);
-    const own = ownWorker(redis.url);
+    const fleetWorker = startWorker(redis.url);
     const swept = ['parts.yaml', zombie, '--shards', '5', ...flags];
     const fleet = await fencepost('fleet', ['sweep', ...swept], redis.url).ended;
     const one = await fencepost('one', ['run', 'parts.yaml', zombie, ...flags]).ended;
@@ -71,8 +71,8 @@ onRedis(
     expect(Object.keys(filesOf('one')).length).toBeGreaterThan(5);
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(0);
-    own.child.kill('SIGTERM');
-    const { code, out } = await own.ended;
+    fleetWorker.child.kill('SIGTERM');
+    const { code, out } = await fleetWorker.ended;
     expect(code, out).toBe(0);
     const [mine, theirs] = [out, worker.said()].map((text) => text.match(/shard \d of 5/g) ?? []);
     expect([...(mine ?? []), ...(theirs ?? [])].sort()).toEqual(
@@ -82,7 +82,7 @@ onRedis(
 );
 
 /** A worker in a user's program. */
-function ownWorker(queue: string): Started {
+function startWorker(queue: string): Started {
   const program = `
     import { startWorker } from ${JSON.stringify(join(root, 'dist/fleet.js'))};
     const queue = process.env.FENCEPOST_QUEUE;

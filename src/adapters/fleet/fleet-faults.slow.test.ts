@@ -222,8 +222,8 @@ describe('a sweep ends with an error', () => {
     }
     const { code, err } = await sweep.ended;
     expect(code).toBe(3);
-    const told = 'job stalled more than allowable limit: each worker died that began it';
-    expect(err).toMatch(new RegExp(`^✗ shard \\d of 2 failed: ${told}$`, 'm'));
+    const stalled = 'job stalled more than allowable limit: each worker died that began it';
+    expect(err).toMatch(new RegExp(`^✗ shard \\d of 2 failed: ${stalled}$`, 'm'));
     expect(err).toMatch(/^ {2}to run it here: /m);
   });
 
@@ -240,8 +240,8 @@ describe('a sweep ends with an error', () => {
     const other = await fleet.work({ version: '9.9.9' });
     const { code, out, err } = await sweep.ended;
     expect([code, out]).toEqual([2, '']);
-    const told = `refused by the worker on .*: the sweep is of fencepost ${versionHere()}, not 9.9.9$`;
-    expect(err).toMatch(new RegExp(`^✗ shard 1 of 6 failed: ${told}`, 'm'));
+    const refused = `refused by the worker on .*: the sweep is of fencepost ${versionHere()}, not 9.9.9$`;
+    expect(err).toMatch(new RegExp(`^✗ shard 1 of 6 failed: ${refused}`, 'm'));
     expect(err).not.toMatch(/^ +at /m);
     expect(other.begun).toEqual([]);
   });

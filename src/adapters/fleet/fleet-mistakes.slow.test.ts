@@ -41,8 +41,8 @@ describe('a URL with a password', () => {
     [['run', url], /^redis:\/\/\*\*\*@127\.0\.0\.1:1:1:1: /],
     [['worker', '--queue', `postgres://u:${SECRET}@h/db`], /redis:\/\/ or rediss:\/\/ URL$/],
     [['sweep', `--quue=${url}`], /\/\/\*\*\*@127/],
-  ] as const)('is not repeated if no URL is expected: %j', async (args, told) => {
-    expect(await mistake(args, url)).toMatch(told);
+  ] as const)('is not repeated if no URL is expected: %j', async (args, message) => {
+    expect(await mistake(args, url)).toMatch(message);
   });
 });
 
@@ -92,8 +92,8 @@ describe('on a Redis', () => {
   const onRedis = redis.test;
 
   onRedis('a database that is not there is not taken for the first one', async () => {
-    const told = await mistake(['worker'], `${redis.url}/99`);
-    expect(told).toMatch(/\/99: the queue cannot be reached: ERR DB index is out of range$/);
+    const message = await mistake(['worker'], `${redis.url}/99`);
+    expect(message).toMatch(/\/99: the queue cannot be reached: ERR DB index is out of range$/);
     const worker = shell.start('a', ['worker'], `${redis.url}/3`);
     await said(worker, /worker on redis.*\/3:/);
   });

@@ -42,9 +42,9 @@ test('no shown text contains the password, for any password', () => {
       if (read.kind === 'problem') throw new Error(read.what);
       expect(read.address.password).toBe(password);
       expect(read.shown).toBe(`${scheme}://***@host:1234/2`);
-      const told = withoutSecrets(`ERR at ${url}: invalid ${password} given`, read.address);
-      expect(told).not.toContain(encodeURIComponent(password));
-      expect(told).not.toContain(` ${password} `);
+      const masked = withoutSecrets(`ERR at ${url}: invalid ${password} given`, read.address);
+      expect(masked).not.toContain(encodeURIComponent(password));
+      expect(masked).not.toContain(` ${password} `);
     }),
   );
 });

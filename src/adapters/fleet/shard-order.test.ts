@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { smallScenario } from '../../search/campaign/small-scenario.fixture.ts';
-import { originOf } from '../../search/sweep/sealed.ts';
+import { originOf } from '../../search/sweep/checksummed.ts';
 import { jobIdOf, readOrder, type ShardOrder, sweepIdOf } from './shard-order.ts';
 
 function orderOf(change: Partial<ShardOrder> = {}, version: string = '1.0.0'): ShardOrder {

@@ -10,9 +10,14 @@ import { check } from '../../core/plan/document.ts';
 import type { ModuleSource } from '../../host/modules/load-catalogue.ts';
 import { readScenarioSource } from '../../host/modules/load-files.ts';
 import type { Subject } from '../../search/campaign/setting.ts';
-import { type Origin, originOf, originSchema, whyForeign } from '../../search/sweep/sealed.ts';
+import {
+  mismatchReason,
+  type Origin,
+  originOf,
+  originSchema,
+} from '../../search/sweep/checksummed.ts';
+import { rangeSchema } from '../../search/sweep/counts.ts';
 import type { SeedRange, Shard } from '../../search/sweep/shards.ts';
-import { rangeSchema } from '../../search/sweep/tally.ts';
 import { renderPath, renderProblem } from '../../text/problem.ts';
 
 export interface ShardOrder {
@@ -71,8 +76,8 @@ export function readOrder(jobId: string | undefined, data: unknown): ShardOrder 
   const read = check(orderSchema, data);
   if (read.kind === 'value') {
     const order = read.value;
-    const isOwn = jobIdOf(sweepIdOf(order), order.shard) === jobId;
-    return isOwn ? order : 'this job has not the id that fencepost gives it';
+    const isSameJob = jobIdOf(sweepIdOf(order), order.shard) === jobId;
+    return isSameJob ? order : 'this job has not the id that fencepost gives it';
   }
   const [first] = read.findings;
   const where = first === undefined ? '' : `: ${renderPath(first.path)} ${first.what}`;
@@ -113,7 +118,7 @@ export async function loadOrdered(
     return `${first === undefined ? 'it cannot be loaded' : renderProblem(first)}${where}`;
   }
   const { scenario, catalogue } = read;
-  const why = whyForeign(origin, originOf(scenario, version));
+  const why = mismatchReason(origin, originOf(scenario, version));
   return why === null ? { file, text, scenario, catalogue, warnings: [] } : `the sweep ${why}`;
 }
 

@@ -7,7 +7,7 @@ import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { World } from '../../core/world/world.ts';
 import { importsIn, readModule } from '../../host/modules/read-module.ts';
-import { isOwnFile, resolveModule } from '../../host/modules/resolve-module.ts';
+import { isPackageFile, resolveModule } from '../../host/modules/resolve-module.ts';
 import { drawersIn, requireApart } from '../../host/realm/load-apart.ts';
 import { ModuleGraph } from '../../host/realm/module-graph.ts';
 import { realmsOf } from '../../host/realm/realm-blocks.ts';
@@ -81,10 +81,10 @@ async function problemsIn(file: string): Promise<readonly string[]> {
     const [drawer] = await drawersOf(url);
     if (drawer === undefined) continue;
     const who = basename(url) === drawer ? 'it' : drawer;
-    const own = basename(url).replace(/\W.*$/, '') || 'own';
+    const alias = basename(url).replace(/\W.*$/, '') || 'own';
     lines.push(
       `import '${specifier}': ${who} draws a random value as it is loaded, which all simulated processes share;`,
-      `  let each have its own: modules: { ${own}: '${specifier}' }`,
+      `  let each have its own: modules: { ${alias}: '${specifier}' }`,
     );
   }
   return lines;
@@ -107,7 +107,9 @@ function importsOf(file: string): readonly Imported[] {
       // Imports of types only are erased to an empty list.
       if (/^import\s*\{\s*\}/.test(read.text.slice(from, to))) return [];
       const found = resolveModule(specifier, parent, 'import');
-      return found.kind === 'file' && isOwnFile(found.url) ? [{ specifier, url: found.url }] : [];
+      return found.kind === 'file' && isPackageFile(found.url)
+        ? [{ specifier, url: found.url }]
+        : [];
     });
   } catch {
     return [];

@@ -89,10 +89,10 @@ test('a path relative to the working directory is accepted, too', async () => {
 
 test('accepts the options and the body of simTest', async () => {
   const faults = [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }] as const;
-  const own = { name: 'no lock', lock: 'none', seeds: 20, faults } as const;
+  const bodyOnly = { name: 'no lock', lock: 'none', seeds: 20, faults } as const;
   const workload = { kind: 'read-modify-write' } as const;
   const { systems } = await checkScenario(
-    { ...own, workload, breaks: ['no-lost-update'] },
+    { ...bodyOnly, workload, breaks: ['no-lost-update'] },
     (section) => section.guard().work(),
   );
   expect(systems[0]).toMatchObject({ name: 'own-lock', expectations: [{ expected: 'breaks' }] });

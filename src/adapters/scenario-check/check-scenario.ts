@@ -39,7 +39,8 @@ import { lockOfBody, Mistakes, readSubject } from './subject.ts';
 import { type CheckedScenario, runTestCampaign } from './test-campaign.ts';
 import {
   lineThatCalled,
-  readWishes,
+  type RunRequests,
+  readRequests,
   ScenarioCheckFailed,
   seedsOf,
   slugOf,
@@ -47,7 +48,6 @@ import {
   type TestPlace,
   TestRefused,
   typedPath,
-  type Wishes,
 } from './test-place.ts';
 import { haveItWatched, namedInTest } from './watchdog.ts';
 
@@ -164,8 +164,8 @@ export function checkAt(
 ): Promise<CheckedScenario | null> {
   const print = (text: string): void => console.log(text);
   return standingAt(site, async () => {
-    const wishes = readWishes(process.env);
-    return await runAnywhere(given(), { place, wishes, signal, print });
+    const requests = readRequests(process.env);
+    return await runAnywhere(given(), { place, requests, signal, print });
   });
 }
 
@@ -184,7 +184,7 @@ async function runAnywhere(
   options: CheckedOptions,
   setting: TestSetting,
 ): Promise<CheckedScenario | null> {
-  const isData = options.ownLock === null && options.use.length === 0;
+  const isData = options.userLock === null && options.use.length === 0;
   if (!isData || runInThisContext('globalThis') === globalThis) return runTest(options, setting);
   const load: (url: string) => Promise<Other> = runInThisContext('(url) => import(url)', {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
@@ -215,7 +215,7 @@ async function endOf(options: CheckedOptions, setting: TestSetting): Promise<End
 
 export interface TestSetting {
   readonly place: TestPlace;
-  readonly wishes: Wishes;
+  readonly requests: RunRequests;
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
@@ -234,9 +234,9 @@ export async function runTest(
   options: CheckedOptions,
   setting: TestSetting,
 ): Promise<CheckedScenario | null> {
-  const { place, wishes, signal, print } = setting;
+  const { place, requests, signal, print } = setting;
   const { timeoutMs, budgetMs } = options;
-  const seeds = seedsOf(options.seeds, wishes); // report an invalid value before anything else
+  const seeds = seedsOf(options.seeds, requests); // report an invalid value before anything else
   const stopwatch = new Stopwatch({ timeoutMs, budgetMs, signal });
   const mistakes = new Mistakes();
   const slug = slugOf(place);
@@ -251,11 +251,11 @@ export async function runTest(
     for (const warning of subject.warnings) print(`fencepost: warning: ${warning}`);
     const { exhaust } = options;
     const scenario = exhaust === null ? subject.scenario : narrowed(subject.scenario, exhaust);
-    const run: SimRun = { ...subject, scenario, place, slug, stopwatch, wishes, mistakes, print };
-    if (wishes.planFile !== null) {
-      return (await replayWished(wishes.planFile, run)) ? { systems: [] } : null;
+    const run: SimRun = { ...subject, scenario, place, slug, stopwatch, requests, mistakes, print };
+    if (requests.planFile !== null) {
+      return (await replayWished(requests.planFile, run)) ? { systems: [] } : null;
     }
-    const { seed } = wishes;
+    const { seed } = requests;
     const one = seed === null ? null : { from: seed, to: seed };
     return await runTestCampaign(run, one ?? (exhaust === null ? seeds : null));
   });

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { runTest } from './check-scenario.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
 import { lockOfBody } from './subject.ts';
-import { readWishes } from './test-place.ts';
+import { readRequests } from './test-place.ts';
 
 /** Loaded again for each test, so a module without imports. */
 const HERE = join(import.meta.dirname, 'known-names.ts');
@@ -20,8 +20,8 @@ async function ended(options: AnyOptions, body?: Body<object, object>, seed = ''
   const { signal } = new AbortController();
   const print = (text: string): void => void printed.push(text);
   try {
-    const wishes = readWishes(seed === '' ? {} : { FENCEPOST_SEED: seed });
-    await runTest(checkOptions(options, lock), { place, wishes, signal, print });
+    const requests = readRequests(seed === '' ? {} : { FENCEPOST_SEED: seed });
+    await runTest(checkOptions(options, lock), { place, requests, signal, print });
   } catch (error) {
     return String(error);
   }

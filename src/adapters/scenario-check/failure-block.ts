@@ -6,7 +6,7 @@ import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { renderPlan } from '../../core/plan/plan-text.ts';
-import type { Examination } from '../../harness.ts';
+import type { SeedResult } from '../../harness.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
 import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
 import { type FailureWording, outputBlock, renderFailure } from '../../report/failure.ts';
@@ -71,13 +71,13 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
     const numbered = plans?.get(name)?.numbered;
     const plan = numbered?.planOf(seed) ?? expand(run.scenario, name, seed);
     const claims = [...expect.holds, ...expect.breaks];
-    const examined = (): Promise<Examination> => examineAsync(plan, claims, run.catalogue);
+    const examined = (): Promise<SeedResult> => examineAsync(plan, claims, run.catalogue);
     const { trace, verdicts } = await namedInTest(run.place, seedOf(name, seed), examined);
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
     const lines = sequenceLines(plan, trace, broken);
     const found = verdicts.map(verdictLine);
-    const told = [...lines, '', ...outputBlock(trace.output, WIDTH), ...found];
-    run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...told].join('\n'));
+    const block = [...lines, '', ...outputBlock(trace.output, WIDTH), ...found];
+    run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...block].join('\n'));
   }
 }
 

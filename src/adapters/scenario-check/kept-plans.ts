@@ -17,7 +17,7 @@ import type { Finding } from '../../search/campaign/result.ts';
 import type { KeptPlan } from '../../search/campaign/setting.ts';
 import { type KeptReplay, replayKept } from '../../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
-import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
+import { changeAtomically, createAtomically } from '../../search/corpus/write-atomically.ts';
 import { renderProblem } from '../../text/problem.ts';
 import { shellWords } from '../../text/prose.ts';
 import {
@@ -120,7 +120,7 @@ async function judgeReplay(
     const breaks = `✗ kept plan ${typedPath(file)} breaks ${claim}`;
     throw new ScenarioCheckFailed([finding === null ? breaks : keptBlock(finding, run, file)]);
   }
-  if (outcome === 'diverged' && run.wishes.isUpdate && result.lost?.rename != null) {
+  if (outcome === 'diverged' && run.requests.isUpdate && result.lost?.rename != null) {
     const plan = renamedPlan(kept.plan, [result.lost.rename]);
     const text = amendedText(kept.text, kept.plan, plan);
     if (changed(kept, text)) run.print(`fencepost: changed ${typedPath(file)}`);
@@ -135,7 +135,7 @@ async function judgeReplay(
 function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
   if (changes.length === 0) return;
   const name = typedPath(kept.file);
-  if (!run.wishes.isUpdate) {
+  if (!run.requests.isUpdate) {
     run.print(`fencepost: ${name} takes ${changes.join(', ')}; FENCEPOST_UPDATE=1 keeps that`);
   } else if (changed(kept, amendedText(kept.text, kept.plan, plan))) {
     run.print(`fencepost: changed ${name}`);
@@ -153,7 +153,7 @@ function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {
 
 /** Deletes a plan that guards nothing, if requested; otherwise fails the test. */
 function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
-  if (run.wishes.isUpdate && run.wishes.planFile === null) {
+  if (run.requests.isUpdate && run.requests.planFile === null) {
     if (changed(kept, null)) run.print(`fencepost: took out ${typedPath(kept.file)}`);
     return null;
   }
@@ -232,7 +232,7 @@ export function keep(finding: Finding, run: SimRun): string {
   const file = join(corpusFolderOf(run.place), `${run.slug}-${claim}-${id}.yaml`);
   const text = keptText(finding, run, file);
   mkdirSync(dirname(file), { recursive: true });
-  if (createWhole(file, text)) run.print(`fencepost: wrote ${typedPath(file)}`);
+  if (createAtomically(file, text)) run.print(`fencepost: wrote ${typedPath(file)}`);
   else if (changed({ file, text: readFileSync(file, 'utf8') }, text)) {
     run.print(`fencepost: changed ${typedPath(file)}`);
   }
@@ -245,7 +245,7 @@ function changed(
   after: string | null,
 ): boolean {
   if (text === after) return false;
-  const change = changeWhole(file, text, after);
+  const change = changeAtomically(file, text, after);
   if (change.kind === 'done') return true;
   const why = change.kind === 'changed' ? 'somebody changed it' : `${change.by} reserves it`;
   throw new TestRefused([`${typedPath(file)}: was left as it is: ${why}`]);

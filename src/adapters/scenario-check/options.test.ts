@@ -82,8 +82,8 @@ test('the typed fields are those of a scenario file, with valid values', () => {
 test('every field of a scenario file is typed', () => {
   const [issue] = scenarioFileSchema.safeParse({ unknown: 1 }).error?.issues.slice(-1) ?? [];
   const known = issue?.message.replace('field: ', '').split(' ') ?? [];
-  const own = known.filter((field) => !['name', 'use', 'systems'].includes(field));
-  expect(own.sort()).toEqual([...SCENARIO_FIELDS].sort());
+  const accepted = known.filter((field) => !['name', 'use', 'systems'].includes(field));
+  expect(accepted.sort()).toEqual([...SCENARIO_FIELDS].sort());
 });
 
 test('an epoch may be typed as a day, as a time in UTC, or as 0, and is accepted', () => {
@@ -195,6 +195,11 @@ test('the names of locks, stores and claims are typed for completion, and others
   expect(locks).toEqual([...protocols.keys()]);
   expect(stores).toEqual([...storeKinds.keys()]);
   expect(claims).toEqual([...builtInClaims.keys()]);
-  const own: LockOptions = { lock: 'my-lock', store: 'my-store', holds: ['mine'], faults: [] };
-  expect(own.lock).toBe('my-lock');
+  const definition: LockOptions = {
+    lock: 'my-lock',
+    store: 'my-store',
+    holds: ['mine'],
+    faults: [],
+  };
+  expect(definition.lock).toBe('my-lock');
 });

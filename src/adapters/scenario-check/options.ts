@@ -184,8 +184,8 @@ export interface CheckedOptions {
   readonly scenario: string | null;
   readonly system: string | null;
   /** The lock that the test defines: its body or a definition. */
-  readonly ownLock: LockDefinition | null;
-  /** True if `ownLock` is the body of the test, which may use what the test file imports. */
+  readonly userLock: LockDefinition | null;
+  /** True if `userLock` is the body of the test, which may use what the test file imports. */
   readonly isBody: boolean;
   /** True for a body that adds no servers: those named in `hosts` are its servers. */
   readonly isServedByHosts: boolean;
@@ -227,7 +227,7 @@ export function checkOptions(
     fields: options.scenario === undefined ? options : {},
     scenario: options.scenario ?? null,
     system: options.system ?? null,
-    ownLock: body ?? lock,
+    userLock: body ?? lock,
     isBody: body !== null,
     isServedByHosts: body !== null && options.servers === undefined,
     modules,

@@ -5,13 +5,13 @@
  */
 import type { Trial } from '../../report/exhausted.ts';
 import type { Mistakes, TestSubject } from './subject.ts';
-import type { TestPlace, Wishes } from './test-place.ts';
+import type { RunRequests, TestPlace } from './test-place.ts';
 
 export interface SimRun extends TestSubject {
   readonly place: TestPlace;
   readonly slug: string;
   readonly stopwatch: Stopwatch;
-  readonly wishes: Wishes;
+  readonly requests: RunRequests;
   readonly mistakes: Mistakes;
   /** Prints lines where vitest shows the output of a test. */
   readonly print: (text: string) => void;

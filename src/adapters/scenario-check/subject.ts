@@ -126,21 +126,21 @@ function readText(file: string, given: string): string {
 /** Returns the options in the format of a scenario file. */
 function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
   const { lock, options, store = 'unfenced', holds, breaks, may } = fields;
-  const name = isBody || typeof lock !== 'string' ? OWN_LOCK : lock;
+  const name = isBody || typeof lock !== 'string' ? USER_LOCK : lock;
   const expected = lock === 'none' ? 'no-lost-update' : 'grant-order';
   const expects = holds === undefined && breaks === undefined ? [expected] : holds;
   const system = { lock: name, store, options, expect: { holds: expects, breaks, may } };
-  const own = Object.fromEntries(SCENARIO_FIELDS.map((field) => [field, fields[field]]));
-  return { name: slug, systems: { [name]: system }, ...own };
+  const scenarioFields = Object.fromEntries(SCENARIO_FIELDS.map((field) => [field, fields[field]]));
+  return { name: slug, systems: { [name]: system }, ...scenarioFields };
 }
 
 /** Loads the modules that the scenario uses, and adds the definitions of the test. */
 async function catalogueOf(
   text: ScenarioText,
-  { ownLock, isServedByHosts, use, modules: ownModules }: CheckedOptions,
+  { userLock, isServedByHosts, use, modules: userModules }: CheckedOptions,
   { mistakes, folder }: SubjectSource,
 ): Promise<Catalogue> {
-  await ownModules?.open(folder);
+  await userModules?.open(folder);
   const named = readUse(text);
   if (named.kind === 'problems') throw new TestRefused(linesOf(named.problems, text));
   const modules = { kind: 'folder', folder: text.folder } as const;
@@ -149,13 +149,13 @@ async function catalogueOf(
     throw new TestRefused(linesOf(named.locate(loaded.findings), text));
   }
   const used = use.reduce(extended, loaded.catalogue);
-  if (ownLock === null) return used;
-  const served = isServedByHosts ? { ...ownLock, servers: serversIn(text) } : ownLock;
+  if (userLock === null) return used;
+  const served = isServedByHosts ? { ...userLock, servers: serversIn(text) } : userLock;
   const watched = mistakes.watch(served);
-  const known = extended(used, ownDefinition(watched));
+  const known = extended(used, definitionOf(watched));
   if (watched.buildAsync === undefined || watched.operations !== undefined) return known;
-  const operations = await learnOperations(text, OWN_LOCK, known);
-  return extended(used, ownDefinition({ ...watched, operations }));
+  const operations = await learnOperations(text, USER_LOCK, known);
+  return extended(used, definitionOf({ ...watched, operations }));
 }
 
 /** Returns the servers named in `hosts` that can be servers of a lock. */
@@ -176,11 +176,11 @@ function extended(catalogue: Catalogue, definition: SystemDefinition): Catalogue
   }
 }
 
-function ownDefinition(lock: LockDefinition): SystemDefinition {
+function definitionOf(lock: LockDefinition): SystemDefinition {
   try {
-    return defineSystem({ locks: { [OWN_LOCK]: lock } });
+    return defineSystem({ locks: { [USER_LOCK]: lock } });
   } catch (error) {
-    throw new TestRefused([messageOf(error).replace(`locks.${OWN_LOCK}`, 'lock')]);
+    throw new TestRefused([messageOf(error).replace(`locks.${USER_LOCK}`, 'lock')]);
   }
 }
 
@@ -192,8 +192,8 @@ function messageOf(error: unknown): string {
 function linesOf(problems: readonly Problem[], text: ScenarioText): readonly string[] {
   if (!text.isWrittenHere) return problems.map(renderProblem);
   return problems.map(({ path, what }) => {
-    const own = path.replace(/^systems(\.[^.[\]]+|\["[^"]*"\])?\.?/, '').replace(/^expect\./, '');
-    return own === '' ? what : `${own}: ${what}`;
+    const field = path.replace(/^systems(\.[^.[\]]+|\["[^"]*"\])?\.?/, '').replace(/^expect\./, '');
+    return field === '' ? what : `${field}: ${what}`;
   });
 }
 
@@ -261,7 +261,7 @@ function isRepeated(name: string, names: ReadonlySet<string>): boolean {
 }
 
 /** The name of a test's own lock in scenarios and plans. */
-export const OWN_LOCK = 'own-lock';
+export const USER_LOCK = 'own-lock';
 
 /**
  * Turns the body of a test into a lock. `servers` is called here, to learn the names of the
@@ -326,7 +326,7 @@ function namesOfServers(servers: (world: World) => unknown): readonly string[] {
 const EMPTY: Plan = {
   fencepost: 1,
   scenario: 'empty',
-  system: { name: 'empty', lock: OWN_LOCK, store: 'unfenced', options: {} },
+  system: { name: 'empty', lock: USER_LOCK, store: 'unfenced', options: {} },
   clients: [],
   network: { link: 'connection', latencyUs: 0 },
   faults: [],

@@ -31,8 +31,8 @@ async function adviceOn(
   claims: Claims = {},
   stopwatch: Stopwatch = new Counted(1),
 ): Promise<string> {
-  const isOwn = !('lock' in options);
-  const lock = isOwn ? lockOfBody({}, async (section) => section.mark('deleting'), []) : null;
+  const isBodyOnly = !('lock' in options);
+  const lock = isBodyOnly ? lockOfBody({}, async (section) => section.mark('deleting'), []) : null;
   const source = { folder: '.', slug: 'a-test', mistakes: new Mistakes() };
   const { systems } = await readSubject(checkOptions(options, lock), source);
   return systems
@@ -79,6 +79,8 @@ test('a claim that was exercised gets none', async () => {
 });
 
 test('a test that times out during the comparison with twins reports that', async () => {
-  const cut = await adviceOn(before('write'), {}, new Counted(0));
-  expect(cut).toMatch(/^ {2}timed out after 60 s, before it was known what is avoided here: raise/);
+  const advice = await adviceOn(before('write'), {}, new Counted(0));
+  expect(advice).toMatch(
+    /^ {2}timed out after 60 s, before it was known what is avoided here: raise/,
+  );
 });

@@ -15,10 +15,15 @@ import type {
   Examined,
   SweepEnd,
 } from '../../search/campaign/setting.ts';
+import {
+  claimCounts,
+  mergeCounts,
+  NO_COUNTS,
+  type SweepCounts,
+} from '../../search/sweep/counts.ts';
 import { isJudged, unexpectedIn } from '../../search/sweep/expected.ts';
 import { contentionAdvice } from '../../search/sweep/hints.ts';
 import type { RunDifference, SeedRange } from '../../search/sweep/shards.ts';
-import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { unsimulatedText } from '../../search/sweep/unsimulated.ts';
 import { countOf, groupDigits, shellWords } from '../../text/prose.ts';
 import { findingOf, seedBlock, showSeed } from './failure-block.ts';
@@ -58,8 +63,8 @@ export async function runTestCampaign(
   run: SimRun,
   seeds: SeedRange | null,
 ): Promise<CheckedScenario> {
-  const { scenario, catalogue, place, stopwatch, wishes } = run;
-  const isSingle = wishes.seed !== null;
+  const { scenario, catalogue, place, stopwatch, requests } = run;
+  const isSingle = requests.seed !== null;
   // A single seed cannot show that a claim should have broken.
   const systems = isSingle ? run.systems.map(expectingNoBreak) : run.systems;
   const subject = { scenario: { ...scenario, systems }, file: place.file, catalogue };
@@ -76,13 +81,13 @@ export async function runTestCampaign(
     stop: () => test.stop(),
     isInterrupted: () => stopwatch.isCancelled,
     // With a request to keep failures, wait until they are shrunk.
-    isOutOfTime: () => stopwatch.isOver && !wishes.isUpdate,
+    isOutOfTime: () => stopwatch.isOver && !requests.isUpdate,
     findsEdges: false,
     // A single seed under inspection, or a test without claims and faults, need not exercise
     // anything.
     isCalm: isSingle || (run.listsNothing && scenario.faults.length === 0),
     shrinking: {
-      claimsOf: (system, tally) => test.claimsToShrink(system, tally),
+      claimsOf: (system, counts) => test.claimsToShrink(system, counts),
       seeds: 1,
       kinds: 1,
       keepsWritten: false,
@@ -121,16 +126,16 @@ class TestSweep {
   readonly kept: KeptPlans;
   private readonly run: SimRun;
   /** The run with all expectations, even for a single seed. */
-  private readonly whole: SimRun;
-  private readonly tallies: Map<string, Tally>;
+  private readonly full: SimRun;
+  private readonly countsBySystem: Map<string, SweepCounts>;
   /** The plans of an exhaustive search, or null if seeds are examined. */
   private plans: Examined['plans'] = null;
 
-  constructor(run: SimRun, whole: SimRun) {
+  constructor(run: SimRun, full: SimRun) {
     this.run = run;
-    this.whole = whole;
+    this.full = full;
     this.kept = new KeptPlans(run);
-    this.tallies = new Map(run.systems.map(({ name }) => [name, EMPTY_TALLY]));
+    this.countsBySystem = new Map(run.systems.map(({ name }) => [name, NO_COUNTS]));
   }
 
   /** Handles an event of the campaign. Throws if the campaign need not continue. */
@@ -150,15 +155,15 @@ class TestSweep {
         await this.kept.judge(event.kept, event.replay);
         break;
       case 'kept plans':
-        if (run.wishes.seed !== null) await showSeed(this.whole, run.wishes.seed, this.plans);
+        if (run.requests.seed !== null) await showSeed(this.full, run.requests.seed, this.plans);
         break;
       case 'repeated':
         if (event.difference !== null) throw notDeterministic(event.difference);
         break;
       case 'examined': {
         const { system } = event.chunk;
-        const before = this.tallies.get(system) ?? EMPTY_TALLY;
-        this.tallies.set(system, mergeTallies(before, event.tally));
+        const before = this.countsBySystem.get(system) ?? NO_COUNTS;
+        this.countsBySystem.set(system, mergeCounts(before, event.counts));
         break;
       }
       case 'other causes':
@@ -178,9 +183,9 @@ class TestSweep {
   /** Returns the reason to start no more seeds, or null to continue. */
   stop(): SweepEnd | null {
     const { stopwatch } = this.run;
-    const tallies = [...this.tallies.values()];
-    if (tallies.some(({ failed }) => failed > 0)) return 'enough';
-    if (this.run.systems.some((system) => unexpectedIn(system, this.tallyOf(system)).length > 0)) {
+    const countsBySystem = [...this.countsBySystem.values()];
+    if (countsBySystem.some(({ failed }) => failed > 0)) return 'enough';
+    if (this.run.systems.some((system) => unexpectedIn(system, this.countsOf(system)).length > 0)) {
       return 'enough';
     }
     if (stopwatch.isCancelled) return 'interrupted';
@@ -190,18 +195,18 @@ class TestSweep {
     return null;
   }
 
-  private tallyOf({ name }: SystemScenario): Tally {
-    return this.tallies.get(name) ?? EMPTY_TALLY;
+  private countsOf({ name }: SystemScenario): SweepCounts {
+    return this.countsBySystem.get(name) ?? NO_COUNTS;
   }
 
   private get mostSeeds(): number {
-    return Math.max(0, ...[...this.tallies.values()].map(({ seeds }) => seeds));
+    return Math.max(0, ...[...this.countsBySystem.values()].map(({ seeds }) => seeds));
   }
 
   /** True if all systems have examined the same seeds, or all of their own plans. */
   private get isBetweenSeeds(): boolean {
     const most = this.mostSeeds;
-    return [...this.tallies].every(
+    return [...this.countsBySystem].every(
       ([system, { seeds }]) => seeds === most || seeds === this.plans?.get(system)?.plans,
     );
   }
@@ -212,18 +217,18 @@ class TestSweep {
     return this.run.systems.every((system) => {
       const { holds, breaks } = system.expect;
       const isBroken = (claim: string): boolean =>
-        claimTally(this.tallyOf(system), claim).broken > 0 || this.kept.broke(system.name, claim);
+        claimCounts(this.countsOf(system), claim).broken > 0 || this.kept.broke(system.name, claim);
       return holds.length === 0 && breaks.every(isBroken);
     });
   }
 
   /** Returns the first unexpected breach and, to keep failures, all expected ones. */
-  claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
-    const unexpected = unexpectedIn(system, tally).slice(0, 1);
-    if (!this.run.wishes.isUpdate) return unexpected;
+  claimsToShrink(system: SystemScenario, counts: SweepCounts): readonly string[] {
+    const unexpected = unexpectedIn(system, counts).slice(0, 1);
+    if (!this.run.requests.isUpdate) return unexpected;
     const { breaks } = system.expect;
     const unkept = breaks.filter((claim) => !this.kept.broke(system.name, claim));
-    return [...unexpected, ...unkept.filter((claim) => claimTally(tally, claim).broken > 0)];
+    return [...unexpected, ...unkept.filter((claim) => claimCounts(counts, claim).broken > 0)];
   }
 
   /** Returns the result. Throws unless every expectation is met. */
@@ -236,7 +241,7 @@ class TestSweep {
     for (const finding of findings.filter(isWanted)) keep(finding, run);
     const [finding] = findings.filter((one) => !isWanted(one));
     if (finding !== undefined) {
-      const keptAs = run.wishes.isUpdate ? keep(finding, run) : null;
+      const keptAs = run.requests.isUpdate ? keep(finding, run) : null;
       throw new ScenarioCheckFailed([seedBlock(finding, run, keptAs)]);
     }
     this.requireNoFailure(scenario.systems);
@@ -250,7 +255,7 @@ class TestSweep {
       run.print(`fencepost: ${run.place.fullName}: the budget is spent after ${done}`);
     }
     for (const system of scenario.systems) this.requireMet(system);
-    if (this.plans !== null && run.wishes.seed === null) {
+    if (this.plans !== null && run.requests.seed === null) {
       run.print(`fencepost: ${run.place.fullName}: ${exhaustedTextOf(scenario.systems)}`);
     }
     return { systems: scenario.systems.map(checkedSystem) };
@@ -274,7 +279,7 @@ class TestSweep {
   private outOfTime(asked: number): ScenarioCheckFailed {
     const { stopwatch } = this.run;
     const trial = trialOf(this.run);
-    const unfinished = [...this.tallies].filter(
+    const unfinished = [...this.countsBySystem].filter(
       ([system, { seeds }]) => seeds !== this.plans?.get(system)?.plans,
     );
     const done = Math.min(this.mostSeeds, ...unfinished.map(([, { seeds }]) => seeds));
@@ -330,12 +335,12 @@ function checkedSystem({ name, seeds, expect, claims }: SystemResult): CheckedSy
 }
 
 function requirePlan(
-  { wishes }: SimRun,
+  { requests }: SimRun,
   plans: ReadonlyMap<string, { readonly plans: number }>,
 ): void {
   const last = Math.max(...[...plans.values()].map((one) => one.plans)) - 1;
-  if (wishes.seed === null || wishes.seed <= last) return;
-  throw new TestRefused([`FENCEPOST_SEED: there is no plan ${wishes.seed}; the last is ${last}`]);
+  if (requests.seed === null || requests.seed <= last) return;
+  throw new TestRefused([`FENCEPOST_SEED: there is no plan ${requests.seed}; the last is ${last}`]);
 }
 
 const MOST_SHOWN = 300;

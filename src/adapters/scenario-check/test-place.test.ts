@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { shellWords } from '../../text/prose.ts';
-import { commandWith, patternOf, readWishes, seedsOf, slugOf } from './test-place.ts';
+import { commandWith, patternOf, readRequests, seedsOf, slugOf } from './test-place.ts';
 
 const place = (name: string): Parameters<typeof slugOf>[0] => ({
   file: `${process.cwd()}/src/lock.test.ts`,
@@ -29,18 +29,19 @@ describe('the name of a test', () => {
 
 describe('the environment', () => {
   test('can replace the seeds of a test', () => {
-    const own = { from: 5, to: 9 };
-    const seeds = (text: string): unknown => seedsOf(own, readWishes({ FENCEPOST_SEEDS: text }));
-    expect(seeds('')).toEqual(own);
+    const declared = { from: 5, to: 9 };
+    const seeds = (text: string): unknown =>
+      seedsOf(declared, readRequests({ FENCEPOST_SEEDS: text }));
+    expect(seeds('')).toEqual(declared);
     expect(seeds('100')).toEqual({ from: 5, to: 104 });
     expect(seeds('7..7')).toEqual({ from: 7, to: 7 });
     expect(() => seeds('9..7')).toThrow('FENCEPOST_SEEDS 9..7: the range ends before it begins');
     expect(() => seeds('many')).toThrow('FENCEPOST_SEEDS many: a whole number is expected');
-    expect(() => readWishes({ FENCEPOST_SEED: '-1' })).toThrow('FENCEPOST_SEED -1: a whole');
+    expect(() => readRequests({ FENCEPOST_SEED: '-1' })).toThrow('FENCEPOST_SEED -1: a whole');
   });
 
   test('requests kept plans with 1, and not with 0', () => {
-    const isUpdate = (text: string): boolean => readWishes({ FENCEPOST_UPDATE: text }).isUpdate;
+    const isUpdate = (text: string): boolean => readRequests({ FENCEPOST_UPDATE: text }).isUpdate;
     expect(['1', 'true', '0', 'false', ''].map(isUpdate)).toEqual([
       true,
       true,

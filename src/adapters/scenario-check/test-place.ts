@@ -66,7 +66,7 @@ export function slugOf({ fullName }: TestPlace): string {
   return `${words === '' ? 'test' : [...words].slice(0, LONGEST - 7).join('')}-${digest}`;
 }
 
-export interface Wishes {
+export interface RunRequests {
   /** `FENCEPOST_SEED=17`: run and print only this seed. Null if not set. */
   readonly seed: number | null;
   /** `FENCEPOST_SEEDS=1000` or `500..999`: replaces the test's own seeds. */
@@ -80,7 +80,7 @@ export interface Wishes {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the environment. Throws a `TestRefused` that names the invalid variable. */
-export function readWishes(environment: Environment): Wishes {
+export function readRequests(environment: Environment): RunRequests {
   const { FENCEPOST_SEED: seed = '', FENCEPOST_SEEDS: seeds = '' } = environment;
   const { FENCEPOST_REPLAY: planFile = '', FENCEPOST_UPDATE: update = '' } = environment;
   return {
@@ -92,14 +92,14 @@ export function readWishes(environment: Environment): Wishes {
 }
 
 /** Returns the test's own seeds, unless the environment overrides them. */
-export function seedsOf(own: SeedRange, { seeds }: Pick<Wishes, 'seeds'>): SeedRange {
-  if (seeds === null) return own;
+export function seedsOf(declared: SeedRange, { seeds }: Pick<RunRequests, 'seeds'>): SeedRange {
+  if (seeds === null) return declared;
   const where = `FENCEPOST_SEEDS ${seeds}`;
   const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(seeds) ?? [];
   if (first === undefined || last === undefined) {
     const count = wholeNumber(seeds, where);
     if (count === 0) throw new TestRefused([`${where}: at least one seed is needed`]);
-    return { from: own.from, to: own.from + count - 1 };
+    return { from: declared.from, to: declared.from + count - 1 };
   }
   const range = { from: wholeNumber(first, where), to: wholeNumber(last, where) };
   if (range.to >= range.from) return range;

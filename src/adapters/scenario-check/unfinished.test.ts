@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runTest } from './check-scenario.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
 import { lockOfBody } from './subject.ts';
-import { readWishes } from './test-place.ts';
+import { readRequests } from './test-place.ts';
 
 /** Loaded again for each test, so a module without imports. */
 const HERE = join(import.meta.dirname, 'known-names.ts');
@@ -29,9 +29,9 @@ async function whyFailed(odds: number, more: Partial<WrittenHere>, seed = ''): P
   const place = { file: HERE, fullName: 'small', command: ['npx', 'vitest'], alone: [] };
   const { signal } = new AbortController();
   try {
-    const wishes = readWishes(seed === '' ? {} : { FENCEPOST_SEED: seed });
+    const requests = readRequests(seed === '' ? {} : { FENCEPOST_SEED: seed });
     const checked = checkOptions(options, lockOfBody({}, body, []));
-    await runTest(checked, { place, wishes, signal, print: () => {} });
+    await runTest(checked, { place, requests, signal, print: () => {} });
   } catch (error) {
     return String(error);
   }

@@ -6,8 +6,8 @@
 import { writeSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ProgressBeacon } from '../../host/async/progress-beacon.ts';
 import { STALL_MS, ThreadWatch } from '../../host/async/thread-watch.ts';
-import { Whereabouts } from '../../host/async/whereabouts.ts';
 import { visible } from '../../text/visible.ts';
 import type { WatchdogSetting, WatchdogWords } from './watchdog.ts';
 
@@ -16,9 +16,9 @@ const GRACE_MS = 1_500;
 const STDERR = 2;
 const HEAP_MB = getHeapStatistics().heap_size_limit / 2 ** 20;
 
-function watch({ whereabouts: memory }: WatchdogSetting): void {
-  const whereabouts = new Whereabouts(memory);
-  const watching = new ThreadWatch(whereabouts, {
+function watch({ beacon: memory }: WatchdogSetting): void {
+  const beacon = new ProgressBeacon(memory);
+  const watching = new ThreadWatch(beacon, {
     stallMs: STALL_MS,
     betweenMs: Number.POSITIVE_INFINITY,
     mostMb: 2 * HEAP_MB,
@@ -27,7 +27,7 @@ function watch({ whereabouts: memory }: WatchdogSetting): void {
   parentPort?.on('message', ({ why }: WatchdogWords) => bark(`failed: ${why}`));
   const bark = (what: string): void => {
     watching.end();
-    const [name = '', command = ''] = whereabouts.what.split('\n');
+    const [name = '', command = ''] = beacon.what.split('\n');
     const lines = [`✗ ${name} ${what}; its process is ended`, `seed:   ${command}`];
     writeSync(STDERR, `\nfencepost\n${lines.map(visible).join('\n')}\n\n`);
     process.kill(process.pid, 'SIGTERM');

@@ -4,13 +4,13 @@
  */
 import { Worker } from 'node:worker_threads';
 import { endEndless } from '../../host/async/endless.ts';
-import { entitled, tellWhereabouts, Whereabouts } from '../../host/async/whereabouts.ts';
+import { ProgressBeacon, publishProgress, withLabel } from '../../host/async/progress-beacon.ts';
 import { shellWords } from '../../text/prose.ts';
 import { commandWith, type TestPlace } from './test-place.ts';
 
 export interface WatchdogSetting {
   /** This thread's activity in shared memory: a name and, on the next line, a command. */
-  readonly whereabouts: SharedArrayBuffer;
+  readonly beacon: SharedArrayBuffer;
 }
 
 /** A message to the watchdog from a thread that has detected that it never ends. */
@@ -27,14 +27,14 @@ let isWatched = false;
 export function haveItWatched(): void {
   if (isWatched) return;
   isWatched = true;
-  const { memory: whereabouts } = new Whereabouts();
-  const workerData: WatchdogSetting = { whereabouts };
+  const { memory: beacon } = new ProgressBeacon();
+  const workerData: WatchdogSetting = { beacon };
   const watchdog = new Worker(new URL('./watchdog-thread.js', import.meta.url), { workerData });
   watchdog.unref();
   watchdog.on('error', ({ message }) => {
     process.stderr.write(`fencepost: nothing ends a test that hangs: ${message}\n`);
   });
-  tellWhereabouts(whereabouts);
+  publishProgress(beacon);
   endEndless((why) => {
     const words: WatchdogWords = { why };
     watchdog.postMessage(words);
@@ -60,5 +60,5 @@ export function namedInTest<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const command = shellWords(commandWith(setting, place)).join(' ');
-  return entitled(`${place.fullName}: ${what}\n${command}`, work);
+  return withLabel(`${place.fullName}: ${what}\n${command}`, work);
 }

@@ -44,8 +44,8 @@ export class Project {
     for (const name of [...Object.keys(dependencies), 'vitest']) this.link(name);
     const home = join(this.folder, 'node_modules/fencepost');
     mkdirSync(home);
-    const own = JSON.stringify({ name: 'fencepost', type: 'module', exports });
-    writeFileSync(join(home, 'package.json'), own);
+    const manifest = JSON.stringify({ name: 'fencepost', type: 'module', exports });
+    writeFileSync(join(home, 'package.json'), manifest);
     cpSync(join(root, 'dist'), join(home, 'dist'), { recursive: true });
   }
 

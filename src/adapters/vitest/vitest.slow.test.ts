@@ -216,8 +216,8 @@ describe('a kept plan', () => {
   test.each<Readonly<Record<string, string>>>([
     { FENCEPOST_SEEDS: 'abc' },
     { FENCEPOST_SEEDS: 'abc', FENCEPOST_SEED: '17' },
-  ])('does not hide a mistake in the environment: %o', async (wishes) => {
-    const ran = await project.run(['kept.test.ts'], wishes);
+  ])('does not hide a mistake in the environment: %o', async (environment) => {
+    const ran = await project.run(['kept.test.ts'], environment);
     expect(messages(ran).get(NAME)).toBe(
       'Error: FENCEPOST_SEEDS abc: a whole number is expected, e.g. 17',
     );
@@ -294,10 +294,10 @@ test('a canceled test ends', async () => {
 });
 
 test('a lock with its own driver is loaded for each process, and fails', async () => {
-  const own = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
-  own.link('ioredis');
-  const ran = await own.run([]);
-  own.remove();
+  const project = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
+  project.link('ioredis');
+  const ran = await project.run([]);
+  project.remove();
   expect(failed(ran)).toEqual(['an owner of each process']);
   expect(messages(ran).get('an owner of each process')).toMatch(
     /Stale write accepted by `own-lock`.*the store took\s+it/s,
@@ -306,10 +306,10 @@ test('a lock with its own driver is loaded for each process, and fails', async (
 
 test('a mutex in memory passes for one process, and fails for two', async () => {
   const two = turnsTest.replace('of one process', 'of two').replace('count: 1', 'count: 2');
-  const own = new Project({ 'one.test.ts': turnsTest, 'two.test.ts': two });
-  own.link('async-mutex');
-  const ran = await own.run([]);
-  own.remove();
+  const project = new Project({ 'one.test.ts': turnsTest, 'two.test.ts': two });
+  project.link('async-mutex');
+  const ran = await project.run([]);
+  project.remove();
   expect([...ran.tests.keys()].sort()).toEqual([
     'requests of one process take turns',
     'requests of two take turns',

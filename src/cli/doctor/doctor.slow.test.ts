@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { some } from '../../../properties/runs.ts';
 import { outputLine } from '../../report/output-schema.ts';
 import { type Ended, root, runCli } from '../command-line.fixture.ts';
-import { missingFiles, readManifest } from './surroundings.ts';
+import { missingFiles, readManifest } from './environment.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -32,20 +32,20 @@ function doctor(at: string, args: readonly string[], env: Record<string, string>
   return runCli(['doctor', ...args], { cwd: at, cli: join(at, 'dist/cli.js'), env });
 }
 
-const told = z.object({
+const shape = z.object({
   exit: z.number(),
   canary: z.string(),
   checks: z.array(z.object({ name: z.string(), status: z.string(), fix: z.string().nullable() })),
 });
 
-function toldBy({ out }: Ended): z.infer<typeof told> {
+function parse({ out }: Ended): z.infer<typeof shape> {
   expect(out.trim().split('\n')).toHaveLength(1);
-  return told.parse(outputLine.parse(JSON.parse(out)));
+  return shape.parse(outputLine.parse(JSON.parse(out)));
 }
 
 /** Returns the names of the checks that found a problem. */
 function problemsIn(ended: Ended): readonly string[] {
-  return toldBy(ended).checks.flatMap(({ name, status }) => (status === 'problem' ? [name] : []));
+  return parse(ended).checks.flatMap(({ name, status }) => (status === 'problem' ? [name] : []));
 }
 
 describe('in this copy', () => {
@@ -65,7 +65,7 @@ describe('in this copy', () => {
     const temporary = temporaryFolder();
     const ended = doctor(root, ['--canary', '--json'], { TMPDIR: temporary });
     expect(ended.code).toBe(0);
-    const { exit, canary, checks } = toldBy(ended);
+    const { exit, canary, checks } = parse(ended);
     expect([exit, canary]).toEqual([0, 'seen']);
     expect(checks.every(({ name, fix }) => name.startsWith('canary-') && fix === null)).toBe(true);
     expect(readdirSync(temporary)).toEqual([]);
@@ -75,7 +75,7 @@ describe('in this copy', () => {
     const missing = join(temporaryFolder(), 'none');
     const ended = doctor(root, ['--json'], { TMPDIR: missing });
     expect(ended.code).toBe(2);
-    expect(toldBy(ended)).toMatchObject({ exit: 2, canary: 'not run' });
+    expect(parse(ended)).toMatchObject({ exit: 2, canary: 'not run' });
     expect(problemsIn(ended)).toEqual(['temporary']);
   });
 });
@@ -148,9 +148,9 @@ describe('a copy in which', () => {
 
   test.each(some(copies))('%s fails with 3', (_, [file, from, to], stages) => {
     const ended = doctor(brokenCopy(file, from, to), ['--canary', '--json']);
-    expect(problemsIn(ended)).toEqual(stages.map((stage) => `canary-${stage}`));
+    expect(problemsIn(ended)).toEqual(stages.map((step) => `canary-${step}`));
     expect(ended.code).toBe(3);
-    expect(toldBy(ended).canary).toBe('not seen');
+    expect(parse(ended).canary).toBe('not seen');
   });
 
   test('a file is missing fails with 2', () => {

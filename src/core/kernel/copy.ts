@@ -12,8 +12,8 @@ export function copy(value: Json): Json {
     const same = typeof part === 'object' ? copy(part) : part;
     // Plain assignment to `__proto__` would set the prototype instead of adding a key.
     if (key === '__proto__') {
-      const own = { value: same, configurable: true, enumerable: true, writable: true };
-      Object.defineProperty(twin, key, own);
+      const descriptor = { value: same, configurable: true, enumerable: true, writable: true };
+      Object.defineProperty(twin, key, descriptor);
     } else twin[key] = same;
   }
   return twin;

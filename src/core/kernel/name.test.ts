@@ -12,8 +12,8 @@ describe('a name', () => {
 
   test('of a part has the text and the hash of the whole path', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (whole, part) => {
-        expect(under(nameOf(whole), part)).toEqual(nameOf(`${whole}/${part}`));
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (text, part) => {
+        expect(under(nameOf(text), part)).toEqual(nameOf(`${text}/${part}`));
       }),
     );
   });

@@ -3,7 +3,7 @@
  * `checksLease: false`. Omitted fields have their documented defaults.
  */
 import { z } from 'zod';
-import { duration, durationOrNever, optional, positiveDuration, whole } from './fields.ts';
+import { duration, durationOrNever, integer, optional, positiveDuration } from './fields.ts';
 import { completed, type ReadOf, type ShapeOf } from './left-out.ts';
 import { CAPS, type ClientPlan } from './plan.ts';
 
@@ -24,7 +24,7 @@ export const clientFields: ShapeOf<ClientSettings> = {
     durationOrNever,
     'How long a call to a store is waited for. Default never.',
   ),
-  pool: optional(whole(1, CAPS.pool), 'Connections to each server. Default 1.'),
+  pool: optional(integer(1, CAPS.pool), 'Connections to each server. Default 1.'),
   checksLease: optional(z.boolean(), 'Whether it tests its lease before each write. Default true.'),
   countsLeaseFrom: optional(
     z.enum(['sent', 'reply', 'issued']),
@@ -35,19 +35,19 @@ export const clientFields: ShapeOf<ClientSettings> = {
     'When a lease is over: at its end, after it (off by one), or only once refused. Default at.',
   ),
   tries: optional(
-    whole(1, CAPS.tries),
+    integer(1, CAPS.tries),
     'How often a call is tried while its outcome is unknown. Default 1.',
   ),
   backoff: optional(duration, 'Time between attempts to take a busy lock. Default 2ms.'),
   attempts: optional(
-    whole(1, CAPS.attempts),
+    integer(1, CAPS.attempts),
     'Attempts before a section is given up. Default 100.',
   ),
   releases: optional(z.boolean(), 'Whether it releases the lock, or lets it expire. Default true.'),
 };
 
 export const concurrencyField: z.ZodOptional<z.ZodType<number>> = optional(
-  whole(1, CAPS.concurrency),
+  integer(1, CAPS.concurrency),
   'Sections that one process runs at once, as a service does with requests: { count: 2, concurrency: 3 }. Only of asynchronous code. Default 1.',
 );
 

@@ -269,8 +269,10 @@ function findingsOf(
     case 'invalid_type':
       return [valueFinding(path, unexpected(typeName(issue.expected), issue.input))];
     case 'invalid_value': {
-      const isOwn = !issue.message.startsWith('Invalid');
-      return [valueFinding(path, isOwn ? issue.message : wordProblem(issue.values, issue.input))];
+      const isCustom = !issue.message.startsWith('Invalid');
+      return [
+        valueFinding(path, isCustom ? issue.message : wordProblem(issue.values, issue.input)),
+      ];
     }
     case 'too_big':
       return [valueFinding(path, sizeProblem('at most', issue.maximum, issue.origin))];

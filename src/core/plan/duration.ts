@@ -32,11 +32,11 @@ const DURATION = /^(\d{1,16})(?:\.(\d{1,16}))?(us|ms|s|min|m|h)$/;
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
-  const [, whole = '', fraction = '', unit = ''] = DURATION.exec(text) ?? [];
+  const [, integer = '', fraction = '', unit = ''] = DURATION.exec(text) ?? [];
   const scale = UNITS.get(unit);
   if (scale === undefined) return undefined;
   const digits = fraction.replace(/0+$/, '');
-  const parts = BigInt(whole + digits) * BigInt(scale);
+  const parts = BigInt(integer + digits) * BigInt(scale);
   const divisor = 10n ** BigInt(digits.length);
   if (parts % divisor !== 0n || parts / divisor > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
   return Number(parts / divisor);
@@ -88,9 +88,9 @@ export function proseDuration(us: number): string {
 /** Formats `9999` in thousands as `9.999`. */
 function decimal(value: number, scale: number, places: number): string {
   const rest = value % scale;
-  const whole = String((value - rest) / scale);
-  if (rest === 0) return whole;
-  return `${whole}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`;
+  const integer = String((value - rest) / scale);
+  if (rest === 0) return integer;
+  return `${integer}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`;
 }
 
 /** Formats a range as `1ms..5ms`, or as `5ms` if both ends are equal. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  affectsMessage,
   amountField,
   amountOf,
   FAULT_KINDS,
@@ -7,10 +8,9 @@ import {
   type FaultOf,
   faultWith,
   fieldsOfKind,
-  hitsBetween,
-  hitsMessage,
   instantOf,
   omittable,
+  opensBetweenCalls,
   placeNamed,
   processesNamed,
   targetOf,
@@ -119,8 +119,8 @@ describe('a kind of fault', () => {
   });
 
   test('affects a message, the link between processes, or neither', () => {
-    expect(FAULT_KINDS.filter(hitsMessage)).toEqual(['delay', 'drop', 'duplicate']);
-    expect(FAULT_KINDS.filter(hitsBetween)).toEqual(['partition', 'reset']);
+    expect(FAULT_KINDS.filter(affectsMessage)).toEqual(['delay', 'drop', 'duplicate']);
+    expect(FAULT_KINDS.filter(opensBetweenCalls)).toEqual(['partition', 'reset']);
   });
 
   test('lists the fields that a scenario may omit, with their defaults', () => {

@@ -184,12 +184,12 @@ export function fieldsOfKind(kind: FaultKind): readonly FaultField[] {
 }
 
 /** Returns true if the kind affects one message, which the trace then records as its target. */
-export function hitsMessage(kind: FaultKind): boolean {
+export function affectsMessage(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ type }) => type === 'message');
 }
 
 /** Returns true if the kind affects the links between processes, and no single process. */
-export function hitsBetween(kind: FaultKind): boolean {
+export function opensBetweenCalls(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ name }) => name === 'to');
 }
 

@@ -5,6 +5,7 @@ import {
   durationOrNever,
   formatOdds,
   instant,
+  integer,
   mapOfOne,
   name,
   odds,
@@ -19,7 +20,6 @@ import {
   shown,
   step,
   stepRange,
-  whole,
 } from './fields.ts';
 
 /** Returns the value that is read, or the error messages. */
@@ -56,7 +56,7 @@ describe('a field', () => {
       { numerator: 9999999999999, denominator: 1e6 },
     ],
     ['the largest parts', ratio, '1/9007199254740991', { numerator: 1, denominator: 2 ** 53 - 1 }],
-    ['whole numbers', whole(2, 3), 2, 2],
+    ['whole numbers', integer(2, 3), 2, 2],
   ])('reads %s', (_, schema, input, value) => {
     expect(read(schema, input)).toEqual(value);
   });

@@ -173,10 +173,10 @@ export const ratio: Field<Odds> = textField({
 
 function parseRatio(text: string): Odds | undefined {
   if (text === '0' || text === '1') return { numerator: Number(text), denominator: 1 };
-  const [, whole = '', places = ''] = /^(\d{1,9})(?:\.(\d{1,4}))?%$/.exec(text) ?? [];
-  if (whole !== '')
+  const [, integer = '', places = ''] = /^(\d{1,9})(?:\.(\d{1,4}))?%$/.exec(text) ?? [];
+  if (integer !== '')
     return {
-      numerator: Number(whole + places),
+      numerator: Number(integer + places),
       denominator: Number(`100${'0'.repeat(places.length)}`),
     };
   const [, numerator, denominator] = /^(\d{1,16})\/(\d{1,16})$/.exec(text) ?? [];
@@ -219,7 +219,7 @@ export const point: z.ZodType<string, string> = z
   .regex(POINT, { error: 'expected a name such as alice/1/write' });
 
 /** Accepts an integer from `min` to `max`. */
-export function whole(min: number, max: number): z.ZodType<number, number> {
+export function integer(min: number, max: number): z.ZodType<number, number> {
   return z.int().min(min).max(max);
 }
 

@@ -306,7 +306,7 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
         outcome: fc.constantFrom('reproduced', 'fixed', 'inert', 'diverged'),
         cause: fc.record({
           rule: fc.constantFrom('stale-write', 'read-of-later'),
-          isByForeignRelease: fc.boolean(),
+          isByNonOwnerRelease: fc.boolean(),
           faults: fc.array(
             fc.record({
               kind: fc.constantFrom(...FAULT_KINDS),

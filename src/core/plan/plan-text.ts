@@ -20,6 +20,7 @@ import {
   formatOdds,
   hosts,
   instant,
+  integer,
   name,
   odds,
   place,
@@ -27,7 +28,6 @@ import {
   positiveDuration,
   range,
   ratio,
-  whole,
 } from './fields.ts';
 import { ALWAYS, completed, statedFields } from './left-out.ts';
 import { formatPlace } from './places.ts';
@@ -128,14 +128,14 @@ export function planFields(plan: Plan): FieldMap {
 
 function expectFields({ cause, ...said }: Expectation): FieldMap {
   if (cause === undefined) return said;
-  const { rule, isByForeignRelease, faults } = cause;
-  const hits = faults.map(({ kind, what }) => `${kind} ${what}`);
+  const { rule, isByNonOwnerRelease, faults } = cause;
+  const faultTexts = faults.map(({ kind, what }) => `${kind} ${what}`);
   return {
     ...said,
     cause: {
       rule,
-      ...(isByForeignRelease ? { byForeignRelease: true } : {}),
-      ...(hits.length === 0 ? {} : { faults: hits }),
+      ...(isByNonOwnerRelease ? { byForeignRelease: true } : {}),
+      ...(faultTexts.length === 0 ? {} : { faults: faultTexts }),
     },
   };
 }
@@ -230,7 +230,7 @@ const digest = z
   });
 
 const section = closed('field', {
-  id: whole(1, CAPS.sectionsPerClient).optional(),
+  id: integer(1, CAPS.sectionsPerClient).optional(),
   think: duration.optional(),
   lock: name.optional(),
   work: z.array(stepSchema).max(CAPS.worksPerSection).optional(),
@@ -277,7 +277,7 @@ const often = closed('field', { odds, by: range }).transform(
 );
 
 const chance = closed('field', {
-  seed: whole(0, Number.MAX_SAFE_INTEGER),
+  seed: integer(0, Number.MAX_SAFE_INTEGER),
   latency: range.optional(),
   step: positiveDuration.optional(),
   delay: often.optional(),
@@ -303,7 +303,7 @@ const limits = closed('field', {
   probe: z.boolean().optional(),
   slack: duration.optional(),
   end: positiveDuration.optional(),
-  maxEvents: whole(1, CAPS.maxEvents).optional(),
+  maxEvents: integer(1, CAPS.maxEvents).optional(),
 });
 
 const driftPpm = z
@@ -369,8 +369,8 @@ const cause = closed('field', {
   rule: z.string().min(1).max(100),
   byForeignRelease: z.boolean().optional(),
   faults: z.array(hit).max(CAPS.faults).optional(),
-}).transform(({ rule, byForeignRelease: isByForeignRelease = false, faults = [] }): KeptCause => {
-  return { rule, isByForeignRelease, faults };
+}).transform(({ rule, byForeignRelease: isByNonOwnerRelease = false, faults = [] }): KeptCause => {
+  return { rule, isByNonOwnerRelease, faults };
 });
 
 const expectation = closed('field', {

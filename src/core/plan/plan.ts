@@ -308,7 +308,7 @@ export interface Expectation {
 export interface KeptCause {
   readonly rule: string;
   /** True if the lock was lost by a release that was meant for another grant. */
-  readonly isByForeignRelease: boolean;
+  readonly isByNonOwnerRelease: boolean;
   readonly faults: readonly { readonly kind: FaultKind; readonly what: string }[];
 }
 

@@ -8,10 +8,10 @@ import {
   closed,
   duration,
   type FieldMap,
+  integer,
   name,
   optional,
   positiveDuration,
-  whole,
 } from './fields.ts';
 import { ALWAYS, completed, type ReadOf, type ShapeOf, statedFields } from './left-out.ts';
 import {
@@ -42,18 +42,18 @@ export type ReadQueue = ReadOf<Listed>;
 
 const stepOf = {
   machine: optional(name, 'The lock of the machine. Default db.'),
-  steps: optional(whole(0, CAPS.sectionsPerClient), 'Which step. Default 0.'),
-  retries: optional(whole(0, CAPS.sectionsPerClient), 'Default 0.'),
+  steps: optional(integer(0, CAPS.sectionsPerClient), 'Which step. Default 0.'),
+  retries: optional(integer(0, CAPS.sectionsPerClient), 'Default 0.'),
 };
 
 /** Fields of a `closed` map, the same in scenarios and plans. */
 export const queueFields: ShapeOf<Listed> = {
   steps: optional(
-    whole(1, CAPS.sectionsPerClient),
+    integer(1, CAPS.sectionsPerClient),
     'How many steps each machine has; they count from 0. Default 1.',
   ),
   retries: optional(
-    whole(0, CAPS.sectionsPerClient),
+    integer(0, CAPS.sectionsPerClient),
     'How often a step that failed is tried again, at most. Default 5.',
   ),
   visibility: optional(

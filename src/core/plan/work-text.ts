@@ -8,12 +8,12 @@ import {
   closed,
   duration,
   type FieldMap,
+  integer,
   mapOfOne,
   name,
   optional,
   positiveDuration,
   shown,
-  whole,
 } from './fields.ts';
 import { ALWAYS, statedFields } from './left-out.ts';
 import { CAPS, WORK_DEFAULTS, type Work } from './plan.ts';
@@ -30,14 +30,14 @@ type StepOf<Step> = Step extends Work
     }
   : never;
 
-const id = whole(1, CAPS.worksPerSection).optional();
+const id = integer(1, CAPS.worksPerSection).optional();
 const store = name.optional();
 const key = name.optional();
-const value = whole(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional();
+const value = integer(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional();
 
-const tick = whole(1, Number.MAX_SAFE_INTEGER).optional();
-const count = whole(0, CAPS.sectionsPerClient).optional();
-const pieces = whole(1, CAPS.pieces).optional();
+const tick = integer(1, Number.MAX_SAFE_INTEGER).optional();
+const count = integer(0, CAPS.sectionsPerClient).optional();
+const pieces = integer(1, CAPS.pieces).optional();
 const withoutLock = z.enum(['computes', 'gives-up']).optional();
 
 const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> = {
@@ -204,13 +204,13 @@ function completeAccess(step: Access, stepId: number, otherwise: Otherwise): Wor
   if (step.kind === 'write') {
     return { kind: 'write', ...placed, value: put, awaits: step.awaits ?? otherwise.awaits };
   }
-  const { forUs, pieces: cut = WORK_DEFAULTS.pieces } = step;
+  const { forUs, pieces: pieceCount = WORK_DEFAULTS.pieces } = step;
   return {
     kind: 'memoize',
     ...placed,
     value: put,
     forUs,
-    pieces: cut,
+    pieces: pieceCount,
     ...givesUp(step.withoutLock),
   };
 }

@@ -32,7 +32,7 @@ function planOf(more: Partial<Plan>): Plan {
   return { ...start, clients, decisions: {}, ...more };
 }
 
-const whole = planOf({
+const full = planOf({
   faults: [pause('alice', 9_000), clock, delay, reset],
   queue,
   decisions: { 'alice/1/acquire/1/request': 700, 'alice/1/backoff-2': 2_500, 'bob/random': 3 },
@@ -40,7 +40,7 @@ const whole = planOf({
 
 describe('the numbers of a plan', () => {
   test('have a place, a name, a value and a range each', () => {
-    const lines = parametersOf(whole).map(
+    const lines = parametersOf(full).map(
       ({ kind, path, what, value, range }) =>
         `${kind} ${path} (${what}): ${value} of ${range.minUs}..${range.maxUs}`,
     );
@@ -67,13 +67,13 @@ describe('the numbers of a plan', () => {
     ]);
   });
 
-  test.each(parametersOf(whole).map(({ path }) => path))(
+  test.each(parametersOf(full).map(({ path }) => path))(
     'writing %s changes no other number',
     (path) => {
-      const written = parameterAt(whole, path)?.write(whole, 1);
+      const written = parameterAt(full, path)?.write(full, 1);
       if (written === undefined) return expect.unreachable();
       const changed = parametersOf(written).filter(
-        ({ value }, place) => value !== parametersOf(whole)[place]?.value,
+        ({ value }, place) => value !== parametersOf(full)[place]?.value,
       );
       expect(changed.map((one) => [one.path, one.value])).toEqual([[path, 1]]);
     },
@@ -81,7 +81,7 @@ describe('the numbers of a plan', () => {
 
   test('keep the direction of a clock fault when they are written', () => {
     const written = (path: string, value: number): Fault | undefined =>
-      parameterAt(whole, path)?.write(whole, value).faults[1];
+      parameterAt(full, path)?.write(full, value).faults[1];
     expect(written('faults[1].ratePpm', 30)).toStrictEqual({ ...clock, ratePpm: -30 });
     expect(written('faults[1].ratePpm', 0)).toStrictEqual({ ...clock, ratePpm: 0 });
     expect(written('faults[1].stepUs', 30)).toStrictEqual({ ...clock, stepUs: -30 });
@@ -132,7 +132,7 @@ test('an amount stays in the bounds of its kind; without bounds it may only decr
 });
 
 test('a rate without a bound may only decrease', () => {
-  const plan = planOf({ faults: [clock], bounds: { ...whole.bounds, driftPpm: null } });
+  const plan = planOf({ faults: [clock], bounds: { ...full.bounds, driftPpm: null } });
   expect(parameterAt(plan, 'faults[0].ratePpm')?.range).toEqual({ minUs: 0, maxUs: 40 });
 });
 

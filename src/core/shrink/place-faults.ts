@@ -75,8 +75,8 @@ function placesFor(plan: Plan, index: number, pointsOf: PointsOf | undefined): r
 function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
   const fault = plan.faults[index];
   if (fault === undefined) return [];
-  const own = 'process' in fault ? fault.process : '';
-  const points = new Set(pointsOf?.(plan) ?? pointNames(plan, own));
+  const process = 'process' in fault ? fault.process : '';
+  const points = new Set(pointsOf?.(plan) ?? pointNames(plan, process));
   for (const { point } of declaredPoints(plan)) points.add(point);
   const places = [...points].flatMap((point): When[] => [
     { kind: 'before', point },
@@ -92,8 +92,8 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
 }
 
 /** Returns the points of the client `own`, or of all clients if no client has that name. */
-function pointNames(plan: Plan, own: string): readonly string[] {
-  const mine = plan.clients.filter((client) => client.name === own);
+function pointNames(plan: Plan, process: string): readonly string[] {
+  const mine = plan.clients.filter((client) => client.name === process);
   const clients = mine.length > 0 ? mine : plan.clients;
   const { store } = plan.system;
   return clients.flatMap((client) =>

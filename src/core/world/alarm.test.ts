@@ -19,7 +19,7 @@ describe('a late timer', () => {
           {
             alice: function* (alice) {
               yield* naps(alice);
-              yield* alice.tell({ name: 'a' });
+              yield* alice.notify({ name: 'a' });
             },
           },
           { faults: [lateness(which)] },
@@ -67,7 +67,7 @@ describe('a late timer', () => {
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 5 });
       yield* alice.wait('nap', 1);
-      yield* alice.tell({ name: 'b' });
+      yield* alice.notify({ name: 'b' });
     };
     const trace = happen({ alice: script }, { faults });
     expect(linesOf(trace, 'inject', 'call')).toEqual([
@@ -98,7 +98,7 @@ describe('a late timer', () => {
     };
     const script: Script = function* (alice) {
       yield* alice.wait('one', 2);
-      yield* alice.tell({ name: 'a' });
+      yield* alice.notify({ name: 'a' });
     };
     const faults = [lateness({ kind: 'timer', timer: 'alice/one' }), rate];
     expect(linesOf(happen({ alice: script }, { faults }), 'call')).toEqual(['9 call alice/a']);

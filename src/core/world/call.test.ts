@@ -7,7 +7,7 @@ describe('a call', () => {
     const script: Script = function* (alice) {
       const call = yield* alice.ask({ name: 'a', timeoutMs: 5 });
       yield* alice.wait('nap', 20);
-      yield* alice.tell({ name: `${call.state}-${call.reply === null}` });
+      yield* alice.notify({ name: `${call.state}-${call.reply === null}` });
     };
     const decisions = { 'alice/a/1/reply': 9 * MS };
     const trace = happen({ alice: script }, { decisions });
@@ -106,7 +106,7 @@ describe('a call', () => {
 
   test('carries the request as it was sent, even if its client changes it later', () => {
     const script: Script = function* (alice) {
-      const call = yield* alice.tell({ name: 'a', add: 3 });
+      const call = yield* alice.notify({ name: 'a', add: 3 });
       call.setting.request.add = 50;
       yield* alice.settle(call);
     };

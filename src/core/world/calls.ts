@@ -11,7 +11,7 @@ import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
 import { SystemFailure, underTest } from './failure.ts';
-import { Connection, type Network, type Parcel, type Passenger } from './network.ts';
+import { type CallInTransit, Connection, type Message, type Network } from './network.ts';
 import { Alarm, type AlarmParts, type Process } from './process.ts';
 
 export type CallState = PendingCall<Json, Json>['state'];
@@ -233,15 +233,15 @@ export class Attempt<Q extends Json, R extends Json> {
 }
 
 /** The request of an attempt, on its way to the server. */
-class RequestParcel<Q extends Json, R extends Json> implements Parcel {
+class RequestMessage<Q extends Json, R extends Json> implements Message {
   readonly name: Name;
   readonly from: Process;
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest = true;
-  readonly life: number;
+  readonly incarnation: number;
   readonly body: Json;
-  readonly passenger: Passenger;
+  readonly callInTransit: CallInTransit;
   private readonly attempt: Attempt<Q, R>;
   private readonly target: ServerHost<Q, R>;
 
@@ -251,9 +251,9 @@ class RequestParcel<Q extends Json, R extends Json> implements Parcel {
     this.from = from;
     this.to = process;
     this.connection = attempt.connection;
-    this.life = process.crashes;
+    this.incarnation = process.crashes;
     this.body = attempt.request;
-    this.passenger = attempt;
+    this.callInTransit = attempt;
     this.attempt = attempt;
     this.target = target;
   }
@@ -268,15 +268,15 @@ class RequestParcel<Q extends Json, R extends Json> implements Parcel {
 }
 
 /** The reply to an attempt, on its way back. Its content is `attempt.reply`. */
-export class ReplyParcel<Q extends Json, R extends Json> implements Parcel {
+export class ReplyMessage<Q extends Json, R extends Json> implements Message {
   readonly name: Name;
   readonly from: Process;
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest = false;
-  readonly life: number;
+  readonly incarnation: number;
   readonly body: Json;
-  readonly passenger = null;
+  readonly callInTransit = null;
   private readonly attempt: Attempt<Q, R>;
 
   constructor(attempt: Attempt<Q, R>, from: Process) {
@@ -285,7 +285,7 @@ export class ReplyParcel<Q extends Json, R extends Json> implements Parcel {
     this.from = from;
     this.to = process;
     this.connection = attempt.connection;
-    this.life = process.crashes;
+    this.incarnation = process.crashes;
     this.body = attempt.reply;
     this.attempt = attempt;
   }
@@ -386,7 +386,7 @@ export class Calls implements Caller {
       const action = (): void => this.lose(attempt, 'unknown');
       attempt.timeout = new Alarm(this.process, { name, waitUs: timeoutUs, action }, this.parts);
     }
-    this.parts.network.send(new RequestParcel(attempt, this.process, target));
+    this.parts.network.send(new RequestMessage(attempt, this.process, target));
   }
 
   /** Returns the next connection of the pool, replacing a closed one. */

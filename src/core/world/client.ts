@@ -13,7 +13,7 @@ import { ClientView, Quorum } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
 import type { Connection } from './network.ts';
 import type { Points } from './points.ts';
-import { Alarm, type Process, type Resident } from './process.ts';
+import { Alarm, type Process, type ProcessHost } from './process.ts';
 import type { Background, Effect, Program, Self } from './program.ts';
 import { SectionLog } from './section-log.ts';
 
@@ -176,13 +176,13 @@ class Strand implements Background {
   }
 }
 
-export class ClientHost implements Resident, Client, Self {
+export class ClientHost implements ProcessHost, Client, Self {
   readonly process: Process;
   private readonly parts: ClientParts;
   private readonly factory: ProgramFactory;
   private readonly calls: Calls;
   private readonly view: ClientView;
-  private readonly ownGrants: Quorum;
+  private readonly clientGrants: Quorum;
   private readonly main: Strand;
   /** Background programs, in the order in which they were started. */
   private beside: Strand[] = [];
@@ -205,10 +205,10 @@ export class ClientHost implements Resident, Client, Self {
     };
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.view = new ClientView(process, parts);
-    this.ownGrants = new Quorum(process, parts);
+    this.clientGrants = new Quorum(process, parts);
     this.main = new Strand(this, parts);
     this.sectionLog = new SectionLog(process.name, parts.scheduler);
-    process.house(this);
+    process.attach(this);
   }
 
   get name(): string {
@@ -328,7 +328,7 @@ export class ClientHost implements Resident, Client, Self {
   }
 
   get quorum(): Quorum {
-    return this.ownGrants;
+    return this.clientGrants;
   }
 
   job(...[phase, job]: Parameters<Self['job']>): void {

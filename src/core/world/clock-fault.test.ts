@@ -8,14 +8,14 @@ function clockOf(part: Partial<FaultOf<'clock'>>): FaultOf<'clock'> {
 }
 
 /** Reports its two clocks after 10 ms of its own time, as the numbers that `echo` adds. */
-const tellsTime: Script = function* (alice) {
+const readsClock: Script = function* (alice) {
   yield* alice.wait('nap', 10);
-  yield* alice.tell({ name: 'mono', add: alice.self.monotonicUs() });
-  yield* alice.tell({ name: 'wall', add: alice.self.wallUs() });
+  yield* alice.notify({ name: 'mono', add: alice.self.monotonicUs() });
+  yield* alice.notify({ name: 'wall', add: alice.self.wallUs() });
 };
 
 function readings(faults: readonly FaultOf<'clock'>[], setup: Setup = {}): readonly string[] {
-  return linesOf(happen({ alice: tellsTime }, { ...setup, faults }), 'do');
+  return linesOf(happen({ alice: readsClock }, { ...setup, faults }), 'do');
 }
 
 describe('a clock fault', () => {
@@ -58,7 +58,7 @@ describe('a clock fault', () => {
   test('at time 0 is injected before any other event, on every seed', () => {
     const now: Script = function* (alice) {
       yield* alice.wait('nap', 0);
-      yield* alice.tell({ name: 'wall', add: alice.self.wallUs() });
+      yield* alice.notify({ name: 'wall', add: alice.self.wallUs() });
     };
     const faults = [clockOf({ stepUs: 7000, when: { kind: 'at', atUs: 0 } })];
     for (let seed = 0; seed < 10; seed += 1) {
@@ -82,7 +82,7 @@ describe('a clock fault', () => {
 
   test('affects no other process', () => {
     const faults = [clockOf({ stepUs: 5000, process: 'bob' })];
-    const trace = happen({ alice: tellsTime, bob: tellsTime }, { faults });
+    const trace = happen({ alice: readsClock, bob: readsClock }, { faults });
     expect(linesOf(trace, 'do').slice(0, 2)).toEqual([
       '11 do alice/mono total 10000 count 1',
       '11 do alice/wall total 20000 count 2',
@@ -91,7 +91,7 @@ describe('a clock fault', () => {
 
   test('with a step and a rate is recorded as two', () => {
     const faults = [clockOf({ stepUs: 5000, ratePpm: 100 })];
-    const trace = happen({ alice: tellsTime }, { faults });
+    const trace = happen({ alice: readsClock }, { faults });
     expect(linesOf(trace, 'inject')).toEqual(['2 inject clock step', '2 inject clock rate']);
   });
 
@@ -107,7 +107,7 @@ describe('a clock fault', () => {
 
 test('a clock fault is recorded as a step, as a rate, or as both', () => {
   const noted = (part: Partial<FaultOf<'clock'>>): readonly string[] =>
-    happen({ alice: tellsTime }, { faults: [clockOf(part)] }).events.flatMap((event) =>
+    happen({ alice: readsClock }, { faults: [clockOf(part)] }).events.flatMap((event) =>
       event.kind === 'fault' ? [`${event.target} ${event.amount}`] : [],
     );
   expect(noted({ stepUs: 5000 })).toEqual(['step 5000']);

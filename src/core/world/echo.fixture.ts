@@ -74,7 +74,7 @@ function stateOf(atUs: number, total: number, count: number, turn: Turn): TraceE
 }
 
 /** One call in a test; its operation is `<client>/<name>`. */
-interface Saying {
+interface EchoSetting {
   readonly name: string;
   readonly add?: number;
   readonly timeoutMs?: number;
@@ -87,9 +87,9 @@ export interface Actor {
   /** Number of its sections that began before the restart. */
   readonly from: number;
   /** Sends a call and waits for its end. */
-  ask(saying: Saying): Program<EchoCall>;
+  ask(setting: EchoSetting): Program<EchoCall>;
   /** Sends a call and continues. */
-  tell(saying: Saying): Program<EchoCall>;
+  notify(setting: EchoSetting): Program<EchoCall>;
   settle(call: EchoCall): Program<EchoCall>;
   /** Waits on its own clock; the timer is `<client>/<name>`. */
   wait(name: string, ms: number): Program<void>;
@@ -163,28 +163,28 @@ export function happen(scripts: Readonly<Record<string, Script>>, setup: Setup =
 }
 
 function actorOf(self: Self, from: number, echo: Host): Actor {
-  const settingOf = (saying: Saying): CallSetting<Ask, Total> => ({
-    operation: under(nameOf(self.name), saying.name),
+  const settingOf = (setting: EchoSetting): CallSetting<Ask, Total> => ({
+    operation: under(nameOf(self.name), setting.name),
     call: {
       verb: 'write',
       store: 'echo',
       resource: 'r',
       key: 'x',
-      value: saying.add ?? 1,
+      value: setting.add ?? 1,
       token: 0,
       adds: null,
     },
     target: echo,
-    request: { add: saying.add ?? 1 },
-    timeoutUs: saying.timeoutMs === undefined ? null : saying.timeoutMs * MS,
-    tries: saying.tries ?? 1,
+    request: { add: setting.add ?? 1 },
+    timeoutUs: setting.timeoutMs === undefined ? null : setting.timeoutMs * MS,
+    tries: setting.tries ?? 1,
     describe: (reply) => ({ kind: 'value', value: reply.total }),
   });
   return {
     self,
     from,
-    ask: (saying) => request(self, settingOf(saying)),
-    tell: (saying) => send(self, settingOf(saying)),
+    ask: (setting) => request(self, settingOf(setting)),
+    notify: (setting) => send(self, settingOf(setting)),
     settle: (call) => answerOf(call),
     wait: (name, ms) => sleep(under(nameOf(self.name), name), ms * MS),
   };

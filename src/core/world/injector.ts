@@ -7,7 +7,7 @@ import { assert, unreachable } from '../kernel/assert.ts';
 import { type Fault, type FaultOf, type PlacedFault, processesNamed } from '../plan/fault.ts';
 import type { Agenda } from './agenda.ts';
 import type { Client } from './client.ts';
-import type { Cut, Network } from './network.ts';
+import type { Network, Partition } from './network.ts';
 import type { Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 import type { Replaceable } from './server.ts';
@@ -171,16 +171,16 @@ export class Injector {
   private partition(fault: FaultOf<'partition'>, index: number): boolean {
     const untilUs = this.endOf(fault.forUs);
     this.note(fault, index, { untilUs, amount: fault.forUs });
-    const cut: Cut = {
+    const partition: Partition = {
       from: new Set(fault.from),
       to: new Set(fault.to),
       isBothWays: fault.direction === 'both',
       untilUs,
     };
-    this.reach.network.cut(cut);
+    this.reach.network.partition(partition);
     this.reach.agenda.atOnce(untilUs, 'heal', () => {
       this.noteEnd('heal', index, [...fault.from, ...fault.to]);
-      this.reach.network.heal(cut);
+      this.reach.network.heal(partition);
     });
     return true;
   }

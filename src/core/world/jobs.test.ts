@@ -3,14 +3,14 @@ import { Defect } from '../kernel/assert.ts';
 import { nameOf } from '../kernel/name.ts';
 import { Scheduler } from '../kernel/scheduler.ts';
 import { Jobs } from './jobs.ts';
-import { Process, type Resident } from './process.ts';
+import { Process, type ProcessHost } from './process.ts';
 
 const LIMITS = { endUs: 10, maxEvents: 10 };
 
 function processOf(name: string, resume: () => void): Process {
   const process = new Process({ name, role: 'client' }, 0);
-  const resident: Resident = { crash: () => {}, restart: () => {}, resume };
-  process.house(resident);
+  const processHost: ProcessHost = { crash: () => {}, restart: () => {}, resume };
+  process.attach(processHost);
   return process;
 }
 

@@ -11,11 +11,11 @@ function delay(which: Which, ms: number): Fault {
 }
 
 /** Sends without waiting for earlier calls, so that several are in flight. */
-function tells(...names: readonly string[]): Script {
+function sends(...names: readonly string[]): Script {
   return function* (alice) {
     const calls = [];
     for (const name of names) {
-      calls.push(yield* alice.tell({ name }));
+      calls.push(yield* alice.notify({ name }));
       yield* alice.wait(`after-${name}`, 1);
     }
     for (const call of calls) yield* alice.settle(call);
@@ -48,7 +48,7 @@ describe('a delay', () => {
 
   test('affects the first message on a link after its time, once', () => {
     const which = { kind: 'link', from: 'alice', to: 'echo', atUs: 1 * MS } as const;
-    const trace = happen({ alice: tells('a', 'b', 'c') }, { faults: [delay(which, 5)], pool: 3 });
+    const trace = happen({ alice: sends('a', 'b', 'c') }, { faults: [delay(which, 5)], pool: 3 });
     expect(linesOf(trace, 'inject', 'do')).toEqual([
       '1 do alice/a total 1 count 1',
       '1 inject delay alice/b/1/request',
@@ -58,7 +58,7 @@ describe('a delay', () => {
   });
 
   test('holds back later messages on the same connection', () => {
-    const trace = happen({ alice: tells('a', 'b') }, { faults });
+    const trace = happen({ alice: sends('a', 'b') }, { faults });
     expect(linesOf(trace, 'get').slice(0, 2)).toEqual([
       '6 get alice/a/1/request',
       '6 get alice/b/1/request',
@@ -66,7 +66,7 @@ describe('a delay', () => {
   });
 
   test('does not hold back another connection of the pool', () => {
-    const trace = happen({ alice: tells('a', 'b') }, { faults, pool: 2 });
+    const trace = happen({ alice: sends('a', 'b') }, { faults, pool: 2 });
     expect(linesOf(trace, 'do')).toEqual([
       '2 do alice/b total 1 count 1',
       '6 do alice/a total 2 count 2',
@@ -74,7 +74,7 @@ describe('a delay', () => {
   });
 
   test('does not hold back later datagrams', () => {
-    const trace = happen({ alice: tells('a', 'b') }, { faults, link: 'datagram' });
+    const trace = happen({ alice: sends('a', 'b') }, { faults, link: 'datagram' });
     expect(linesOf(trace, 'do').map((line) => line.slice(0, 12))).toEqual([
       '2 do alice/b',
       '6 do alice/a',
@@ -85,8 +85,8 @@ describe('a delay', () => {
 describe('a connection', () => {
   test('keeps the order of tied messages on every seed, and datagrams do not', () => {
     const both: Script = function* (alice) {
-      yield* alice.tell({ name: 'a' });
-      yield* alice.tell({ name: 'b' });
+      yield* alice.notify({ name: 'a' });
+      yield* alice.notify({ name: 'b' });
     };
     const firsts = (link: 'connection' | 'datagram'): Set<string | undefined> =>
       new Set(
@@ -101,8 +101,8 @@ describe('a connection', () => {
 
   test('keeps its order even if the plan asks for another', () => {
     const both: Script = function* (alice) {
-      yield* alice.tell({ name: 'a' });
-      yield* alice.tell({ name: 'b' });
+      yield* alice.notify({ name: 'a' });
+      yield* alice.notify({ name: 'b' });
     };
     const order = ['alice/b/1/request'];
     const first = (link: 'connection' | 'datagram'): string | undefined =>
@@ -123,7 +123,7 @@ describe('a drop', () => {
   test('on a connection resets it: all its pending calls end unknown', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/b/1/request') }];
     const decisions = { 'alice/a/1/request': 9 * MS };
-    const trace = happen({ alice: tells('a', 'b') }, { faults, decisions });
+    const trace = happen({ alice: sends('a', 'b') }, { faults, decisions });
     expect(linesOf(trace, 'inject', 'lose', 'do', 'end')).toEqual([
       '1 inject drop alice/b/1/request',
       '1 lose alice/b/1/request drop',
@@ -137,7 +137,7 @@ describe('a drop', () => {
   test('lets the new connection overtake messages on the old one', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/b/1/request') }];
     const decisions = { 'alice/a/1/request': 9 * MS };
-    const trace = happen({ alice: tells('a', 'b', 'c') }, { faults, decisions });
+    const trace = happen({ alice: sends('a', 'b', 'c') }, { faults, decisions });
     expect(linesOf(trace, 'do')).toEqual([
       '3 do alice/c total 1 count 1',
       '9 do alice/a total 2 count 2',
@@ -156,7 +156,7 @@ describe('a drop', () => {
   test('of a datagram affects no other, and its call waits for the timeout', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/a/1/request') }];
     const script: Script = function* (alice) {
-      const b = yield* alice.tell({ name: 'b' });
+      const b = yield* alice.notify({ name: 'b' });
       yield* alice.ask({ name: 'a', timeoutMs: 7 });
       yield* alice.settle(b);
     };
@@ -231,7 +231,7 @@ describe('a reset', () => {
 
   test('lets the new connection overtake the old one', () => {
     const decisions = { 'alice/a/1/request': 9 * MS };
-    const trace = happen({ alice: tells('a', 'x', 'b') }, { faults, decisions });
+    const trace = happen({ alice: sends('a', 'x', 'b') }, { faults, decisions });
     expect(linesOf(trace, 'do')).toEqual([
       '3 do alice/b total 1 count 1',
       '9 do alice/a total 2 count 2',
@@ -243,7 +243,7 @@ describe('a reset', () => {
     const ends = (['before', 'after'] as const).map((kind) => {
       const when = { kind, point: 'alice/b' };
       const script: Script = function* (alice) {
-        const a = yield* alice.tell({ name: 'a' });
+        const a = yield* alice.notify({ name: 'a' });
         yield* alice.ask({ name: 'b' });
         yield* alice.settle(a);
       };

@@ -39,55 +39,55 @@ export class Network {
     return this.parts.scheduler.nowUs;
   }
 
-  send(parcel: Parcel): void {
+  send(message: Message): void {
     const { choices, recorder } = this.parts;
-    const { name, connection, passenger } = parcel;
+    const { name, connection, callInTransit } = message;
     const nowUs = this.nowUs;
     recorder.record({
       kind: 'send',
       atUs: nowUs,
-      from: parcel.from.name,
-      to: parcel.to.name,
+      from: message.from.name,
+      to: message.to.name,
       message: name.text,
-      body: parcel.body,
+      body: message.body,
     });
-    if (passenger !== null) connection.board(passenger);
-    if (this.isDatagram && this.cuts.isCut(parcel, nowUs)) {
-      this.lose(parcel, 'partition');
+    if (callInTransit !== null) connection.enqueue(callInTransit);
+    if (this.isDatagram && this.cuts.isPartitioned(message, nowUs)) {
+      this.lose(message, 'partition');
       return;
     }
     const travelUs = choices.latencyUs(name);
-    if (choices.mayInject(nowUs)) this.sendWithFaults(parcel, travelUs);
-    else this.deliver(parcel, travelUs);
+    if (choices.mayInject(nowUs)) this.sendWithFaults(message, travelUs);
+    else this.deliver(message, travelUs);
   }
 
   /** Sends a message that faults may affect. */
-  private sendWithFaults(parcel: Parcel, latencyUs: number): void {
-    const { name, isRequest } = parcel;
-    const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs, isRequest };
+  private sendWithFaults(message: Message, latencyUs: number): void {
+    const { name, isRequest } = message;
+    const link = { from: message.from.name, to: message.to.name, nowUs: this.nowUs, isRequest };
     const faults = this.parts.choices.messageFaultsOf(name, link);
     if (faults.length === 0) {
-      this.deliver(parcel, latencyUs);
+      this.deliver(message, latencyUs);
       return;
     }
-    const leavesUs = this.cuts.untilUs(parcel, this.nowUs); // as known by now
+    const leavesUs = this.cuts.untilUs(message, this.nowUs); // as known by now
     let travelUs = latencyUs;
     let copyAfterUs: number | null = null;
     for (const { fault, index } of faults) {
       if (fault.kind === 'delay') travelUs += fault.byUs;
       else if (fault.kind === 'duplicate') copyAfterUs = fault.byUs;
-      this.note(parcel, { fault, index }, fault.kind === 'delay' ? leavesUs + travelUs : null);
+      this.note(message, { fault, index }, fault.kind === 'delay' ? leavesUs + travelUs : null);
     }
-    if (faults.some(({ fault }) => fault.kind === 'drop')) this.drop(parcel, latencyUs);
-    else this.deliver(parcel, travelUs);
+    if (faults.some(({ fault }) => fault.kind === 'drop')) this.drop(message, latencyUs);
+    else this.deliver(message, travelUs);
     if (copyAfterUs !== null) {
       const tie = this.parts.choices.tie(name);
-      this.schedule(parcel, { timeUs: this.nowUs + travelUs + copyAfterUs, tie }, true);
+      this.schedule(message, { timeUs: this.nowUs + travelUs + copyAfterUs, tie }, true);
     }
   }
 
   private note(
-    parcel: Parcel,
+    message: Message,
     { fault, index }: Injection<MessageFault>,
     untilUs: number | null,
   ): void {
@@ -96,84 +96,88 @@ export class Network {
       atUs: this.nowUs,
       fault: fault.kind,
       index,
-      processes: [parcel.from.name, parcel.to.name],
+      processes: [message.from.name, message.to.name],
       untilUs,
-      target: parcel.name.text,
+      target: message.name.text,
       amount: fault.kind === 'drop' ? 0 : fault.byUs,
     });
   }
 
   /** Drops a message. On a connection, this is a reset, noticed when it would have arrived. */
-  private drop(parcel: Parcel, latencyUs: number): void {
-    this.lose(parcel, 'drop');
+  private drop(message: Message, latencyUs: number): void {
+    this.lose(message, 'drop');
     if (this.isDatagram) return;
-    const name = `${parcel.name.text}/loss`;
-    const passengers = parcel.connection.close();
-    this.cuts.whenOpen(parcel, this.nowUs, () =>
+    const name = `${message.name.text}/loss`;
+    const passengers = message.connection.close();
+    this.cuts.whenOpen(message, this.nowUs, () =>
       this.notify(passengers, 'reset', { name, timeUs: this.nowUs + Math.max(latencyUs, 1) }),
     );
   }
 
   /** Delivers a message. If a partition holds it back, it departs at the end, in send order. */
-  private deliver(parcel: Parcel, travelUs: number): void {
-    if (!this.cuts.isCut(parcel, this.nowUs)) this.depart(parcel, travelUs);
-    else this.cuts.whenOpen(parcel, this.nowUs, () => this.depart(parcel, travelUs));
+  private deliver(message: Message, travelUs: number): void {
+    if (!this.cuts.isPartitioned(message, this.nowUs)) this.depart(message, travelUs);
+    else this.cuts.whenOpen(message, this.nowUs, () => this.depart(message, travelUs));
   }
 
-  private depart(parcel: Parcel, travelUs: number): void {
-    const wish = { timeUs: this.nowUs + travelUs, tie: this.parts.choices.tie(parcel.name) };
-    const { connection, isRequest } = parcel;
-    this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
+  private depart(message: Message, travelUs: number): void {
+    const arrival = { timeUs: this.nowUs + travelUs, tie: this.parts.choices.tie(message.name) };
+    const { connection, isRequest } = message;
+    this.schedule(
+      message,
+      this.isDatagram ? arrival : connection.inOrder(isRequest, arrival),
+      false,
+    );
   }
 
-  private schedule(parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean): void {
-    this.parts.scheduler.schedule(new Delivery(this, parcel, arrival, isCopy));
+  private schedule(message: Message, arrival: Readonly<Arrival>, isCopy: boolean): void {
+    this.parts.scheduler.schedule(new Delivery(this, message, arrival, isCopy));
   }
 
   /** Lets the receiver handle the message, or discards it if nothing waits for it anymore. */
-  receive(parcel: Parcel, isCopy: boolean): void {
-    if (!parcel.isAwaited()) {
-      this.lose(parcel, 'late');
+  receive(message: Message, isCopy: boolean): void {
+    if (!message.isAwaited()) {
+      this.lose(message, 'late');
       return;
     }
     this.parts.recorder.record({
       kind: 'receive',
       atUs: this.nowUs,
-      from: parcel.from.name,
-      to: parcel.to.name,
-      message: parcel.name.text,
+      from: message.from.name,
+      to: message.to.name,
+      message: message.name.text,
       isCopy,
     });
-    parcel.arrive(isCopy);
+    message.arrive(isCopy);
   }
 
-  lose(parcel: Parcel, cause: Lose['cause']): void {
+  lose(message: Message, cause: Lose['cause']): void {
     this.parts.recorder.record({
       kind: 'lose',
       atUs: this.nowUs,
-      from: parcel.from.name,
-      to: parcel.to.name,
-      message: parcel.name.text,
+      from: message.from.name,
+      to: message.to.name,
+      message: message.name.text,
       cause,
     });
   }
 
   /** Returns true if a message reaches the receiver's next incarnation. A connection does not. */
-  outlivesCrash(parcel: Parcel): boolean {
-    return this.isDatagram && parcel.isRequest;
+  outlivesCrash(message: Message): boolean {
+    return this.isDatagram && message.isRequest;
   }
 
   /** Rejects a message to a process that is down. A connection notifies the request's sender. */
-  bounce(parcel: Parcel): void {
-    this.lose(parcel, 'crash');
-    const { passenger, connection } = parcel;
-    if (passenger === null || this.isDatagram) return;
-    connection.leave(passenger);
-    const name = `${parcel.name.text}/refusal`;
+  bounce(message: Message): void {
+    this.lose(message, 'crash');
+    const { callInTransit, connection } = message;
+    if (callInTransit === null || this.isDatagram) return;
+    connection.leave(callInTransit);
+    const name = `${message.name.text}/refusal`;
     const others = connection.close();
-    this.cuts.whenOpen({ from: parcel.to, to: parcel.from }, this.nowUs, () => {
+    this.cuts.whenOpen({ from: message.to, to: message.from }, this.nowUs, () => {
       const timeUs = this.nowUs + this.latencyUs;
-      this.notify([passenger], 'refuse', { name, timeUs });
+      this.notify([callInTransit], 'refuse', { name, timeUs });
       this.notify(others, 'reset', { name, timeUs });
     });
   }
@@ -186,7 +190,7 @@ export class Network {
   /** Replaces connections. Requests in flight still arrive; pending calls end immediately. */
   reset(connections: readonly Connection[]): void {
     for (const connection of connections) {
-      for (const passenger of connection.close()) passenger.reset();
+      for (const callInTransit of connection.close()) callInTransit.reset();
     }
   }
 
@@ -208,27 +212,27 @@ export class Network {
 
   /** Notifies callers of a lost connection (`reset`) or a refused request (`refuse`). */
   private notify(
-    passengers: readonly Passenger[],
+    passengers: readonly CallInTransit[],
     news: 'reset' | 'refuse',
     { name, timeUs }: { readonly name: string; readonly timeUs: number },
   ): void {
     if (passengers.length === 0) return;
     this.parts.agenda.at(timeUs, name, () => {
-      for (const passenger of passengers) passenger[news]();
+      for (const callInTransit of passengers) callInTransit[news]();
     });
   }
 
-  cut(cut: Cut): void {
-    this.cuts.begin(cut);
+  partition(partition: Partition): void {
+    this.cuts.begin(partition);
   }
 
-  heal(cut: Cut): void {
-    this.cuts.end(cut, this.nowUs);
+  heal(partition: Partition): void {
+    this.cuts.end(partition, this.nowUs);
   }
 }
 
 /** A pending call, as seen by the connection that carries it. */
-export interface Passenger {
+export interface CallInTransit {
   /** The connection is lost, so no answer can arrive. */
   reset(): void;
   /** The server was down and did not take the request. */
@@ -244,29 +248,29 @@ interface Arrival {
 export class Connection {
   isOpen = true;
   /** Created when first needed: most connections of a pool never carry a call. */
-  private passengers: Set<Passenger> | null = null;
+  private passengers: Set<CallInTransit> | null = null;
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
   /** Returns the arrival, never before that of the predecessor. The next call overwrites it. */
-  inOrder(isRequest: boolean, wish: Readonly<Arrival>): Readonly<Arrival> {
+  inOrder(isRequest: boolean, arrival: Readonly<Arrival>): Readonly<Arrival> {
     const last = isRequest ? this.lastRequest : this.lastReply;
-    last.tie = wish.timeUs <= last.timeUs ? Math.max(wish.tie, last.tie) : wish.tie;
-    last.timeUs = Math.max(wish.timeUs, last.timeUs);
+    last.tie = arrival.timeUs <= last.timeUs ? Math.max(arrival.tie, last.tie) : arrival.tie;
+    last.timeUs = Math.max(arrival.timeUs, last.timeUs);
     return last;
   }
 
-  board(passenger: Passenger): void {
+  enqueue(callInTransit: CallInTransit): void {
     this.passengers ??= new Set();
-    this.passengers.add(passenger);
+    this.passengers.add(callInTransit);
   }
 
-  leave(passenger: Passenger): void {
-    this.passengers?.delete(passenger);
+  leave(callInTransit: CallInTransit): void {
+    this.passengers?.delete(callInTransit);
   }
 
   /** Closes the connection. Returns the calls that were pending. */
-  close(): readonly Passenger[] {
+  close(): readonly CallInTransit[] {
     const passengers = this.passengers === null ? [] : [...this.passengers];
     this.passengers = null;
     this.isOpen = false;
@@ -275,7 +279,7 @@ export class Connection {
 }
 
 /** A set of links that carry nothing until it heals. */
-export interface Cut {
+export interface Partition {
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
   readonly isBothWays: boolean;
@@ -294,55 +298,56 @@ interface Held {
 }
 
 class Cuts {
-  private cuts: Cut[] = [];
+  private cuts: Partition[] = [];
   private held: readonly Held[] = [];
 
-  begin(cut: Cut): void {
-    this.cuts.push(cut);
+  begin(partition: Partition): void {
+    this.cuts.push(partition);
   }
 
   /** Ends a partition. Messages that no other partition holds back leave now, in send order. */
-  end(cut: Cut, nowUs: number): void {
-    this.cuts = this.cuts.filter((other) => other !== cut);
+  end(partition: Partition, nowUs: number): void {
+    this.cuts = this.cuts.filter((other) => other !== partition);
     const { held } = this;
-    this.held = held.filter(({ way }) => this.isCut(way, nowUs));
-    for (const { way, leave } of held) if (!this.isCut(way, nowUs)) leave();
+    this.held = held.filter(({ way }) => this.isPartitioned(way, nowUs));
+    for (const { way, leave } of held) if (!this.isPartitioned(way, nowUs)) leave();
   }
 
   /** Calls `leave` as soon as no partition separates the two processes: now, if there is none. */
   whenOpen(way: Way, nowUs: number, leave: () => void): void {
-    if (this.isCut(way, nowUs)) this.held = [...this.held, { way, leave }];
+    if (this.isPartitioned(way, nowUs)) this.held = [...this.held, { way, leave }];
     else leave();
   }
 
-  isCut(way: Way, nowUs: number): boolean {
+  isPartitioned(way: Way, nowUs: number): boolean {
     return this.cuts.length > 0 && this.untilUs(way, nowUs) > nowUs;
   }
 
   /** Returns the end of the last partition that now separates the two, or `nowUs` if none. */
   untilUs({ from, to }: Way, nowUs: number): number {
     let untilUs = nowUs;
-    for (const cut of this.cuts) {
-      const isHit = cut.from.has(from.name) && cut.to.has(to.name);
-      const isHitBack = cut.isBothWays && cut.from.has(to.name) && cut.to.has(from.name);
-      if (isHit || isHitBack) untilUs = Math.max(untilUs, cut.untilUs);
+    for (const partition of this.cuts) {
+      const isHit = partition.from.has(from.name) && partition.to.has(to.name);
+      const isHitBack =
+        partition.isBothWays && partition.from.has(to.name) && partition.to.has(from.name);
+      if (isHit || isHitBack) untilUs = Math.max(untilUs, partition.untilUs);
     }
     return untilUs;
   }
 }
 
 /** A message, and what the network needs to know of both ends of its call. */
-export interface Parcel {
+export interface Message {
   readonly name: Name;
   readonly from: Process;
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest: boolean;
   /** The incarnation of `to` that it was sent to: the number of crashes of `to` before. */
-  readonly life: number;
+  readonly incarnation: number;
   readonly body: Json;
   /** The call that a request belongs to, or null for a reply. */
-  readonly passenger: Passenger | null;
+  readonly callInTransit: CallInTransit | null;
   /** Returns false if the receiver no longer needs the message. */
   isAwaited(): boolean;
   /** Lets `to` handle the message now. */
@@ -357,33 +362,33 @@ class Delivery implements Due, Task {
   readonly isCancelled = false;
   seq = 0;
   private readonly network: Network;
-  private readonly parcel: Parcel;
+  private readonly message: Message;
   private readonly isCopy: boolean;
 
-  constructor(network: Network, parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean) {
+  constructor(network: Network, message: Message, arrival: Readonly<Arrival>, isCopy: boolean) {
     this.network = network;
-    this.parcel = parcel;
-    this.name = parcel.name;
+    this.message = message;
+    this.name = message.name;
     this.timeUs = arrival.timeUs;
     this.tie = arrival.tie;
     this.isCopy = isCopy;
   }
 
   fire(): void {
-    const { parcel, network } = this;
-    const { to } = parcel;
-    if (!to.isUp) network.bounce(parcel);
-    else if (to.crashes !== parcel.life && !network.outlivesCrash(parcel))
-      network.lose(parcel, 'crash');
-    else if (!parcel.isRequest && !parcel.connection.isOpen) network.lose(parcel, 'reset');
+    const { message, network } = this;
+    const { to } = message;
+    if (!to.isUp) network.bounce(message);
+    else if (to.crashes !== message.incarnation && !network.outlivesCrash(message))
+      network.lose(message, 'crash');
+    else if (!message.isRequest && !message.connection.isOpen) network.lose(message, 'reset');
     else to.acceptMessage(this);
   }
 
   run(): void {
-    this.network.receive(this.parcel, this.isCopy);
+    this.network.receive(this.message, this.isCopy);
   }
 
   abandon(): void {
-    this.network.lose(this.parcel, 'crash');
+    this.network.lose(this.message, 'crash');
   }
 }

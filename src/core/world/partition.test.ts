@@ -93,14 +93,14 @@ describe('a partition', () => {
   });
 
   test('keeps the order of a connection across its end', () => {
-    const tells: Script = function* (alice) {
+    const sends: Script = function* (alice) {
       for (const name of ['a', 'b', 'c']) {
-        yield* alice.tell({ name });
+        yield* alice.notify({ name });
         yield* alice.wait(`after-${name}`, 6);
       }
     };
     const decisions = { 'alice/b/1/request': 9 * MS };
-    const trace = happen({ alice: tells }, { faults: [partitionOf()], decisions });
+    const trace = happen({ alice: sends }, { faults: [partitionOf()], decisions });
     expect(linesOf(trace, 'do')).toEqual([
       '1 do alice/a total 1 count 1',
       '22 do alice/b total 2 count 2',
@@ -126,14 +126,14 @@ describe('a partition', () => {
   const second = partitionOf({ when: { kind: 'at', atUs: 8 * MS }, forUs: 20 * MS });
 
   test('that begins later also holds back, in order, what an earlier one holds', () => {
-    const tells: Script = function* (alice) {
+    const sends: Script = function* (alice) {
       yield* alice.wait('nap', 5);
-      yield* alice.tell({ name: 'a' });
+      yield* alice.notify({ name: 'a' });
       yield* alice.wait('more', 5);
-      yield* alice.tell({ name: 'b' });
+      yield* alice.notify({ name: 'b' });
     };
     const decisions = { 'alice/a/1/request': 3 * MS };
-    const trace = happen({ alice: tells }, { faults: [partitionOf(), second], decisions });
+    const trace = happen({ alice: sends }, { faults: [partitionOf(), second], decisions });
     expect(linesOf(trace, 'heal', 'do')).toEqual([
       '13 heal alice echo',
       '28 heal alice echo',

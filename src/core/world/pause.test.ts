@@ -85,8 +85,8 @@ describe('a paused process', () => {
 
   test('resumes with its interrupted step, then the messages in order, then the due timers', () => {
     const busy: Script = function* (alice) {
-      const first = yield* alice.tell({ name: 'first' });
-      const second = yield* alice.tell({ name: 'second', timeoutMs: 6 });
+      const first = yield* alice.notify({ name: 'first' });
+      const second = yield* alice.notify({ name: 'second', timeoutMs: 6 });
       yield* alice.ask({ name: 'third' });
       yield* alice.settle(first);
       yield* alice.settle(second);
@@ -109,7 +109,7 @@ describe('a paused process', () => {
 
   test('gets waiting messages in the order of arrival, not of sending', () => {
     const hears: Script = function* (alice) {
-      for (const name of ['a', 'b', 'c']) yield* alice.tell({ name });
+      for (const name of ['a', 'b', 'c']) yield* alice.notify({ name });
       yield* alice.wait('nap', 100);
     };
     const decisions = {
@@ -145,8 +145,8 @@ describe('a paused process', () => {
 
   test('can be paused again while it catches up', () => {
     const hears: Script = function* (alice) {
-      yield* alice.tell({ name: 'a' });
-      yield* alice.tell({ name: 'b' });
+      yield* alice.notify({ name: 'a' });
+      yield* alice.notify({ name: 'b' });
       yield* alice.wait('nap', 100);
     };
     const again = pauseOf({ when: { kind: 'after', point: 'alice/a' } });
@@ -192,7 +192,7 @@ describe('a paused process', () => {
 });
 
 describe('the clocks of a paused process', () => {
-  const tellsTime: Script = function* (alice) {
+  const readsClock: Script = function* (alice) {
     yield* alice.wait('nap', 5);
     yield* alice.ask({ name: 'mono', add: alice.self.monotonicUs() });
     yield* alice.ask({ name: 'wall', add: alice.self.wallUs() });
@@ -203,7 +203,7 @@ describe('the clocks of a paused process', () => {
     ...more: readonly FaultOf<'pause'>[]
   ): readonly string[] {
     const faults = [pauseOf({ when: at(1), clocks }), ...more];
-    return linesOf(happen({ alice: tellsTime }, { faults }), 'do');
+    return linesOf(happen({ alice: readsClock }, { faults }), 'do');
   }
 
   test('run on during a garbage collection: time has passed, and the timer is due at once', () => {

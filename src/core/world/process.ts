@@ -20,7 +20,7 @@ export interface Task {
 }
 
 /** The code in a process, notified when the process resumes, crashes or restarts. */
-export interface Resident {
+export interface ProcessHost {
   /** Continues with the step that the pause interrupted, if there is one. */
   resume?(): void;
   crash(): void;
@@ -45,7 +45,7 @@ export class Process {
   pausedUntilUs = 0;
   /** Number of crashes. A connection to an earlier incarnation is dead. */
   crashes = 0;
-  private resident: Resident | null = null;
+  private processHost: ProcessHost | null = null;
   private messages: Task[] = [];
   private dueTimers: Task[] = [];
 
@@ -63,8 +63,8 @@ export class Process {
     return this.isUp && !this.isPaused;
   }
 
-  house(resident: Resident): void {
-    this.resident = resident;
+  attach(processHost: ProcessHost): void {
+    this.processHost = processHost;
   }
 
   acceptMessage(task: Task): void {
@@ -83,7 +83,7 @@ export class Process {
 
   /** True if new work has to wait, for the end of a pause or of jobs. */
   get mustWait(): boolean {
-    return this.isPaused || this.resident?.mustWait?.() === true;
+    return this.isPaused || this.processHost?.mustWait?.() === true;
   }
 
   /** Pauses the process until `untilUs`, or until a longer pause already in progress ends. */
@@ -101,7 +101,7 @@ export class Process {
   /** Runs waiting work, as far as possible. */
   goOn(): void {
     if (!this.isRunning) return;
-    this.resident?.resume?.();
+    this.processHost?.resume?.();
     this.drain(this.messages);
     this.drain(this.dueTimers);
   }
@@ -119,12 +119,12 @@ export class Process {
     this.messages = [];
     this.dueTimers = [];
     for (const task of lost) task.abandon();
-    this.resident?.crash();
+    this.processHost?.crash();
   }
 
   restart(): void {
     this.isUp = true;
-    this.resident?.restart();
+    this.processHost?.restart();
   }
 
   /** Changes the rate of both clocks, and reschedules the timers. */
@@ -147,9 +147,9 @@ const MILLION = 1_000_000;
 
 /** floor(us × ppm / 10⁶) in safe integers, for |ppm| < 10⁷ and spans of centuries. */
 function drift(us: number, ppm: number): number {
-  const whole = Math.floor(us / MILLION);
-  const rest = us - whole * MILLION;
-  return whole * ppm + Math.floor((rest * ppm) / MILLION);
+  const integer = Math.floor(us / MILLION);
+  const rest = us - integer * MILLION;
+  return integer * ppm + Math.floor((rest * ppm) / MILLION);
 }
 
 export class Clock {
@@ -187,9 +187,9 @@ export class Clock {
     if (this.ppm === 0) return this.anchorUs + spanUs;
     // The least e with floor(e × rate / 10⁶) >= span is ceil(span × 10⁶ / rate), in two parts.
     const rate = MILLION + this.ppm;
-    const whole = Math.floor(spanUs / rate);
-    const rest = spanUs - whole * rate;
-    return this.anchorUs + whole * MILLION + Math.ceil((rest * MILLION) / rate);
+    const integer = Math.floor(spanUs / rate);
+    const rest = spanUs - integer * rate;
+    return this.anchorUs + integer * MILLION + Math.ceil((rest * MILLION) / rate);
   }
 
   trueTimeOfWall(us: number): number {

@@ -16,7 +16,7 @@ import {
   Calls,
   type CallsParts,
   PendingCall,
-  ReplyParcel,
+  ReplyMessage,
   type ServerHost,
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
@@ -64,7 +64,7 @@ export interface Turn<R extends Json = never> extends Boot {
    */
   ask<Q extends Json, A extends Json>(
     question: Omit<CallSetting<Q, A>, 'operation' | 'under'> & { readonly label: string },
-    told: (call: PendingCall<Q, A>, atUs: number) => void,
+    onAnswer: (call: PendingCall<Q, A>, atUs: number) => void,
   ): void;
   /**
    * Calls `ring` after `afterUs` on the server's monotonic clock, unless the server crashes first.
@@ -146,10 +146,10 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   private snapshots: Snapshot[] | null = null;
   /** Created on the first call to another server; most servers never make one. */
   private calls: ServerCalls | null = null;
-  private readonly asking: Asking = (question, told) => {
+  private readonly asking: Asking = (question, onAnswer) => {
     this.calls ??= new ServerCalls(this.process, this.parts);
     this.calls.ask(question, (call, atUs) => {
-      told(call, atUs);
+      onAnswer(call, atUs);
       this.remember();
     });
   };
@@ -168,7 +168,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     this.process = process;
     this.server = server;
     this.parts = parts;
-    process.house(this);
+    process.attach(this);
   }
 
   get speaks(): 'redis' | undefined {
@@ -208,7 +208,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
 
   private reply(attempt: Attempt<Q, R>, reply: R): void {
     attempt.reply = copy(reply);
-    this.parts.network.send(new ReplyParcel(attempt, this.process));
+    this.parts.network.send(new ReplyMessage(attempt, this.process));
   }
 
   private remember(): void {
@@ -280,7 +280,10 @@ function trueTimeShown(
 type Asked<Q extends Json, R extends Json> = Omit<CallSetting<Q, R>, 'under'>;
 
 /** Calls another server for a server's host. */
-type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
+type Asking = <Q extends Json, R extends Json>(
+  question: Asked<Q, R>,
+  onAnswer: OnAnswer<Q, R>,
+) => void;
 
 /** Sets a timer for a server's host. */
 type Timing = (name: Name, waitUs: number, ring: Ring) => void;
@@ -357,11 +360,11 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 
   ask<A extends Json, B extends Json>(
     question: Omit<Asked<A, B>, 'operation'> & { readonly label: string },
-    told: Told<A, B>,
+    onAnswer: OnAnswer<A, B>,
   ): void {
     const { label, call, target, request, timeoutUs, tries, describe } = question;
     const operation = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
-    this.parts.ask({ operation, call, target, request, timeoutUs, tries, describe }, told);
+    this.parts.ask({ operation, call, target, request, timeoutUs, tries, describe }, onAnswer);
   }
 
   setTimer(timer: { readonly label: string; readonly afterUs: number }, ring: Ring): void {
@@ -395,7 +398,7 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   }
 }
 
-type Told<Q extends Json, R extends Json> = (call: PendingCall<Q, R>, atUs: number) => void;
+type OnAnswer<Q extends Json, R extends Json> = (call: PendingCall<Q, R>, atUs: number) => void;
 
 class ServerCalls {
   private readonly process: Process;
@@ -407,21 +410,21 @@ class ServerCalls {
   constructor(process: Process, parts: CallsParts) {
     this.process = process;
     this.parts = parts;
-    const whenSettled = (call: Awaitable): void => this.tell(call);
+    const whenSettled = (call: Awaitable): void => this.notify(call);
     this.calls = new Calls(process, { pool: 1, whenSettled }, parts);
   }
 
-  ask<Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>): void {
+  ask<Q extends Json, R extends Json>(question: Asked<Q, R>, onAnswer: OnAnswer<Q, R>): void {
     this.issued += 1;
     const call = new PendingCall<Q, R>(question, 0, this.issued);
-    this.waiting.set(call, () => told(call, this.parts.scheduler.nowUs));
+    this.waiting.set(call, () => onAnswer(call, this.parts.scheduler.nowUs));
     this.calls.launch(call);
   }
 
-  private tell(call: Awaitable): void {
-    const told = this.waiting.get(call);
+  private notify(call: Awaitable): void {
+    const onAnswer = this.waiting.get(call);
     this.waiting.delete(call);
-    if (told !== undefined) underTest(this.process.name, told);
+    if (onAnswer !== undefined) underTest(this.process.name, onAnswer);
   }
 
   crash(): void {

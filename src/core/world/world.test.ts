@@ -16,10 +16,10 @@ describe('a run', () => {
     const forEver: Script = function* (alice) {
       for (let at = 1; ; at += 1) yield* alice.wait(`${at}`, 1);
     };
-    const cut = (limits: { maxEvents?: number; endUs?: number }): unknown =>
+    const truncatedBy = (limits: { maxEvents?: number; endUs?: number }): unknown =>
       happen({ alice: forEver }, { limits }).ending;
-    expect(cut({ maxEvents: 50 })).toEqual({ kind: 'cut', limit: 'maxEvents' });
-    expect(cut({ endUs: 50 * MS })).toEqual({ kind: 'cut', limit: 'end' });
+    expect(truncatedBy({ maxEvents: 50 })).toEqual({ kind: 'cut', limit: 'maxEvents' });
+    expect(truncatedBy({ endUs: 50 * MS })).toEqual({ kind: 'cut', limit: 'end' });
   });
 
   test('is not stopped by a timeout that no call waits for any more', () => {

@@ -24,7 +24,7 @@ import { Injector } from './injector.ts';
 import { Jobs } from './jobs.ts';
 import { Network } from './network.ts';
 import { Points } from './points.ts';
-import { Process, type Resident } from './process.ts';
+import { Process, type ProcessHost } from './process.ts';
 import { Recorder } from './recorder.ts';
 import { HostedServer, type Replaceable, type Server } from './server.ts';
 
@@ -124,7 +124,7 @@ export class World {
   /** Adds a client with the host that `make` returns. @internal */
   addHosted(
     info: ProcessInfo,
-    make: (process: Process, parts: HostedParts) => Client & Resident,
+    make: (process: Process, parts: HostedParts) => Client & ProcessHost,
   ): void {
     const { scheduler, recorder, network, choices, points, jobs, isOver } = this;
     const parts = { scheduler, recorder, network, choices, points, jobs, isOver };
@@ -179,7 +179,7 @@ export class World {
 
   private *happen(watcher: RunWatcher | null): Generator<void, Ending, void> {
     const { events } = this.recorder;
-    const told =
+    const report =
       watcher === null
         ? null
         : (due: Due, previous: Due | null): void => watcher(due, previous, events.length);
@@ -194,7 +194,7 @@ export class World {
         yield* this.jobs.run();
       }
       for (;;) {
-        const stop = this.scheduler.run(this.plan.limits, told);
+        const stop = this.scheduler.run(this.plan.limits, report);
         if (stop === 'complete') return { kind: 'complete' };
         if (stop !== 'halted') {
           return this.isAllDone ? { kind: 'complete' } : { kind: 'cut', limit: stop };

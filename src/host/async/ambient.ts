@@ -10,7 +10,7 @@ import type { Randomness } from './randomness.ts';
 import type { TimerSetting, VirtualTimer } from './timers.ts';
 
 /** A simulated process as the virtual globals see it. */
-export interface Inhabitant {
+export interface CurrentProcess {
   readonly name: string;
   /** Unique to each incarnation of each process. */
   readonly pid: number;
@@ -50,16 +50,16 @@ export interface Loading {
 
 /** `current` is null while no simulated process runs; every global then behaves as usual. */
 export const ambient: {
-  current: Inhabitant | null;
+  current: CurrentProcess | null;
   /** The module that is being loaded, or null. */
   loading: Loading | null;
 } = { current: null, loading: null };
 
 /** Number of modules of a process that are suspended at a top-level `await`. */
-const waiting: WeakMap<Inhabitant, number> = new WeakMap();
+const waiting: WeakMap<CurrentProcess, number> = new WeakMap();
 
 /** Returns true if this process is loading a module. */
-export function isLoading(current: Inhabitant): boolean {
+export function isLoading(current: CurrentProcess): boolean {
   return ambient.loading !== null || (waiting.get(current) ?? 0) > 0;
 }
 
@@ -78,7 +78,7 @@ export function loadsUntil(ended: Promise<unknown>): Promise<void> {
 }
 
 /** Runs `action` outside any simulated process: fencepost's own work, such as finding modules. */
-export function asNobody<T>(action: () => T): T {
+export function outsideProcess<T>(action: () => T): T {
   const { current } = ambient;
   ambient.current = null;
   try {

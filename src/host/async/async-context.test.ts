@@ -112,7 +112,7 @@ const RESTART: Fault = {
 
 test('an entered store stays within its event, process, incarnation and run', async () => {
   const storage = new AsyncLocalStorage<string>();
-  const own = async (): Promise<void> => {};
+  const method = async (): Promise<void> => {};
   const script: Script = async (context, echo) => {
     const look = (): void => context.log('', storage.getStore() ?? 'none');
     const interval = setInterval(() => {
@@ -129,7 +129,7 @@ test('an entered store stays within its event, process, incarnation and run', as
   };
   for (let run = 0; run < 2; run += 1) {
     const trace = await happen({ alice: script, bob: script }, { faults: [RESTART] });
-    await own();
+    await method();
     expect(storage.getStore()).toBeUndefined();
     expect(trace.ending).toEqual(COMPLETE);
     const texts = logOf(trace).map((line) => line.replace(/^\S+ /, ''));

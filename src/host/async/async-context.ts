@@ -10,7 +10,7 @@
  */
 import asyncHooks from 'node:async_hooks';
 import { entryOf } from '../../core/kernel/entries.ts';
-import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { ambient, type CurrentProcess, noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 
 // The originals; named imports would follow the patched exports.
@@ -42,7 +42,7 @@ export function trackContexts(): void {
 }
 
 /** Ends the run if this process is the first to look at a context, before it sees untracked ids. */
-function requireTracked(current: Inhabitant): void {
+function requireTracked(current: CurrentProcess): void {
   if (isTracked) return;
   trackContexts();
   const error = new Error('it uses node:async_hooks');
@@ -58,14 +58,14 @@ interface Contexts {
   readonly numbers: Map<number, number>;
 }
 
-const contexts: WeakMap<Inhabitant, Contexts> = new WeakMap();
+const contexts: WeakMap<CurrentProcess, Contexts> = new WeakMap();
 
-function contextsOf(current: Inhabitant): Contexts {
+function contextsOf(current: CurrentProcess): Contexts {
   return entryOf(contexts, current, () => ({ inUse: new Set(), numbers: new Map([[0, 0]]) }));
 }
 
 /** Disables the hooks and storages of a process that has ended. */
-export function endContexts(current: Inhabitant): void {
+export function endContexts(current: CurrentProcess): void {
   for (const one of contexts.get(current)?.inUse ?? []) one.disable();
   contexts.delete(current);
 }
@@ -93,7 +93,7 @@ export function patchContexts(patches: Patches): void {
 }
 
 /** Returns the id that a process sees for a resource: they count from 1 in order of first use. */
-function numberFor(current: Inhabitant, real: number): number {
+function numberFor(current: CurrentProcess, real: number): number {
   noteImpure();
   const { numbers } = contextsOf(current);
   return entryOf(numbers, real, () => numbers.size);
@@ -103,7 +103,7 @@ function numberFor(current: Inhabitant, real: number): number {
 function patchResources(patches: Patches): void {
   const realOf = (given: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;
-    return [...numbers].find(([, own]) => own === given)?.[0] ?? given;
+    return [...numbers].find(([, registered]) => registered === given)?.[0] ?? given;
   };
   const VirtualResource = new Proxy(AsyncResource, {
     construct(target, [type, options], newTarget): object {
@@ -131,14 +131,14 @@ function patchHooks(patches: Patches): void {
     if (current === null) return hook;
     requireTracked(current);
     noteImpure();
-    const own = HEARD.map((key) => [key, listenerFor(current, Reflect.get(given, key))]);
-    const filtered = createHook({ ...given, ...Object.fromEntries(own), destroy: undefined });
+    const listeners = HEARD.map((key) => [key, listenerFor(current, Reflect.get(given, key))]);
+    const filtered = createHook({ ...given, ...Object.fromEntries(listeners), destroy: undefined });
     contextsOf(current).inUse.add(filtered);
     return filtered;
   });
 }
 
-function listenerFor(owner: Inhabitant, listener: unknown): AnyFunction | undefined {
+function listenerFor(owner: CurrentProcess, listener: unknown): AnyFunction | undefined {
   if (!isFunction(listener)) return undefined;
   return function heard(this: unknown, ...args: unknown[]): void {
     if (ambient.current !== owner) return;

@@ -16,8 +16,8 @@
  *            ▼
  *        the scheduler again, once `run-filled.ts` has drained all jobs of this event
  *
- * Read next: `run-filled.ts` (draining jobs), `life.ts`, `ambient.ts` and `globals.ts` (the virtual
- * environment), `escapes.ts` (refused calls), `planned-section.ts` (the plan's demands on the
+ * Read next: `run-filled.ts` (draining jobs), `incarnation.ts`, `ambient.ts` and `globals.ts` (the virtual
+ * environment), `forbidden-apis.ts` (refused calls), `planned-section.ts` (the plan's demands on the
  * code), `waits.ts` (where the code waits), and `run-async.ts`, the entry point for other layers.
  */
 import type { SectionRun } from '../../core/history/trace.ts';
@@ -30,14 +30,14 @@ import { Quorum } from '../../core/world/client-view.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
-import type { Process, Resident } from '../../core/world/process.ts';
+import type { Process, ProcessHost } from '../../core/world/process.ts';
 import { SectionLog } from '../../core/world/section-log.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Hosts } from '../network/hosts.ts';
 import { failureOf, type Talk, unheardIn } from '../network/talks.ts';
 import { deepSiteOf, siteOf } from './call-site.ts';
+import { Incarnation } from './incarnation.ts';
 import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
-import { Life } from './life.ts';
 import type { Printed } from './printing.ts';
 import { sectionNow } from './section-context.ts';
 import { sectionErrorOf } from './section-error.ts';
@@ -51,18 +51,18 @@ export type AsyncProgram = (context: Context) => Promise<void>;
 /** A program that passes more points than this at one instant is in an endless loop. */
 const POINTS_AT_ONE_INSTANT = 100_000;
 
-export class AsyncHost implements Resident, Client {
+export class AsyncHost implements ProcessHost, Client {
   readonly process: Process;
   readonly parts: HostedParts;
-  readonly ownGrants: Quorum;
+  readonly clientGrants: Quorum;
   private readonly program: AsyncProgram;
   private readonly hosts: Hosts;
   private readonly printed: Printed;
   private readonly unsimulated: UnsimulatedLog;
   private readonly calls: Calls;
   private readonly waiters: Map<Awaitable, () => void> = new Map();
-  private life: Life | null = null;
-  private lives = 0;
+  private incarnation: Incarnation | null = null;
+  private incarnations = 0;
   /** Connections opened so far, in all incarnations. */
   private connections = 0;
   /** The conversations of the current incarnation. */
@@ -93,9 +93,9 @@ export class AsyncHost implements Resident, Client {
     this.unsimulated = setting.unsimulated;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
-    this.ownGrants = new Quorum(process, parts);
+    this.clientGrants = new Quorum(process, parts);
     this.sectionLog = new SectionLog(process.name, parts.scheduler);
-    process.house(this);
+    process.attach(this);
   }
 
   get name(): string {
@@ -107,16 +107,16 @@ export class AsyncHost implements Resident, Client {
   }
 
   get isBusy(): boolean {
-    return this.life !== null && !this.life.hasFinished;
+    return this.incarnation !== null && !this.incarnation.hasFinished;
   }
 
   start(): void {
-    this.lives += 1;
-    const life = new Life(this.process, this.parts, this.lives);
-    this.life = life;
-    life.printed = this.printed;
-    life.unsimulated = this.unsimulated;
-    const context = new Context(this, life);
+    this.incarnations += 1;
+    const incarnation = new Incarnation(this.process, this.parts, this.incarnations);
+    this.incarnation = incarnation;
+    incarnation.printed = this.printed;
+    incarnation.unsimulated = this.unsimulated;
+    const context = new Context(this, incarnation);
     const takeNumber = (): number => {
       this.connections += 1;
       return this.connections;
@@ -124,12 +124,12 @@ export class AsyncHost implements Resident, Client {
     const { hosts } = this;
     this.talks = [];
     const nowUs = (): number => this.nowUs;
-    life.network = { hosts, caller: context, takeNumber, talks: this.talks, nowUs };
-    life.run(() => {
+    incarnation.network = { hosts, caller: context, takeNumber, talks: this.talks, nowUs };
+    incarnation.run(() => {
       const whenDone = (): void => {
-        life.hasFinished = true;
+        incarnation.hasFinished = true;
       };
-      void this.program(context).then(whenDone, (error: unknown) => life.fail(error));
+      void this.program(context).then(whenDone, (error: unknown) => incarnation.fail(error));
     });
   }
 
@@ -138,7 +138,7 @@ export class AsyncHost implements Resident, Client {
   }
 
   resume(): void {
-    this.life?.goOn();
+    this.incarnation?.goOn();
   }
 
   mustWait(): boolean {
@@ -155,8 +155,8 @@ export class AsyncHost implements Resident, Client {
   /** Ends the incarnation; its code has no effect from then on. */
   close(): void {
     this.waiters.clear();
-    this.life?.close();
-    this.life = null;
+    this.incarnation?.close();
+    this.incarnation = null;
   }
 
   beginSection(section: Name): void {
@@ -164,41 +164,47 @@ export class AsyncHost implements Resident, Client {
   }
 
   get sections(): readonly SectionRun[] {
-    const { life } = this;
+    const { incarnation } = this;
     return this.sectionLog.runs.map((run) => {
-      if (run.end.kind !== 'open' || life === null) return run;
+      if (run.end.kind !== 'open' || incarnation === null) return run;
       const { process, section, beganUs } = run;
-      return { process, section, beganUs, end: { kind: 'open', wait: waitOf(life, section) } };
+      return {
+        process,
+        section,
+        beganUs,
+        end: { kind: 'open', wait: waitOf(incarnation, section) },
+      };
     });
   }
 
   /** Records that an error ended a section, or the latest if null. The probe just tries again. */
-  noteError(life: Life, section: Name | null, error: unknown): void {
-    if (life.isOver || this.process.info.role === 'probe') return;
+  noteError(incarnation: Incarnation, section: Name | null, error: unknown): void {
+    if (incarnation.isOver || this.process.info.role === 'probe') return;
     this.sectionLog.fail(section, sectionErrorOf(error));
   }
 
   /** Attributes the failure of the run to the section that was in progress. */
   noteFailure(): void {
-    const { life } = this;
+    const { incarnation } = this;
     // Otherwise the scenario failed, not a section.
-    const isOfCode = life !== null && !(life.thrown?.error instanceof SystemFailure);
-    if (isOfCode && life.thrown !== null) this.noteError(life, null, life.thrown.error);
+    const isOfCode = incarnation !== null && !(incarnation.thrown?.error instanceof SystemFailure);
+    if (isOfCode && incarnation.thrown !== null)
+      this.noteError(incarnation, null, incarnation.thrown.error);
   }
 
   /** Failure of code that ran outside an event of the process, or null if there is none. */
   get failure(): SystemFailure | Defect | null {
-    return this.life?.failure ?? null;
+    return this.incarnation?.failure ?? null;
   }
 
   /** Fails the run, at its end, if the process still waits for a server that is not simulated. */
   endTalks(endedAtUs: number): void {
-    const { life, isBusy, nowUs, name } = this;
+    const { incarnation, isBusy, nowUs, name } = this;
     const end = { isBusy, waitedUs: endedAtUs - this.lastCallUs, nowUs };
-    const unheard = life === null ? undefined : unheardIn(this.talks, end);
-    if (life === null || unheard === undefined) return;
+    const unheard = incarnation === null ? undefined : unheardIn(this.talks, end);
+    if (incarnation === null || unheard === undefined) return;
     unheard.noteUnsimulated(null);
-    life.failure ??= failureOf(name, unheard);
+    incarnation.failure ??= failureOf(name, unheard);
   }
 
   connectionsTo(server: string): readonly Connection[] {
@@ -207,30 +213,30 @@ export class AsyncHost implements Resident, Client {
 
   /** Sends a call unless a fault holds it back. At its end, runs the callback as process code. */
   ask<Q extends Json, R extends Json>(
-    life: Life,
+    incarnation: Incarnation,
     { setting, under, issue }: { setting: CallSetting<Q, R>; under: number; issue: number },
-    told: (call: PendingCall<Q, R>) => void,
+    onAnswer: (call: PendingCall<Q, R>) => void,
   ): PendingCall<Q, R> {
     const call = new PendingCall(setting, setting.under ?? under, issue);
-    if (life.isOver) return call;
-    life.requireInside();
+    if (incarnation.isOver) return call;
+    incarnation.requireInside();
     this.lastCallUs = this.nowUs;
-    this.await(life, call, () => told(call));
-    life.whenRunning(() => {
+    this.await(incarnation, call, () => onAnswer(call));
+    incarnation.whenRunning(() => {
       this.parts.points.pass('before', setting.operation);
-      life.next(() => this.calls.launch(call));
+      incarnation.next(() => this.calls.launch(call));
     });
     return call;
   }
 
   /** Runs the callback as the process's code once the call ends. */
-  await(life: Life, call: Awaitable, told: () => void): void {
-    if (life.isOver) return;
-    life.openCalls += 1;
+  await(incarnation: Incarnation, call: Awaitable, onAnswer: () => void): void {
+    if (incarnation.isOver) return;
+    incarnation.openCalls += 1;
     this.waiters.set(call, () =>
-      life.whenRunning(() => {
-        life.openCalls -= 1;
-        life.run(told);
+      incarnation.whenRunning(() => {
+        incarnation.openCalls -= 1;
+        incarnation.run(onAnswer);
       }),
     );
   }
@@ -246,56 +252,56 @@ export class AsyncHost implements Resident, Client {
   /** Called when an answer reaches the process; a fault may fire before its code sees it. */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
-    const tell = this.waiters.get(call);
+    const onAnswer = this.waiters.get(call);
     this.waiters.delete(call);
-    tell?.();
+    onAnswer?.();
   }
 
   /** Passes a point set by the program itself; resolves when the program may continue. */
-  pass(life: Life, point: Name, told: () => void = () => {}): Promise<void> {
-    if (life.isOver) return new Promise(() => {});
-    life.requireInside();
-    this.countPoint(life);
+  pass(incarnation: Incarnation, point: Name, onPassed: () => void = () => {}): Promise<void> {
+    if (incarnation.isOver) return new Promise(() => {});
+    incarnation.requireInside();
+    this.countPoint(incarnation);
     let resolve = (): void => {};
     const passed = new Promise<void>((done) => {
       resolve = done;
     });
-    life.whenRunning(() => {
+    incarnation.whenRunning(() => {
       const { recorder, points } = this.parts;
       recorder.record({ kind: 'mark', atUs: this.nowUs, process: this.name, point: point.text });
       points.pass('before', point);
       points.pass('after', point);
-      life.next(() => {
-        told();
-        life.run(resolve);
+      incarnation.next(() => {
+        onPassed();
+        incarnation.run(resolve);
       });
     });
     return passed;
   }
 
-  private countPoint(life: Life): void {
+  private countPoint(incarnation: Incarnation): void {
     if (this.pointsAtUs !== this.nowUs) this.pointsPassed = 0;
     this.pointsAtUs = this.nowUs;
     this.pointsPassed += 1;
     if (this.pointsPassed <= POINTS_AT_ONE_INSTANT) return;
     const error = new Error('it never waits');
-    life.fail(error);
+    incarnation.fail(error);
     throw error;
   }
 }
 
 export class Context implements Caller {
   readonly host: AsyncHost;
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   /** The section that began last; names calls that are made outside any section. */
   private calls: SectionCalls;
   /** Calls that belong to no particular section; null while sections run one at a time. */
   private shared: SectionCalls | null = null;
 
-  constructor(host: AsyncHost, life: Life) {
+  constructor(host: AsyncHost, incarnation: Incarnation) {
     this.host = host;
-    this.life = life;
-    this.calls = new SectionCalls(host, life, under(life.root, 'start'));
+    this.incarnation = incarnation;
+    this.calls = new SectionCalls(host, incarnation, under(incarnation.root, 'start'));
   }
 
   get name(): string {
@@ -310,14 +316,18 @@ export class Context implements Caller {
   /** Begins section `id`; its operations are named `alice/<id>/…`. */
   section(id: number): SectionCalls {
     const name = under(nameOf(this.name), String(id));
-    if (!this.life.isOver) this.host.beginSection(name);
-    this.calls = new SectionCalls(this.host, this.life, name);
+    if (!this.incarnation.isOver) this.host.beginSection(name);
+    this.calls = new SectionCalls(this.host, this.incarnation, name);
     return this.calls;
   }
 
   /** Allows several sections to run concurrently from now on. */
   runSeveral(): void {
-    this.shared = new SectionCalls(this.host, this.life, under(this.life.root, 'shared'));
+    this.shared = new SectionCalls(
+      this.host,
+      this.incarnation,
+      under(this.incarnation.root, 'shared'),
+    );
   }
 
   call<Q extends Json, R extends Json>(
@@ -326,15 +336,16 @@ export class Context implements Caller {
     options: CallOptions = {},
   ): Promise<Outcome<R>> {
     const section = options.isBatched === true ? undefined : sectionNow();
-    const isOwn = section instanceof SectionCalls && section.life === this.life;
-    const calls = this.shared === null ? this.calls : isOwn ? section : this.shared;
+    const isSameProcess =
+      section instanceof SectionCalls && section.incarnation === this.incarnation;
+    const calls = this.shared === null ? this.calls : isSameProcess ? section : this.shared;
     return calls.call(port, ask, options);
   }
 
   /** Records a line in the trace. */
   log(topic: string, text: string): void {
-    if (this.life.isOver) return;
-    this.life.requireInside();
+    if (this.incarnation.isOver) return;
+    this.incarnation.requireInside();
     this.host.log(topic, text);
   }
 }
@@ -342,7 +353,7 @@ export class Context implements Caller {
 /** The calls of one section of a program, and the acquisitions it relies on. */
 export class SectionCalls implements Caller {
   readonly name: Name;
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   private readonly host: AsyncHost;
   /** Uses of each label, and all operation names taken, which keeps names unique. */
   private readonly counts: Map<string, number> = new Map();
@@ -354,9 +365,9 @@ export class SectionCalls implements Caller {
   /** The acquisition entered or left last; the section's own calls are recorded under it. */
   private leaseHold: LeaseHold | null = null;
 
-  constructor(host: AsyncHost, life: Life, name: Name) {
+  constructor(host: AsyncHost, incarnation: Incarnation, name: Name) {
     this.host = host;
-    this.life = life;
+    this.incarnation = incarnation;
     this.name = name;
   }
 
@@ -376,14 +387,14 @@ export class SectionCalls implements Caller {
       tries,
       describe: (reply: R) => port.describeReply(reply, request),
       whenUnsimulated: (what: string) =>
-        this.life.noteUnsimulated({ kind: 'command', what, method: label }, site),
+        this.incarnation.noteUnsimulated({ kind: 'command', what, method: label }, site),
       mayBeSilent: true as const,
     };
     const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };
-    const told = outlivesSection ? null : this.log.begin(label, call.verb, site);
+    const onEnd = outlivesSection ? null : this.log.begin(label, call.verb, site);
     return new Promise((resolve) => {
-      this.host.ask(this.life, place, (settled) => {
-        told?.(settled);
+      this.host.ask(this.incarnation, place, (settled) => {
+        onEnd?.(settled);
         if (settled.granted > 0 && 'lock' in call) this.noteGrant(call.lock, settled.granted);
         const { state, reply } = settled;
         if (state === 'answered' && reply !== null) resolve({ kind: 'answered', reply });
@@ -405,8 +416,8 @@ export class SectionCalls implements Caller {
 
   /** Passes the point `alice/1/<point>`, where a plan may place a fault. */
   mark(point: string): Promise<void> {
-    const told = this.log.pass(point, siteOf(this.mark));
-    return this.host.pass(this.life, under(this.name, point), told);
+    const onPassed = this.log.pass(point, siteOf(this.mark));
+    return this.host.pass(this.incarnation, under(this.name, point), onPassed);
   }
 
   /** Returns the name of an operation or, if it is taken, the first free one of `write-2`, …. */
@@ -440,7 +451,7 @@ export class SectionCalls implements Caller {
       this.leaseHold = left;
     };
     const entered = { ...setting, section: this.name, given, whenLeft };
-    this.leaseHold = new LeaseHold(this.host, this.life, entered);
+    this.leaseHold = new LeaseHold(this.host, this.incarnation, entered);
     return this.leaseHold;
   }
 }

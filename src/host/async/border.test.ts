@@ -152,11 +152,11 @@ test('a late call of a section is made under that section’s grant', async () =
 
 test('a crashed incarnation writes no more, even if its code is woken', async () => {
   const kept: (() => void)[] = [];
-  const body: Body = async (section, { life }) => {
+  const body: Body = async (section, { incarnation }) => {
     const guard = section.guard();
-    if (life === 1) await new Promise<void>((resolve) => kept.push(resolve));
+    if (incarnation === 1) await new Promise<void>((resolve) => kept.push(resolve));
     else for (const wake of kept) wake();
-    await guard.write('x', life);
+    await guard.write('x', incarnation);
   };
   const crash: Fault = {
     kind: 'crash',
@@ -182,14 +182,14 @@ test('code that continues after a real wait fails its run', async () => {
 test.each([
   ['gives nothing', undefined, 'a client is to give a function'],
   ['is a generator', function* () {}, 'no generator'],
-])('a client whose code %s fails its run', async (_, program, told) => {
+])('a client whose code %s fails its run', async (_, program, message) => {
   const buildAsync: BuildAsync = () => () => Object(program);
   const about = 'wrong on purpose';
   const lock = { about, buildAsync: program === undefined ? undone : buildAsync };
   const catalogue = extend(builtIn, defineSystem({ locks: { own: lock } }));
   const plan = planOf({ clients: [alice(1, [])], lock: 'own', store: 'unfenced' });
   const { ending } = await runAsync(plan, catalogue);
-  expect(ending.kind === 'failed' ? ending.error : '').toContain(told);
+  expect(ending.kind === 'failed' ? ending.error : '').toContain(message);
 });
 
 /** Returns no function, as only plain JavaScript can. */

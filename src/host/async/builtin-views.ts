@@ -12,9 +12,9 @@ import http from 'node:http';
 import nodeModule, { createRequire, isBuiltin } from 'node:module';
 import process from 'node:process';
 import { entryOf } from '../../core/kernel/entries.ts';
-import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
-import { guardedModule } from './escapes.ts';
+import { ambient, type CurrentProcess, noteImpure, outsideProcess } from './ambient.ts';
 import { LEAVING_MODULES } from './exits.ts';
+import { guardedModule } from './forbidden-apis.ts';
 import { sharedState } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { isLoadedBuiltin } from './reachable.ts';
@@ -27,8 +27,8 @@ const known: Map<string, object> = new Map();
 export function builtinFor(name: string): object {
   return entryOf(known, name, () => {
     // Outside any process, because `_load` would call this function again.
-    const load = (): object => asNobody(() => hostRequire(`node:${name}`));
-    const exports = isLoadedBuiltin(name) ? load() : sharedState.admit(name, load);
+    const load = (): object => outsideProcess(() => hostRequire(`node:${name}`));
+    const exports = isLoadedBuiltin(name) ? load() : sharedState.addIfNew(name, load);
     const given = LEAVING_MODULES.has(name) ? guardedModule(name, exports) : exports;
     return isViewed(given) ? viewOf(given) : given;
   });
@@ -51,7 +51,7 @@ export function patchBuiltins(patches: Patches): void {
 }
 
 /** Properties that one process has set; null marks a deleted one. */
-type Own = Map<string | symbol, PropertyDescriptor | null>;
+type ViewValues = Map<string | symbol, PropertyDescriptor | null>;
 
 const views: WeakMap<object, object> = new WeakMap();
 const behind: WeakMap<object, object> = new WeakMap();
@@ -79,25 +79,25 @@ export function viewOf(real: object): object {
 
 class View implements ProxyHandler<object> {
   private readonly real: object;
-  private owns: WeakMap<Inhabitant, Own> | null = null;
+  private owns: WeakMap<CurrentProcess, ViewValues> | null = null;
 
   constructor(real: object) {
     this.real = real;
   }
 
-  private get own(): Own | undefined {
+  private get values(): ViewValues | undefined {
     if (this.owns === null || ambient.current === null) return undefined;
-    const own = this.owns.get(ambient.current);
-    if (own !== undefined) noteImpure();
-    return own;
+    const values = this.owns.get(ambient.current);
+    if (values !== undefined) noteImpure();
+    return values;
   }
 
   private read(key: string | symbol): PropertyDescriptor | null | undefined {
-    return this.own?.get(key);
+    return this.values?.get(key);
   }
 
   private write(
-    current: Inhabitant,
+    current: CurrentProcess,
     key: string | symbol,
     property: PropertyDescriptor | null,
   ): void {
@@ -107,9 +107,10 @@ class View implements ProxyHandler<object> {
   }
 
   get(target: object, key: string | symbol, self: unknown): unknown {
-    const own = this.read(key);
-    if (own === null) return Reflect.get(target, key, self);
-    if (own !== undefined) return own.get ? Reflect.apply(own.get, self, []) : own.value;
+    const descriptor = this.read(key);
+    if (descriptor === null) return Reflect.get(target, key, self);
+    if (descriptor !== undefined)
+      return descriptor.get ? Reflect.apply(descriptor.get, self, []) : descriptor.value;
     const value: unknown = Reflect.get(this.real, key);
     return isViewed(value) ? viewOf(value) : value;
   }
@@ -131,9 +132,9 @@ class View implements ProxyHandler<object> {
   }
 
   has(target: object, key: string | symbol): boolean {
-    const own = this.read(key);
-    if (own === undefined) return Reflect.has(this.real, key);
-    return own !== null || Reflect.has(target, key);
+    const descriptor = this.read(key);
+    if (descriptor === undefined) return Reflect.has(this.real, key);
+    return descriptor !== null || Reflect.has(target, key);
   }
 
   deleteProperty(_: object, key: string | symbol): boolean {
@@ -152,7 +153,7 @@ class View implements ProxyHandler<object> {
 
   ownKeys(): (string | symbol)[] {
     const keys = new Set(Reflect.ownKeys(this.real));
-    for (const [key, property] of this.own ?? []) {
+    for (const [key, property] of this.values ?? []) {
       if (property === null) keys.delete(key);
       else keys.add(key);
     }
@@ -160,8 +161,9 @@ class View implements ProxyHandler<object> {
   }
 
   getOwnPropertyDescriptor(_: object, key: string | symbol): PropertyDescriptor | undefined {
-    const own = this.read(key);
-    if (own !== undefined) return own === null ? undefined : { ...own, configurable: true };
+    const descriptor = this.read(key);
+    if (descriptor !== undefined)
+      return descriptor === null ? undefined : { ...descriptor, configurable: true };
     const found = Reflect.getOwnPropertyDescriptor(this.real, key);
     if (found === undefined) return undefined;
     const value = isViewed(found.value) ? { value: viewOf(found.value) } : {};

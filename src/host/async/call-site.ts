@@ -145,23 +145,23 @@ export function isSection(frame: Frame): boolean {
 }
 
 /** Returns the frames in the user's own code or, if there are none, those in packages. */
-export function ownFramesIn(stack: string): readonly Frame[] {
+export function userFramesIn(stack: string): readonly Frame[] {
   const frames = framesIn(stack).filter(isUnderTest);
-  const own = frames.filter((one) => !isOfPackage(one));
-  return own.length > 0 ? own : frames;
+  const userFrames = frames.filter((one) => !isOfPackage(one));
+  return userFrames.length > 0 ? userFrames : frames;
 }
 
 /** Returns the first of these frames, or null if there is none. */
-export function ownFrameIn({ stack = '' }: CallSite): Frame | null {
-  return ownFramesIn(stack)[0] ?? null;
+export function userFrameIn({ stack = '' }: CallSite): Frame | null {
+  return userFramesIn(stack)[0] ?? null;
 }
 
 /**
  * Returns `lock.mjs:12:5` for the first place in the user's own code, `redlock/dist/index.js:1:2`
  * for one in a package, or null if there is neither.
  */
-export function ownPlaceIn(site: CallSite): string | null {
-  const frame = ownFrameIn(site);
+export function userPlaceIn(site: CallSite): string | null {
+  const frame = userFrameIn(site);
   return frame === null ? null : placeIn(frame);
 }
 

@@ -68,15 +68,16 @@ describe('a section', () => {
   });
 
   test('that a crash interrupted is skipped by the restart', async () => {
-    const lives: string[] = [];
-    const start = ({ life }: AsyncClient): number => lives.push(`life ${life}`);
-    const body: Body = async (section, { life }) => {
-      lives.push(`section ${section.id} in life ${life}`);
+    const incarnations: string[] = [];
+    const start = ({ incarnation }: AsyncClient): number =>
+      incarnations.push(`life ${incarnation}`);
+    const body: Body = async (section, { incarnation }) => {
+      incarnations.push(`section ${section.id} in life ${incarnation}`);
       await section.guard().work();
     };
     const faults = [crash(before('alice/2/write'), 3 * MS)];
     const trace = await happen(body, { clients: [alice(3, [write])], faults, start });
-    expect(lives).toEqual([
+    expect(incarnations).toEqual([
       'life 1',
       'section 1 in life 1',
       'section 2 in life 1',

@@ -16,7 +16,7 @@ import { isMistake, lineOf, unfinished } from './section-error.ts';
 export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
   const { plan, role, programOf } = setting;
   return async (context) => {
-    const { host, life } = context;
+    const { host, incarnation } = context;
     const program: unknown = programOf(clientOf(context, plan));
     if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
     // Each section is an event of its own, like a request to a service.
@@ -27,10 +27,10 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const waiting = plan.sections.slice(context.begun);
     const strand = async (): Promise<void> => {
       for (let section = waiting.shift(); section !== undefined; section = waiting.shift()) {
-        if (life.failure !== null) return;
+        if (incarnation.failure !== null) return;
         const calls = context.section(section.id);
-        const planned = new PlannedSection(section, { host, life, calls, client: setting });
-        await perform(host, life, sleep(under(calls.name, 'think'), section.thinkUs));
+        const planned = new PlannedSection(section, { host, incarnation, calls, client: setting });
+        await perform(host, incarnation, sleep(under(calls.name, 'think'), section.thinkUs));
         // From here on the section may wait for others of its process, which no call would show.
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
@@ -40,7 +40,7 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
         if (role === 'probe') await insist(attempt, planned, { ...place, plan });
         else await attempt();
         planned.end();
-        if (!life.isOver) host.sectionLog.end(calls.name, !planned.hasEntered);
+        if (!incarnation.isOver) host.sectionLog.end(calls.name, !planned.hasEntered);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, strand));
@@ -60,7 +60,7 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
   return {
     name: context.name,
     plan,
-    life: context.life.ordinal,
+    incarnation: context.incarnation.ordinal,
     call: (port, ask, options) => context.call(port, ask, options),
     log: (topic, text) => context.log(topic, text),
   };
@@ -77,7 +77,7 @@ const attempts = {
     section: PlannedSection,
     { context, calls }: Place,
   ): Promise<boolean> {
-    const { host, life } = context;
+    const { host, incarnation } = context;
     calls.log.isDenied = false;
     try {
       const ended: unknown = program(section);
@@ -88,12 +88,12 @@ const attempts = {
       section.requireSettled();
       const { forgotten } = calls.log;
       if (forgotten !== null) {
-        host.noteError(life, calls.name, unfinished(forgotten, 'its section ended'));
+        host.noteError(incarnation, calls.name, unfinished(forgotten, 'its section ended'));
       }
       return !section.hasEntered && !calls.log.isDenied;
     } catch (error) {
-      host.noteError(life, calls.name, error);
-      if (isMistake(error)) life.fail(error);
+      host.noteError(incarnation, calls.name, error);
+      if (isMistake(error)) incarnation.fail(error);
       else context.log('section', `section ${section.id} ended: ${lineOf(error)}`);
       return false;
     }
@@ -112,12 +112,12 @@ async function insist(
   section: PlannedSection,
   { context, calls, plan }: Place & { readonly plan: AsyncClient['plan'] },
 ): Promise<void> {
-  const { host, life } = context;
+  const { host, incarnation } = context;
   let unguarded = (await attempt()) ? 1 : 0;
   for (let number = 2; number <= plan.attempts && !section.hasEntered; number += 1) {
     if (unguarded === UNGUARDED_ATTEMPTS) return;
     const pause = under(calls.name, `backoff-${number - 1}`);
-    await perform(host, life, backOff(pause, plan.backoffUs));
+    await perform(host, incarnation, backOff(pause, plan.backoffUs));
     unguarded = (await attempt()) ? unguarded + 1 : 0;
   }
 }

@@ -101,14 +101,14 @@ describe('a fault of a process affects all of its sections', () => {
   });
 
   test('a crash ends them, and the restart continues with those that had not begun', async () => {
-    const lives: string[] = [];
+    const incarnations: string[] = [];
     const body: Body = async (section, client, echo) => {
-      lives.push(`${client.life}: ${section.id}`);
+      incarnations.push(`${client.incarnation}: ${section.id}`);
       await works(section, client, echo);
     };
     const crash: Fault = { kind: 'crash', process: 'alice', when: at(5), restartAfterUs: MS };
     const trace = await happen(body, { clients: several(5, 2), faults: [crash] });
-    expect(lives).toEqual(['1: 1', '1: 2', '2: 3', '2: 4', '2: 5']);
+    expect(incarnations).toEqual(['1: 1', '1: 2', '2: 3', '2: 4', '2: 5']);
     const left = eventsOf(trace, 'leave').map(({ ordinal, atUs }) => [ordinal, atUs / MS]);
     expect(left.slice(0, 2)).toEqual([
       [1, 5],

@@ -10,7 +10,7 @@ import process from 'node:process';
 import { promiseHooks } from 'node:v8';
 import { errorText } from '../../text/error-text.ts';
 import { ambient } from './ambient.ts';
-import { ownPlaceIn } from './call-site.ts';
+import { userPlaceIn } from './call-site.ts';
 import { Shared } from './patches.ts';
 
 // The original, which simulated processes may not call.
@@ -52,7 +52,7 @@ function endInChain(words: string): void {
   isEnding = true;
   let left = MOST_PROMISES;
   onInit(() => {
-    const place = ownPlaceIn(new Error('to find the place'));
+    const place = userPlaceIn(new Error('to find the place'));
     left -= 1;
     if (place === null && left > 0) return;
     ambient.current = null; // it may not print or exit

@@ -180,10 +180,10 @@ function words(text: string): readonly string[] {
 
 /** Returns the functions of an object and its prototype, except classes and `_private` ones. */
 function functionsOf(target: object): readonly string[] {
-  const own = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
+  const methods = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
     Object.entries(Object.getOwnPropertyDescriptors(one)),
   );
-  return own.flatMap(([key, { value }]) =>
+  return methods.flatMap(([key, { value }]) =>
     typeof value === 'function' && /^[a-z]/.test(key) && !INHERITED.has(key) ? [key] : [],
   );
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Fault, When } from '../../core/plan/fault.ts';
 import { eventsOf, MS } from '../../systems/plan.fixture.ts';
-import { EPOCH_MS } from './life.ts';
+import { EPOCH_MS } from './incarnation.ts';
 import { happen, logOf, PING, type Script } from './script.fixture.ts';
 
 const before = (point: string): When => ({ kind: 'before', point });
@@ -116,9 +116,9 @@ test('a clock that is wrong from the start is wrong at its first reading', async
 
 describe('a crash', () => {
   const alice: Script = async (context, echo) => {
-    context.log('', `life ${context.life.ordinal}, ${context.begun} sections`);
-    const section = context.section(context.life.ordinal);
-    setInterval(() => context.log('', `tick of life ${context.life.ordinal}`), 4);
+    context.log('', `life ${context.incarnation.ordinal}, ${context.begun} sections`);
+    const section = context.section(context.incarnation.ordinal);
+    setInterval(() => context.log('', `tick of life ${context.incarnation.ordinal}`), 4);
     await section.call(echo, ping);
     context.log('', 'answer');
     await wait(3);
@@ -143,7 +143,7 @@ describe('a crash', () => {
   test('before a send prevents the send, even if jobs still run', async () => {
     const ran: string[] = [];
     const tries: Script = async (context, echo) => {
-      if (context.life.ordinal > 1) return;
+      if (context.incarnation.ordinal > 1) return;
       const section = context.section(1);
       void section.call(echo, ping).then(() => context.log('', 'answer'));
       void section.call(echo, ping);

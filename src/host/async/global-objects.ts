@@ -113,7 +113,7 @@ export class GlobalObjects {
   }
 
   /** Loads a builtin module, which may change others as it loads, as `domain` does. */
-  admit(name: string, load: () => object): object {
+  addIfNew(name: string, load: () => object): object {
     const asKept = [...this.objects, ...this.others].filter(isAsKept);
     const exports = load();
     this.keepAgain(asKept.filter((object) => !isAsKept(object)));

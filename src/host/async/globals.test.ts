@@ -10,7 +10,7 @@ import timersPromises from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadVirtually, virtualizeGlobals } from './globals.ts';
-import { EPOCH_MS } from './life.ts';
+import { EPOCH_MS } from './incarnation.ts';
 import { fillOf, happen, logOf, type Script } from './script.fixture.ts';
 
 /** Returns every global and export that is replaced, as a program sees it. */

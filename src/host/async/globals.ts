@@ -10,17 +10,17 @@ import crypto from 'node:crypto';
 import os from 'node:os';
 import process from 'node:process';
 import { patchNetwork } from '../network/virtual-socket.ts';
-import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { ambient, type CurrentProcess, noteImpure } from './ambient.ts';
 import { patchContexts } from './async-context.ts';
 import { patchBuiltins } from './builtin-views.ts';
 import { countedJobs } from './endless.ts';
-import { patchExits } from './escapes.ts';
-import { patchOwnProcess, patchReplaceable } from './own-process.ts';
+import { patchExits } from './forbidden-apis.ts';
 import { isFunction, layerOf, type Patches } from './patches.ts';
 import { capturedOutput } from './printing.ts';
 import type { Randomness } from './randomness.ts';
 import { parseInZone, patchLocale } from './virtual-locale.ts';
 import { keepExitCode, patchMachine } from './virtual-machine.ts';
+import { patchReplaceable, patchVirtualProcess } from './virtual-process.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
 
 const sources = layerOf((patches) => {
@@ -38,7 +38,7 @@ const sources = layerOf((patches) => {
   patchMachine(patches);
   patchNetwork(patches);
   patchBuiltins(patches);
-  patchOwnProcess(patches);
+  patchVirtualProcess(patches);
 });
 
 const exits = layerOf((patches) => {
@@ -48,14 +48,16 @@ const exits = layerOf((patches) => {
 
 export interface GlobalsOptions {
   /** If true, leaving the simulated world is an error. Default true. */
-  readonly detectsEscapes?: boolean;
+  readonly detectsForbiddenApis?: boolean;
 }
 
 /** Installs the virtual globals; call the returned function afterwards, in a `finally`. */
-export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}): () => void {
+export function virtualizeGlobals({
+  detectsForbiddenApis = true,
+}: GlobalsOptions = {}): () => void {
   const restoreOutput = capturedOutput.use();
   const restoreSources = sources.use();
-  const restoreExits = detectsEscapes ? exits.use() : (): void => {};
+  const restoreExits = detectsForbiddenApis ? exits.use() : (): void => {};
   const restoreJobs = countedJobs.use();
   return () => {
     restoreJobs();
@@ -81,7 +83,7 @@ export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
 const BILLION = 1_000_000_000n;
 
 /** Returns a function that reads from the current simulated process, or the real value. */
-function either<T>(real: () => T, read: (current: Inhabitant) => T): () => T {
+function either<T>(real: () => T, read: (current: CurrentProcess) => T): () => T {
   return () => (ambient.current === null ? real() : read(ambient.current));
 }
 
@@ -112,7 +114,7 @@ function patchDate(patches: Patches): void {
 /** Returns the time that `new Date(…)` stands for, in UTC if the arguments name no time zone. */
 function epochFor(
   given: readonly unknown[],
-  current: Inhabitant,
+  current: CurrentProcess,
   parse: (text: string) => number,
 ): unknown {
   if (given.length === 0) return current.dateMs();
@@ -128,8 +130,8 @@ function epochFor(
 /** Converts a value as `new Date` does with its argument. */
 function primitiveOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const own: unknown = value.valueOf();
-  return typeof own === 'object' ? String(value) : own;
+  const primitive: unknown = value.valueOf();
+  return typeof primitive === 'object' ? String(value) : primitive;
 }
 
 /** Uninitialized memory would expose data of other processes or of the machine. */

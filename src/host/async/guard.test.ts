@@ -7,10 +7,10 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { Port } from '../../core/world/port.ts';
 import type { Server, Turn } from '../../core/world/server.ts';
 import { defineSystem } from '../../define-system.ts';
-import { GrantBook } from '../../systems/grant-book.ts';
+import { GrantRecorder } from '../../systems/grant-recorder.ts';
 import { clientOf, eventsOf, planOf } from '../../systems/plan.fixture.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
-import { EPOCH_MS } from './life.ts';
+import { EPOCH_MS } from './incarnation.ts';
 import { runAsync } from './run-async.ts';
 import { type Fill, runFilled } from './run-filled.ts';
 
@@ -118,12 +118,12 @@ describe('a guard after an acquire that a server granted', () => {
 
   /** Grants every request; `again` repeats the last grant. */
   class Granting implements Server<Verb, number> {
-    private readonly book: GrantBook = new GrantBook('lock');
+    private readonly recorder: GrantRecorder = new GrantRecorder('lock');
 
     handle(verb: Verb, turn: Turn<number>): number {
-      const lent = { lock: 'db', client: turn.client, token: 0, ttlUs: 50_000, untilUs: null };
-      if (verb === 'again') this.book.grantAgain(turn, lent);
-      else this.book.grant(turn, lent);
+      const terms = { lock: 'db', client: turn.client, token: 0, ttlUs: 50_000, untilUs: null };
+      if (verb === 'again') this.recorder.grantAgain(turn, terms);
+      else this.recorder.grant(turn, terms);
       return 1;
     }
   }

@@ -315,7 +315,7 @@ test('a mark does not change the time of the code that passes it', async () => {
 });
 
 describe('a program that never ends', () => {
-  const cut = async (alice: Script): Promise<unknown> =>
+  const truncatedAt = async (alice: Script): Promise<unknown> =>
     (await happen({ alice }, { limits: { endUs: 50 * MS, maxEvents: 2000 } })).ending;
 
   test('is stopped by the limits of its plan', async () => {
@@ -328,9 +328,9 @@ describe('a program that never ends', () => {
     const asks: Script = async (context, echo) => {
       for (;;) await context.section(1).call(echo, { label: 'ping', request: PING });
     };
-    expect(await cut(beats)).toEqual({ kind: 'cut', limit: 'end' });
-    expect(await cut(asks)).toEqual({ kind: 'cut', limit: 'end' });
-    expect(await cut(polls)).toEqual({ kind: 'cut', limit: 'maxEvents' });
+    expect(await truncatedAt(beats)).toEqual({ kind: 'cut', limit: 'end' });
+    expect(await truncatedAt(asks)).toEqual({ kind: 'cut', limit: 'end' });
+    expect(await truncatedAt(polls)).toEqual({ kind: 'cut', limit: 'maxEvents' });
   });
 
   test('is complete if nothing can wake it', async () => {

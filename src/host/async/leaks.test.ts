@@ -16,10 +16,10 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import worker from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { CONNECTS } from './escapes.ts';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
+import { CONNECTS } from './forbidden-apis.ts';
 import { virtualizeGlobals } from './globals.ts';
-import { EPOCH_MS } from './life.ts';
+import { EPOCH_MS } from './incarnation.ts';
 import { happen, type Script } from './script.fixture.ts';
 
 const require = createRequire(import.meta.url);
@@ -248,7 +248,7 @@ test('every function is virtual, refused, per process, or harmless', () => {
 });
 
 test('each function that leaves is refused by its name and place, except to connect', async () => {
-  const told: string[] = [];
+  const found: string[] = [];
   const expected: string[] = [];
   const alice = async (): Promise<void> => {
     for (const [target, name, keys] of exitsOfNode()) {
@@ -264,14 +264,14 @@ test('each function that leaves is refused by its name and place, except to conn
             /^LeftTheWorld: alice leaves the simulated world: (\S+) at \S+leaks\.test\.ts:\d+:\d+/.exec(
               String(error),
             ) ?? [];
-          told.push(what);
+          found.push(what);
         }
       }
     }
   };
   expect((await happen({ alice })).ending.kind).toBe('failed');
   expect(expected.length).toBeGreaterThan(250);
-  expect(told).toEqual(expected);
+  expect(found).toEqual(expected);
 });
 
 /** Values that in Node depend on the age of the thread, on the machine, or on what ran before. */

@@ -7,7 +7,7 @@ import { ClientView, type Quorum } from '../../core/world/client-view.ts';
 import type { Process } from '../../core/world/process.ts';
 import type { LeaseEnd } from '../../core/world/program.ts';
 import type { HostedParts } from '../../core/world/world.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 
 interface LeaseTerm {
   /** Default 0: none. */
@@ -38,7 +38,7 @@ interface Holder {
   readonly process: Process;
   readonly parts: HostedParts;
   readonly nowUs: number;
-  readonly ownGrants: Quorum;
+  readonly clientGrants: Quorum;
   /** Acquisitions that the process has not left. */
   readonly leaseHolds: Set<LeaseHold>;
 }
@@ -51,42 +51,42 @@ export class LeaseHold {
   end: LeaseEnd;
   readonly view: ClientView;
   private readonly host: Holder;
-  private readonly life: Life;
+  private readonly incarnation: Incarnation;
   private readonly lock: string;
   private readonly whenLeft: (left: LeaseHold) => void;
   /** True if it ends only when the program leaves, because no server knows of an end. */
   private isOpen: boolean;
-  private readonly isOwnGrant: boolean;
+  private readonly isClientGrant: boolean;
 
-  constructor(host: Holder, life: Life, entered: Entered) {
+  constructor(host: Holder, incarnation: Incarnation, entered: Entered) {
     const { section, lock, token = 0, untilMs, given, whenLeft, hasGrants = true } = entered;
     this.host = host;
-    this.life = life;
+    this.incarnation = incarnation;
     this.lock = lock;
     this.token = token;
     this.whenLeft = whenLeft;
-    this.isOwnGrant = given === null;
+    this.isClientGrant = given === null;
     this.isOpen = untilMs === undefined;
     this.end = this.endAt(untilMs);
     this.view = new ClientView(host.process, host.parts);
     this.ordinal = 0;
-    if (life.isOver) return;
-    life.requireInside();
+    if (incarnation.isOver) return;
+    incarnation.requireInside();
     if (!hasGrants) return;
-    this.ordinal = given ?? host.ownGrants.grant(this.term());
+    this.ordinal = given ?? host.clientGrants.grant(this.term());
     this.view.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
     host.leaseHolds.add(this);
   }
 
   /** Changes the time until which the program relies on the lock, and the token. */
   renew({ token = this.token, untilMs }: LeaseTerm): void {
-    if (this.life.isOver || !this.host.leaseHolds.has(this)) return;
-    this.life.requireInside();
+    if (this.incarnation.isOver || !this.host.leaseHolds.has(this)) return;
+    this.incarnation.requireInside();
     this.token = token;
     this.isOpen = untilMs === undefined;
     this.end = this.endAt(untilMs);
     const { ordinal, end } = this;
-    if (this.isOwnGrant) this.host.ownGrants.renew({ ...this.term(), ordinal });
+    if (this.isClientGrant) this.host.clientGrants.renew({ ...this.term(), ordinal });
     this.view.testLease({ isLive: this.wallUs < end.us, end });
   }
 
@@ -109,7 +109,7 @@ export class LeaseHold {
   }
 
   leave(): void {
-    if (this.life.isOver || !this.host.leaseHolds.delete(this)) return;
+    if (this.incarnation.isOver || !this.host.leaseHolds.delete(this)) return;
     this.view.leave();
     this.giveBack();
     this.whenLeft(this);
@@ -124,6 +124,6 @@ export class LeaseHold {
 
   private giveBack(): void {
     const { lock, ordinal } = this;
-    if (this.isOwnGrant) this.host.ownGrants.release({ lock, ordinal });
+    if (this.isClientGrant) this.host.clientGrants.release({ lock, ordinal });
   }
 }

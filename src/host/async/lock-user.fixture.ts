@@ -10,7 +10,7 @@ import type { Port } from '../../core/world/port.ts';
 import { defineSystem } from '../../define-system.ts';
 import { clientOf, type PlanSetup, planOf } from '../../systems/plan.fixture.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
-import { grantWitness } from '../../zoo/redis/protocol.ts';
+import { grantRecorder } from '../../zoo/redis/protocol.ts';
 import {
   describeRedisReply,
   type LockNodeReply,
@@ -47,7 +47,7 @@ async function acquire(
 const buildAsync: BuildAsync = (world) => {
   const server = new RedisServer(
     { persistence: 'none', expiry: 'wall', restart: 'at-once' },
-    grantWitness('lock', false),
+    grantRecorder('lock', false),
   );
   const redis: RedisPort = {
     host: world.addServer({ name: 'lock', role: 'lock' }, server),

@@ -43,9 +43,9 @@ test('code without that operation gets no fault there', () => {
   const read = scenarioWith('acquire');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
-  const [own, ...others] = scenario.systems;
-  if (own === undefined) throw new Error('there is no system');
-  const named = { ...scenario, systems: [{ ...own, operations: ['release'] }, ...others] };
+  const [first, ...others] = scenario.systems;
+  if (first === undefined) throw new Error('there is no system');
+  const named = { ...scenario, systems: [{ ...first, operations: ['release'] }, ...others] };
   expect(expand(named, 'own', 1).faults).toEqual([]);
   expect(expand(scenario, 'own', 1).faults.length).toBe(2);
 });

@@ -23,15 +23,15 @@ import { askStore, namesUnder, type StoreAsk } from '../../systems/section-calls
 import type { StoreReply } from '../../systems/store/request.ts';
 import type { AsyncHost, SectionCalls } from './async-host.ts';
 import { about, type CallSite, siteOf } from './call-site.ts';
+import type { Incarnation } from './incarnation.ts';
 import type { LeaseHold } from './lease-hold.ts';
-import type { Life } from './life.ts';
 import { shareExports } from './reachable.ts';
 import { unfinished } from './section-error.ts';
 import { type Begun, Unsettled } from './unsettled.ts';
 
 interface Place {
   readonly host: AsyncHost;
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   readonly calls: SectionCalls;
   readonly client: Omit<AsyncClientSetting, 'role' | 'programOf'>;
 }
@@ -64,7 +64,7 @@ export class PlannedSection implements AsyncSection {
   guard(setting: GuardSetting = {}): Guard {
     requireTerm('guard', setting);
     const { calls } = this.at;
-    requireNone(calls.log.openAcquire, this.at.life, 'section.guard() was called');
+    requireNone(calls.log.openAcquire, this.at.incarnation, 'section.guard() was called');
     const { hasGrants } = this.at.client;
     const entered = calls.enter({ lock: this.lock, hasGrants, ...setting });
     const guard = new PlannedGuard(this.section, this.at, entered);
@@ -83,10 +83,10 @@ export class PlannedSection implements AsyncSection {
 }
 
 /** Fails the run if something is still in progress, even if the program catches this error. */
-function requireNone(begun: Begun | null, life: Life, when: string): void {
-  if (begun === null || life.isOver) return;
+function requireNone(begun: Begun | null, incarnation: Incarnation, when: string): void {
+  if (begun === null || incarnation.isOver) return;
   const error = unfinished(begun, when);
-  life.fail(error);
+  incarnation.fail(error);
   throw error;
 }
 
@@ -117,7 +117,7 @@ class PlannedGuard implements Guard {
 
   constructor(section: SectionPlan, place: Place, leaseHold: LeaseHold) {
     const { calls, client } = place;
-    const { stores, replicas, manners, plan } = client;
+    const { stores, replicas, requirements, plan } = client;
     const driver = driverWith(leaseHold);
     this.leaseHold = leaseHold;
     this.place = place;
@@ -132,14 +132,14 @@ class PlannedGuard implements Guard {
       servers: {
         driverOf: () => driver,
         stores,
-        manners,
+        requirements,
         ...(replicas === undefined ? {} : { replicas }),
       },
       unanswered: [],
       opened: new Set(),
       end: leaseHold.end,
       token: leaseHold.token,
-      versions: manners.hasVersions ? new Map() : null,
+      versions: requirements.hasVersions ? new Map() : null,
     };
   }
 
@@ -192,8 +192,8 @@ class PlannedGuard implements Guard {
   }
 
   private run<T>(begun: Begun, program: () => Program<T>): Promise<T> {
-    const { host, life } = this.place;
-    return perform(host, life, this.untilDone(begun, program));
+    const { host, incarnation } = this.place;
+    return perform(host, incarnation, this.untilDone(begun, program));
   }
 
   /** Marks the access as ended before the code that waits for it continues. */
@@ -204,9 +204,9 @@ class PlannedGuard implements Guard {
   }
 
   requireSettled(): void {
-    const { life } = this.place;
-    requireNone(this.leftBehind, life, 'its guard was left');
-    if (!this.hasFailed) requireNone(this.accesses.first(), life, 'its section ended');
+    const { incarnation } = this.place;
+    requireNone(this.leftBehind, incarnation, 'its guard was left');
+    if (!this.hasFailed) requireNone(this.accesses.first(), incarnation, 'its section ended');
   }
 
   renew(setting: GuardSetting = {}): void {
@@ -243,7 +243,7 @@ function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   const { clock } = host.process;
   return {
     name: host.name,
-    quorum: host.ownGrants,
+    quorum: host.clientGrants,
     monotonicUs: () => clock.monotonicUs(host.nowUs),
     wallUs: () => clock.wallUs(host.nowUs),
     get nextIssue() {
@@ -266,28 +266,32 @@ function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
 }
 
 /** Runs a program and returns its result; never resolves if the process ends first. */
-export async function perform<T>(host: AsyncHost, life: Life, program: Program<T>): Promise<T> {
+export async function perform<T>(
+  host: AsyncHost,
+  incarnation: Incarnation,
+  program: Program<T>,
+): Promise<T> {
   for (;;) {
     const step = program.next();
     if (step.done === true) return step.value;
-    const passes = passed(host, life, step.value);
+    const passes = passed(host, incarnation, step.value);
     if (passes !== null) await passes;
   }
 }
 
 /** Resolves once the program may continue; null if it may continue at once. */
-function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | null {
+function passed(host: AsyncHost, incarnation: Incarnation, effect: Effect): Promise<void> | null {
   switch (effect.kind) {
     case 'send':
-      return send(host, life, effect);
+      return send(host, incarnation, effect);
     case 'await':
       return effect.call.isSettled
         ? null
-        : new Promise((resolve) => host.await(life, effect.call, resolve));
+        : new Promise((resolve) => host.await(incarnation, effect.call, resolve));
     case 'mark':
-      return host.pass(life, effect.point);
+      return host.pass(incarnation, effect.point);
     case 'sleep':
-      return slept(host, life, effect);
+      return slept(host, incarnation, effect);
     case 'background':
       assert(false, 'asynchronous code has timers of its own for what goes on beside it');
   }
@@ -295,16 +299,16 @@ function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | nu
 
 function send(
   host: AsyncHost,
-  life: Life,
+  incarnation: Incarnation,
   { point, launch, awaits }: Extract<Effect, { kind: 'send' }>,
 ): Promise<void> {
-  life.requireInside();
+  incarnation.requireInside();
   return new Promise((resolve) => {
-    const goOn = (): void => life.run(resolve);
-    life.whenRunning(() => {
+    const goOn = (): void => incarnation.run(resolve);
+    incarnation.whenRunning(() => {
       host.parts.points.pass('before', point);
-      life.next(() => {
-        if (awaits !== null) host.await(life, awaits, resolve);
+      incarnation.next(() => {
+        if (awaits !== null) host.await(incarnation, awaits, resolve);
         launch();
         if (awaits === null) goOn();
       });
@@ -314,7 +318,7 @@ function send(
 
 function slept(
   host: AsyncHost,
-  life: Life,
+  incarnation: Incarnation,
   { timer: name, forUs, isJittered }: Extract<Effect, { kind: 'sleep' }>,
 ): Promise<void> {
   const { process, parts } = host;
@@ -322,9 +326,9 @@ function slept(
   const waitUs = isJittered ? choices.jitteredUs(name, forUs) : choices.waitUs(name, forUs);
   return new Promise((resolve) => {
     const action = (): void => {
-      if (!life.isOver) life.run(resolve);
+      if (!incarnation.isOver) incarnation.run(resolve);
     };
-    if (!life.isOver) new Alarm(process, { name, waitUs, action }, parts);
+    if (!incarnation.isOver) new Alarm(process, { name, waitUs, action }, parts);
   });
 }
 

@@ -187,9 +187,9 @@ function virtualTimes(printer: Printer, made: Console): object {
 }
 
 function patchConsoles(patches: Patches): void {
-  const own = formatter(NO_READER);
+  const virtualFormat = formatter(NO_READER);
   for (const target of new Set([globalThis.console, realConsole])) {
-    for (const key of Object.keys(own)) {
+    for (const key of Object.keys(virtualFormat)) {
       const print: Print = (printer, given) => {
         const method: unknown = Reflect.get(formatter(printer), key);
         return { value: isFunction(method) ? method(...given) : undefined };

@@ -33,11 +33,11 @@ export class Randomness {
   private readonly streams: ReadonlyMap<DrawKind, () => number>;
 
   /** Creates the `number`-th set of streams for one incarnation of a process. */
-  constructor(process: string, { number, life }: { number: number; life: number }) {
+  constructor(process: string, { number, incarnation }: { number: number; incarnation: number }) {
     this.streams = new Map(
       KINDS.map((kind) => [
         kind,
-        streamOf(mix(nameOf(`${process}/${life}/${kind}`).hash ^ number)),
+        streamOf(mix(nameOf(`${process}/${incarnation}/${kind}`).hash ^ number)),
       ]),
     );
   }

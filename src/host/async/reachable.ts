@@ -30,17 +30,17 @@ export function shareExports(name: string, exports: object): void {
 }
 
 /** Getters of properties that each process has for itself. */
-const ownGetters: WeakSet<object> = new WeakSet();
+const accessorsSeen: WeakSet<object> = new WeakSet();
 
-/** Marks such a getter, for `own-process.ts`: values that differ per process are no change. */
+/** Marks such a getter, for `virtual-process.ts`: values that differ per process are no change. */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
-  ownGetters.add(get);
+  accessorsSeen.add(get);
   return get;
 }
 
 /** Returns true if each process has its own value for this property. */
 export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
-  return get !== undefined && ownGetters.has(get);
+  return get !== undefined && accessorsSeen.has(get);
 }
 
 /** Returns all objects reachable from `roots`, which are named, and from other shared objects. */

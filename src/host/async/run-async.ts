@@ -8,9 +8,9 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { Tried } from '../../core/shrink/search.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
 import type { RunWatcher } from '../../core/world/world.ts';
-import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
+import type { SeedResult, ShrinkFailureOptions } from '../../harness.ts';
 import { answersWith, expectsBreach, judgeRun } from '../../harness.ts';
-import { ownParts } from '../../parts.ts';
+import { builtInParts } from '../../parts.ts';
 import { digestOf, pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -21,9 +21,9 @@ import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { capturedOutput, Printed, printingTo, withOutput } from './printing.ts';
+import { runName, within } from './progress-beacon.ts';
 import { type Fill, pinFilled, type RunManner, runFilled } from './run-filled.ts';
 import { walked } from './walk.ts';
-import { runName, within } from './whereabouts.ts';
 
 /**
  * Runs a plan of a system made of `parts`. The same plan gives the same trace as long as the
@@ -35,7 +35,7 @@ import { runName, within } from './whereabouts.ts';
  */
 export async function runAsync(
   plan: Plan,
-  parts: SystemParts = ownParts,
+  parts: SystemParts = builtInParts,
   options?: GlobalsOptions,
 ): Promise<Trace> {
   return await watched(plan, parts, () => runUnwatched(plan, parts, options));
@@ -43,16 +43,16 @@ export async function runAsync(
 
 /** Runs `code` while the progress beacon names the plan. */
 function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
-  return within(() => runName(plan), isOwn(parts), code);
+  return within(() => runName(plan), isBuiltIn(parts), code);
 }
 
-function isOwn(parts: SystemParts): boolean {
-  return parts === ownParts || parts === builtIn;
+function isBuiltIn(parts: SystemParts): boolean {
+  return parts === builtInParts || parts === builtIn;
 }
 
 /** Runs a plan of a system whose code is synchronous. */
 function runHere(plan: Plan, parts: SystemParts): Trace {
-  if (isOwn(parts)) return run(plan, parts);
+  if (isBuiltIn(parts)) return run(plan, parts);
   const { kept: trace, printed } = printedBy(() => run(plan, parts));
   return withOutput(trace, printed);
 }
@@ -96,7 +96,7 @@ export async function watchAsync(
 /** Returns the plan that leaves nothing to chance and gives a trace with the same digest. */
 export async function pinAsync(
   plan: Plan,
-  parts: SystemParts = ownParts,
+  parts: SystemParts = builtInParts,
   options?: GlobalsOptions,
 ): Promise<Plan> {
   return await watched(plan, parts, () => {
@@ -126,12 +126,12 @@ export function examineEither(
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
   options?: RunManner,
-): Examination | Promise<Examination> {
-  const judge = (trace: Trace): Examination => {
-    const areOwn = claims.every((claim) => builtIn.claims.has(claim));
-    const judged = (): Examination => judgeRun(plan, trace, claims, catalogue);
-    if (isOwn(catalogue)) return within(null, true, judged);
-    const { kept: examined, printed } = printedBy(() => within(null, areOwn, judged));
+): SeedResult | Promise<SeedResult> {
+  const judge = (trace: Trace): SeedResult => {
+    const areBuiltIn = claims.every((claim) => builtIn.claims.has(claim));
+    const judged = (): SeedResult => judgeRun(plan, trace, claims, catalogue);
+    if (isBuiltIn(catalogue)) return within(null, true, judged);
+    const { kept: examined, printed } = printedBy(() => within(null, areBuiltIn, judged));
     return { ...examined, trace: withOutput(trace, printed) };
   };
   if (!isAsync(plan, catalogue))
@@ -148,7 +148,7 @@ export async function examineAsync(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
-): Promise<Examination> {
+): Promise<SeedResult> {
   if (!isAsync(plan, catalogue)) return await examineEither(plan, claims, catalogue);
   return await walked(() => examineFully(plan, claims, catalogue));
 }
@@ -157,7 +157,7 @@ async function examineFully(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue,
-): Promise<Examination> {
+): Promise<SeedResult> {
   const examined = await examineEither(plan, claims, catalogue);
   const { ending } = examined.trace;
   const isHung = ending.kind !== 'failed' && openSections(examined.trace).length > 0;
@@ -172,13 +172,13 @@ export function examineSeedAsync(
   seed: number,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
-): Promise<Examination> {
+): Promise<SeedResult> {
   return examineAsync(expand(scenario, system, seed), claims, catalogue);
 }
 
 export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
   /** Awaited before each run, to give other work a turn. */
-  readonly breathe?: () => Promise<void>;
+  readonly yieldToEventLoop?: () => Promise<void>;
 }
 
 /**
@@ -201,13 +201,13 @@ export async function shrinkFailureAsync(
 async function shrinkPinned(
   plan: Plan,
   claim: string,
-  { catalogue = builtIn, breathe, ...options }: ShrinkAsyncOptions,
+  { catalogue = builtIn, yieldToEventLoop, ...options }: ShrinkAsyncOptions,
 ): Promise<ShrinkResult> {
   const pinned = expectsBreach(await pinAsync(plan, catalogue), claim);
   const shrinkIn = (manner: RunManner): Promise<ShrinkResult> => {
     const answer = answersWith(claim);
     const stillBreaks = async (candidate: Plan): Promise<Tried> => {
-      await breathe?.();
+      await yieldToEventLoop?.();
       return answer(await examineEither(candidate, [claim], catalogue, manner));
     };
     return shrinkWithAsync(pinned, stillBreaks, options);

@@ -27,14 +27,14 @@ import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { areTracked } from './async-context.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
-import { blameForRealWork, hasMore, realWork } from './escapes.ts';
+import { blameForRealWork, hasMore, realWork } from './forbidden-apis.ts';
 import { type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
-import { giveBackDefaults } from './own-process.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
 import { Printed, printingTo, withOutput } from './printing.ts';
 import { isMistake } from './section-error.ts';
 import { UnsimulatedLog } from './unsimulated.ts';
+import { giveBackDefaults } from './virtual-process.ts';
 import { notedAwaits } from './waits.ts';
 import { blameForChanges, sharedChangeText } from './walk.ts';
 
@@ -245,7 +245,7 @@ async function hostsOpener(
 /** Events per row, during which the rest of the thread waits for about 0.1 ms. */
 const ROW = 64;
 /** Extra callbacks after a row, which run leftover jobs before the turn ends. */
-const SPARE = 8;
+const IDLE_SLOTS = 8;
 
 /**
  * Set when a job threw an uncaught error: Node continues with the remaining jobs only after the
@@ -283,7 +283,7 @@ function drive(
     };
     const row = (): void => {
       for (let at = 0; at < ROW; at += 1) inRealTurn(step);
-      for (let at = 0; at < SPARE; at += 1) inRealTurn(hadJobsLeft);
+      for (let at = 0; at < IDLE_SLOTS; at += 1) inRealTurn(hadJobsLeft);
       inRealTurn(rest);
     };
     const rest = (): void => {

@@ -53,8 +53,8 @@ export function happen(
 ): Promise<Trace> {
   const clients = Object.keys(scripts).map((name) => clientOf(name, []));
   const plan = planOf({ clients, ...setup });
-  const whole = { ...plan, chance, limits: { ...plan.limits, ...limits } };
-  return runFilled(whole, fillOf(scripts), globals);
+  const full = { ...plan, chance, limits: { ...plan.limits, ...limits } };
+  return runFilled(full, fillOf(scripts), globals);
 }
 
 export function fillOf(scripts: Readonly<Record<string, Script>>): Fill {

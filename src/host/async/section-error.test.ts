@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { about, ownPlaceIn } from './call-site.ts';
+import { about, userPlaceIn } from './call-site.ts';
 import { sectionErrorOf } from './section-error.ts';
 
 const at = (file: string): string => `    at async take (${file}:12:5)`;
@@ -7,18 +7,20 @@ const stackOf = (...files: readonly string[]): string => ['Error: no', ...files.
 
 const NODE = 'node:internal/timers';
 const PACKAGE = 'file:///home/a/node_modules/redlock/dist/index.js';
-const OWN = 'file:///home/a/locks/my-lock.mjs?sha256:0a1b';
+const USER_FILE = 'file:///home/a/locks/my-lock.mjs?sha256:0a1b';
 const FENCEPOST = 'file:///home/a/node_modules/fencepost/dist/host/redis/client.js';
 
 test('a place is the first one in user code, else in a package, else null', () => {
-  expect(ownPlaceIn({ stack: stackOf(NODE, FENCEPOST, PACKAGE, OWN) })).toBe('my-lock.mjs:12:5');
-  expect(ownPlaceIn({ stack: stackOf(NODE, PACKAGE) })).toBe('redlock/dist/index.js:12:5');
-  expect(ownPlaceIn({ stack: stackOf(FENCEPOST, NODE) })).toBeNull();
-  expect(ownPlaceIn({})).toBeNull();
+  expect(userPlaceIn({ stack: stackOf(NODE, FENCEPOST, PACKAGE, USER_FILE) })).toBe(
+    'my-lock.mjs:12:5',
+  );
+  expect(userPlaceIn({ stack: stackOf(NODE, PACKAGE) })).toBe('redlock/dist/index.js:12:5');
+  expect(userPlaceIn({ stack: stackOf(FENCEPOST, NODE) })).toBeNull();
+  expect(userPlaceIn({})).toBeNull();
 });
 
 test('an error about a call has the place of the call, and its name if it has none', () => {
-  const site = { stack: stackOf(FENCEPOST, OWN) };
+  const site = { stack: stackOf(FENCEPOST, USER_FILE) };
   const lost = about(new Error('Connection is closed.'), { site, call: 'SET' });
   const refused = about(new Error('ERR wrong arguments for set'), { site, call: 'SET' });
   expect([lost, refused].map(sectionErrorOf)).toEqual([

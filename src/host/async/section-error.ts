@@ -5,7 +5,7 @@
  */
 import type { SectionError } from '../../core/history/trace.ts';
 import { errorText } from '../../text/error-text.ts';
-import { about, blameOf, type CallSite, ownPlaceIn } from './call-site.ts';
+import { about, blameOf, type CallSite, userPlaceIn } from './call-site.ts';
 
 /** Something was still in progress when its owner ended: an `await` is missing. */
 class Unfinished extends Error {
@@ -15,7 +15,7 @@ class Unfinished extends Error {
 /** Returns the error `guard.work() at lock.mjs:12:5 was still under way when …: await it`. */
 export function unfinished(call: { what: string; site: CallSite }, when: string): Error {
   const { what, site } = call;
-  const place = ownPlaceIn(site);
+  const place = userPlaceIn(site);
   const where = place === null ? '' : ` at ${place}`;
   const text = `${what}${where} was still under way when ${when}: await it`;
   return about(new Unfinished(text), { site, call: '' });
@@ -49,10 +49,10 @@ export function lineOf(error: unknown): string {
 export function sectionErrorOf(error: unknown): SectionError {
   const blame = blameOf(error);
   const line = lineOf(error).trimEnd();
-  const isTold = blame === null || line.toLowerCase().includes(blame.call.toLowerCase());
-  const text = isTold ? line : `${line} (${blame.call})`;
+  const isNamed = blame === null || line.toLowerCase().includes(blame.call.toLowerCase());
+  const text = isNamed ? line : `${line} (${blame.call})`;
   const site = blame?.site ?? (error instanceof Error ? stackOf(error) : null);
-  return { text, place: site === null ? null : ownPlaceIn(site) };
+  return { text, place: site === null ? null : userPlaceIn(site) };
 }
 
 /** The code that threw the error may have set its stack to any value. */

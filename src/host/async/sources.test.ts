@@ -5,7 +5,7 @@ import timers from 'node:timers';
 import timersPromises, { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { EPOCH_MS } from './life.ts';
+import { EPOCH_MS } from './incarnation.ts';
 import { happen, logOf, type Script } from './script.fixture.ts';
 
 /** Returns what `read` returns in alice, at 0 and after 5 ms. */

@@ -18,8 +18,8 @@ import type { Session } from 'node:inspector';
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
-import { type Frame, ownFramesIn, placeIn } from './call-site.ts';
-import type { Whereabouts } from './whereabouts.ts';
+import { type Frame, placeIn, userFramesIn } from './call-site.ts';
+import type { ProgressBeacon } from './progress-beacon.ts';
 
 /** CPU time that a thread may use without an event. The variable is for tests only. */
 export const STALL_MS: number = Number(process.env['FENCEPOST_STALL_MS'] ?? 5_000);
@@ -44,7 +44,7 @@ export interface WatchOptions {
 
 /** Watches a thread until `end` is called. */
 export class ThreadWatch {
-  private readonly beacon: Whereabouts;
+  private readonly beacon: ProgressBeacon;
   private readonly options: WatchOptions;
   private readonly looking: NodeJS.Timeout;
   private progress = Number.NaN;
@@ -56,7 +56,7 @@ export class ThreadWatch {
   private inspection: Promise<Inspection | null> | null = null;
   private isEnding = false;
 
-  constructor(beacon: Whereabouts, options: WatchOptions) {
+  constructor(beacon: ProgressBeacon, options: WatchOptions) {
     this.beacon = beacon;
     this.options = options;
     this.looking = setInterval(() => this.look(), LOOK_EVERY_MS);
@@ -262,7 +262,7 @@ class Inspection {
 
 /** Returns the first place in the innermost function that all stacks share. */
 function placeAmong(stacks: readonly string[]): string | null {
-  const all = stacks.map((stack) => ownFramesIn(stack).toReversed());
+  const all = stacks.map((stack) => userFramesIn(stack).toReversed());
   let place: string | null = null;
   for (let depth = 0; all.length > 0; depth += 1) {
     const here = all.flatMap((frames) => frames[depth] ?? []);

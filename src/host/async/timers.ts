@@ -62,13 +62,13 @@ export class Timers {
 
   private armAs(timer: VirtualTimer, { name, round }: Omit<Armed, 'alarm'>): void {
     const { kind, delayMs } = timer.setting;
-    const wishUs = kind === 'immediate' ? IMMEDIATE_US : delayMs * 1000;
+    const delayUs = kind === 'immediate' ? IMMEDIATE_US : delayMs * 1000;
     const alarmName = round === 1 ? name : under(name, String(round));
     const alarm = new Alarm(
       this.process,
       {
         name: alarmName,
-        waitUs: this.parts.choices.waitUs(alarmName, wishUs),
+        waitUs: this.parts.choices.waitUs(alarmName, delayUs),
         action: () => this.ring(timer, { name, round }),
         tiedAs: this.tiedAs,
       },

@@ -106,11 +106,11 @@ function isForgotten({ stack = '' }: CallSite): boolean {
   const frames = all.filter(isUnderTest);
   const [first] = frames;
   if (first === undefined || !isOfPackage(first)) return true;
-  const own = frames.filter((frame) => !isOfPackage(frame));
-  if (own.length === 0) return false;
+  const userFrames = frames.filter((frame) => !isOfPackage(frame));
+  if (userFrames.length === 0) return false;
   // Frames reached through an `await` on the stack are waited for.
   const isAwaited = ({ line }: Frame): boolean => /^\s*at async /.test(line);
-  return !all.some(isSection) || own.some((frame) => !isAwaited(frame) && !passesOn(frame));
+  return !all.some(isSection) || userFrames.some((frame) => !isAwaited(frame) && !passesOn(frame));
 }
 
 /** Matches the code before a call whose result is awaited or returned: `return queue.add(job)`. */

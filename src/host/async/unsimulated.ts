@@ -86,7 +86,7 @@ function askerIn(
   const begin = all.findIndex((frame) => !isOfFencepost(frame));
   const end = all.findIndex((frame, at) => at > begin && isOfFencepost(frame));
   const frames = begin === -1 ? [] : all.slice(begin, end === -1 ? undefined : end);
-  const own = frames.find((frame) => !isOfPackage(frame));
+  const userFrame = frames.find((frame) => !isOfPackage(frame));
   const [driver] = frames;
   let asker: Frame | undefined;
   for (const frame of frames) {
@@ -98,9 +98,9 @@ function askerIn(
   }
   const isDriver = kind === 'command' && asker === driver;
   if (asker === undefined || isDriver) {
-    return { place: own === undefined ? null : placeIn(own), package: null };
+    return { place: userFrame === undefined ? null : placeIn(userFrame), package: null };
   }
-  return { place: placeIn(own ?? asker), package: packageOf(asker) };
+  return { place: placeIn(userFrame ?? asker), package: packageOf(asker) };
 }
 
 /** Returns true if the frame's package depends on the other, as on a helper that calls it back. */

@@ -11,10 +11,10 @@ import process from 'node:process';
 import tty from 'node:tty';
 import workerThreads from 'node:worker_threads';
 import { entryOf } from '../../core/kernel/entries.ts';
-import { ambient, type Inhabitant } from './ambient.ts';
+import { ambient, type CurrentProcess } from './ambient.ts';
 import { FOLDER, HOME } from './disk-reads.ts';
-import { ownValue } from './own-process.ts';
 import { isFunction, type Patches } from './patches.ts';
+import { processValue } from './virtual-process.ts';
 
 const PERFORMANCE: object = Object.getPrototypeOf(globalThis.performance);
 const NODE = '/usr/bin/node';
@@ -40,7 +40,7 @@ const NO_USE = {
   involuntaryContextSwitches: 0,
 };
 
-type Read = (current: Inhabitant) => unknown;
+type Read = (current: CurrentProcess) => unknown;
 type Row = readonly [target: object, key: string, read: Read];
 
 const always =
@@ -107,15 +107,15 @@ function values(): readonly Row[] {
   ];
 }
 
-function nowMs(current: Inhabitant): number {
+function nowMs(current: CurrentProcess): number {
   return current.monotonicUs() / 1000;
 }
 
-function originMs(current: Inhabitant): number {
+function originMs(current: CurrentProcess): number {
   return current.dateMs() - nowMs(current);
 }
 
-function nodeTiming(current: Inhabitant): object {
+function nodeTiming(current: CurrentProcess): object {
   const start = { name: 'node', entryType: 'node', startTime: 0, duration: nowMs(current) };
   const since = { nodeStart: 0, v8Start: 0, environment: 0, bootstrapComplete: 0, loopStart: 0 };
   return { ...start, ...since, loopExit: -1, idleTime: 0 };
@@ -138,11 +138,11 @@ export function patchMachine(patches: Patches): void {
     const before = Reflect.getOwnPropertyDescriptor(target, key);
     if (before === undefined) continue;
     const { get = () => before.value } = before;
-    const own = ownValue(before.value, read);
+    const virtualGetter = processValue(before.value, read);
     patches.define(target, key, {
-      ...own,
+      ...virtualGetter,
       get(this: unknown): unknown {
-        return ambient.current === null ? Reflect.apply(get, this, []) : own.get?.();
+        return ambient.current === null ? Reflect.apply(get, this, []) : virtualGetter.get?.();
       },
     });
   }
@@ -152,7 +152,7 @@ export function patchMachine(patches: Patches): void {
 }
 
 /** The hardware address, like the pid, is unique to each incarnation of each process. */
-function interfaceOf({ pid }: Inhabitant): object {
+function interfaceOf({ pid }: CurrentProcess): object {
   const mac = `02:00:00:00:${hex(pid >> 8)}:${hex(pid & 0xff)}`;
   const netmask = '255.255.255.0';
   return {
@@ -199,7 +199,7 @@ function patchMarks(patches: Patches): void {
 
 /** Constructor arguments used when a process creates an instance, by class name. */
 const GIVEN: Readonly<
-  Record<string, (args: readonly unknown[], current: Inhabitant) => unknown[]>
+  Record<string, (args: readonly unknown[], current: CurrentProcess) => unknown[]>
 > = {
   File: ([parts, name, options], current) => [
     parts,
@@ -246,10 +246,10 @@ function patchResponseDate(patches: Patches): void {
     '_storeHeader',
     function stored(this: http.OutgoingMessage, ...args: unknown[]) {
       const { current } = ambient;
-      const isOwn = this.hasHeader('date') || /"date"/i.test(JSON.stringify(args[1] ?? null));
+      const usesDate = this.hasHeader('date') || /"date"/i.test(JSON.stringify(args[1] ?? null));
       const result = Reflect.apply(real, this, args);
       const header: unknown = Reflect.get(this, '_header');
-      if (current === null || isOwn || typeof header !== 'string') return result;
+      if (current === null || usesDate || typeof header !== 'string') return result;
       const date = new Date(current.dateMs()).toUTCString();
       Reflect.set(this, '_header', header.replace(/^Date: .*$/m, `Date: ${date}`));
       return result;

@@ -7,7 +7,7 @@ import process from 'node:process';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { ambient, type CurrentProcess, noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 import { delayOf, type TimerSetting, VirtualTimer } from './timers.ts';
 
@@ -79,7 +79,7 @@ interface WaitOptions {
   readonly ref?: boolean;
 }
 
-type Wish = Pick<TimerSetting, 'kind' | 'delayMs'>;
+type TimerRequest = Pick<TimerSetting, 'kind' | 'delayMs'>;
 
 /** Patches all waits without a callback. */
 export function patchWaits(patches: Patches): void {
@@ -140,8 +140,8 @@ interface Settling {
 }
 
 function waitFor(
-  inhabitant: Inhabitant,
-  wish: Wish,
+  currentProcess: CurrentProcess,
+  request: TimerRequest,
   { value, options }: Settling,
 ): Promise<unknown> {
   const signal = options?.signal;
@@ -158,7 +158,7 @@ function waitFor(
       signal?.removeEventListener('abort', stop);
       resolve(value);
     };
-    const timer = inhabitant.setTimer({ ...wish, callback });
+    const timer = currentProcess.setTimer({ ...request, callback });
     if (options?.ref === false) timer.unref();
     signal?.addEventListener('abort', stop, { once: true });
   });
@@ -166,7 +166,7 @@ function waitFor(
 
 /** Pending ticks are delivered at once, as in Node. */
 async function* repeated(
-  inhabitant: Inhabitant,
+  currentProcess: CurrentProcess,
   delayMs: number,
   { value, options }: Settling,
 ): AsyncGenerator<unknown, void, void> {
@@ -178,7 +178,7 @@ async function* repeated(
     wake();
   };
   throwIfAborted(signal);
-  const timer = inhabitant.setTimer({ kind: 'interval', delayMs, callback });
+  const timer = currentProcess.setTimer({ kind: 'interval', delayMs, callback });
   if (options?.ref === false) timer.unref();
   const stop = (): void => wake();
   signal?.addEventListener('abort', stop, { once: true });
@@ -204,10 +204,10 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new AbortError(signal);
 }
 
-function signalAfter(inhabitant: Inhabitant, delay: number): AbortSignal {
+function signalAfter(currentProcess: CurrentProcess, delay: number): AbortSignal {
   const controller = new AbortController();
   const message = 'The operation was aborted due to timeout';
   const callback = (): void => controller.abort(new DOMException(message, 'TimeoutError'));
-  inhabitant.setTimer({ kind: 'timeout', delayMs: delayOf(delay), callback }).unref();
+  currentProcess.setTimer({ kind: 'timeout', delayMs: delayOf(delay), callback }).unref();
   return controller.signal;
 }

@@ -19,7 +19,7 @@ import {
   isUnderTest,
   placeIn,
 } from './call-site.ts';
-import { Life } from './life.ts';
+import { Incarnation } from './incarnation.ts';
 import { Shared } from './patches.ts';
 import { sectionNow } from './section-context.ts';
 
@@ -30,7 +30,7 @@ interface Await extends CallSite {
 }
 
 /** Awaits by incarnation and then by promise, in the order in which they began. */
-const awaits: Map<Life, Map<object, Await>> = new Map();
+const awaits: Map<Incarnation, Map<object, Await>> = new Map();
 
 /** Records awaits while at least one run needs them. */
 export const notedAwaits: Shared = new Shared(
@@ -38,7 +38,7 @@ export const notedAwaits: Shared = new Shared(
     const stops: unknown[] = [
       promiseHooks.onInit(begin),
       promiseHooks.onBefore((promise: object) => {
-        if (ambient.current instanceof Life) awaits.get(ambient.current)?.delete(promise);
+        if (ambient.current instanceof Incarnation) awaits.get(ambient.current)?.delete(promise);
       }),
     ];
     stop = () => {
@@ -56,15 +56,15 @@ const STACK_LIMIT = 100;
 
 function begin(promise: object, awaited: object | undefined): void {
   const { current } = ambient;
-  if (awaited === undefined || !(current instanceof Life)) return;
+  if (awaited === undefined || !(current instanceof Incarnation)) return;
   const site = deepSiteOf(begin, STACK_LIMIT);
   const section = sectionNow()?.name.text ?? null;
-  const own = entryOf(awaits, current, () => new Map());
-  own.set(promise, Object.assign(site, { sinceUs: current.nowUs, section }));
+  const pending = entryOf(awaits, current, () => new Map());
+  pending.set(promise, Object.assign(site, { sinceUs: current.nowUs, section }));
 }
 
 /** An `await` in the user's own code, with its stack up to the start of the section. */
-interface OwnAwait {
+interface UserAwait {
   readonly wait: Wait;
   readonly frames: readonly Frame[];
 }
@@ -73,21 +73,21 @@ interface OwnAwait {
  * Returns where a section of an incarnation waits, or null if it is not known: its last `await`, or
  * an earlier, more deeply nested one in a function called there.
  */
-export function waitOf(life: Life, section: string): Wait | null {
-  const own = [...(awaits.get(life)?.values() ?? [])].flatMap((one) =>
-    one.section === null || one.section === section ? ownAwaits(one) : [],
+export function waitOf(incarnation: Incarnation, section: string): Wait | null {
+  const pending = [...(awaits.get(incarnation)?.values() ?? [])].flatMap((one) =>
+    one.section === null || one.section === section ? userAwaits(one) : [],
   );
-  let innermost = own.at(-1);
+  let innermost = pending.at(-1);
   const lineOf = ({ file, place }: Frame): string => `${file}:${place.replace(/:.*$/, '')}`;
   const last = innermost?.frames[0];
-  for (const one of own) {
+  for (const one of pending) {
     const isCalledThere = one.frames.some((frame) => last && lineOf(frame) === lineOf(last));
     if (isCalledThere && one.frames.length > (innermost?.frames.length ?? 0)) innermost = one;
   }
   return innermost?.wait ?? null;
 }
 
-function ownAwaits({ stack = '', sinceUs }: Await): readonly OwnAwait[] {
+function userAwaits({ stack = '', sinceUs }: Await): readonly UserAwait[] {
   const all = framesIn(stack);
   const end = all.findIndex(isSection);
   const frames = all.slice(0, Math.max(0, end)).filter(isUnderTest);

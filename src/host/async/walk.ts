@@ -8,7 +8,7 @@
 
 import { ambient, inRealTurn } from './ambient.ts';
 import { deepSiteOf } from './call-site.ts';
-import { callerText } from './escapes.ts';
+import { callerText } from './forbidden-apis.ts';
 import { OF_ALL, type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 

@@ -92,14 +92,14 @@ describe('a plan', () => {
     const file = join(folder, 'plan.yaml');
     copyFileSync(`${fixtures}spin-lock.mjs`, join(folder, 'spin-lock.mjs'));
     const plan = expand(scenario, 'cured', 1);
-    const told = async (text: string): Promise<readonly string[]> => {
+    const problemsIn = async (text: string): Promise<readonly string[]> => {
       writeFileSync(file, text);
       const read = await loadPlanFile(file);
       return read.kind === 'problems' ? read.problems.map(renderProblem) : [];
     };
-    expect(await told(renderPlan(plan))).toEqual([]);
+    expect(await problemsIn(renderPlan(plan))).toEqual([]);
     const system = { ...plan.system, options: { relaese: 'own' } };
-    const [problem, ...others] = await told(renderPlan({ ...plan, system }));
+    const [problem, ...others] = await problemsIn(renderPlan({ ...plan, system }));
     expect(others).toEqual([]);
     expect(problem?.slice(file.length)).toMatch(
       /^:[2-9]:[1-9]\d* system\.options\.relaese: spin-lock has no option "relaese"; did you mean "release"\?$/,
@@ -121,8 +121,8 @@ describe('a path', () => {
     ['.\\spin-lock.mjs', 'has a backslash'],
     ['./', 'is a folder'],
   ])('%s is refused at its place', async (path, why) => {
-    const told = await problemWith(path);
-    expect(told).toBe(
+    const problem = await problemWith(path);
+    expect(problem).toBe(
       `${at}${JSON.stringify(path)} ${why}; expected a file below this folder, such as ./my-lock.mjs`,
     );
   });
@@ -139,8 +139,8 @@ describe('a path', () => {
     const file = join(folder, 'twice.yaml');
     writeFileSync(file, `name: own\nuse: [./a.mjs, ./a.mjs]\n${SYSTEMS}\n`);
     const read = await loadScenarioFile(file);
-    const told = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
-    expect(told).toEqual([`${file}:2:16 use[1]: "./a.mjs" stands here twice`]);
+    const problems = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+    expect(problems).toEqual([`${file}:2:16 use[1]: "./a.mjs" stands here twice`]);
   });
 });
 
@@ -168,11 +168,11 @@ describe('a module', () => {
       "named 'b' (at further.mjs:1:10)",
     ],
     ['is no JSON', 'further.json', '{,', 'further.json: Expected'],
-  ])('that imports one that %s is reported with file and line', async (_, name, text, told) => {
+  ])('that imports one that %s is reported with file and line', async (_, name, text, message) => {
     writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, 'own.mjs'), '');
     writeFileSync(join(folder, 'second.mjs'), `import './${name}';\n`);
-    expect(await problemIn('first.mjs', "import './second.mjs';\n")).toContain(told);
+    expect(await problemIn('first.mjs', "import './second.mjs';\n")).toContain(message);
   });
 
   test('that requires a missing module is reported in one line, with the place', async () => {
@@ -216,10 +216,10 @@ describe('a plan that uses a module', () => {
   test('finds the module beside itself, or above its folder `plans`', async () => {
     const { scenario } = await spinLock();
     const text = renderPlan(expand(scenario, 'naive', 6));
-    const own = mkdtempSync(join(folder, 'plan-'));
-    copyFileSync(`${fixtures}spin-lock.mjs`, join(own, 'spin-lock.mjs'));
-    mkdirSync(join(own, 'plans'));
-    for (const file of [join(own, 'plan.yaml'), join(own, 'plans', 'plan.yaml')]) {
+    const copyFolder = mkdtempSync(join(folder, 'plan-'));
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(copyFolder, 'spin-lock.mjs'));
+    mkdirSync(join(copyFolder, 'plans'));
+    for (const file of [join(copyFolder, 'plan.yaml'), join(copyFolder, 'plans', 'plan.yaml')]) {
       writeFileSync(file, text);
       const read = await loadPlanFile(file);
       if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
@@ -232,24 +232,24 @@ describe('a plan that uses a module', () => {
 
   test('reports that the module has another version', async () => {
     const { scenario } = await spinLock();
-    const own = mkdtempSync(join(folder, 'changed-'));
+    const copyFolder = mkdtempSync(join(folder, 'changed-'));
     const changed = { './spin-lock.mjs': `sha256:${'0'.repeat(64)}` };
-    copyFileSync(`${fixtures}spin-lock.mjs`, join(own, 'spin-lock.mjs'));
-    const file = join(own, 'plan.yaml');
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(copyFolder, 'spin-lock.mjs'));
+    const file = join(copyFolder, 'plan.yaml');
     writeFileSync(file, renderPlan({ ...expand(scenario, 'naive', 6), use: changed }));
-    const read = await loadPlanFile(file, own);
+    const read = await loadPlanFile(file, copyFolder);
     expect(read).toMatchObject({ kind: 'plan', changedModules: ['./spin-lock.mjs'] });
   });
 
   describe('with an effect on load', () => {
-    const own = mkdtempSync(join(folder, 'stranger-'));
+    const copyFolder = mkdtempSync(join(folder, 'stranger-'));
     const hasRun = (): boolean => {
       const has = Reflect.has(globalThis, 'ranForTest');
       Reflect.deleteProperty(globalThis, 'ranForTest');
       return has;
     };
-    const file = join(own, 'plan.yaml');
-    const told = async (text: string, ...from: readonly string[]): Promise<string> => {
+    const file = join(copyFolder, 'plan.yaml');
+    const problemsIn = async (text: string, ...from: readonly string[]): Promise<string> => {
       writeFileSync(file, text);
       const read = await loadPlanFile(file, ...from);
       return read.kind === 'problems' ? read.problems.map(renderProblem).join('\n') : 'a plan';
@@ -263,13 +263,16 @@ describe('a plan that uses a module', () => {
 
     beforeAll(() => {
       const text = readFileSync(`${fixtures}spin-lock.mjs`, 'utf8');
-      writeFileSync(join(own, 'spin-lock.mjs'), `globalThis.ranForTest = () => {};\n${text}`);
+      writeFileSync(
+        join(copyFolder, 'spin-lock.mjs'),
+        `globalThis.ranForTest = () => {};\n${text}`,
+      );
     });
 
     afterEach(hasRun);
 
     test('is not run if it differs from that of the plan', async () => {
-      expect(await told(await planWith(OTHER))).toBe(
+      expect(await problemsIn(await planWith(OTHER))).toBe(
         `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs is not what the plan was made with, and is not run; name its folder to run it`,
       );
       expect(hasRun()).toBe(false);
@@ -279,29 +282,29 @@ describe('a plan that uses a module', () => {
       ['that is no plan', (text: string) => text.replace('limits:', 'limit:')],
       ['that is no YAML', (text: string) => `${text}\n\t- [`],
     ])('is not run for a text %s, even with its folder', async (_, spoiled) => {
-      const digest = moduleVersion(join(own, 'spin-lock.mjs'));
-      expect(await told(spoiled(await planWith(digest)), own)).toContain(`${file}:`);
+      const digest = moduleVersion(join(copyFolder, 'spin-lock.mjs'));
+      expect(await problemsIn(spoiled(await planWith(digest)), copyFolder)).toContain(`${file}:`);
       expect(hasRun()).toBe(false);
     });
 
     test('is run if it equals that of the plan, or if its folder is named', async () => {
-      const digest = moduleVersion(join(own, 'spin-lock.mjs'));
-      expect(await told(await planWith(digest))).toBe('a plan');
+      const digest = moduleVersion(join(copyFolder, 'spin-lock.mjs'));
+      expect(await problemsIn(await planWith(digest))).toBe('a plan');
       expect(hasRun()).toBe(true);
       writeFileSync(
-        join(own, 'spin-lock.mjs'),
-        `${readFileSync(join(own, 'spin-lock.mjs'), 'utf8')}// other\n`,
+        join(copyFolder, 'spin-lock.mjs'),
+        `${readFileSync(join(copyFolder, 'spin-lock.mjs'), 'utf8')}// other\n`,
       );
-      expect(await told(await planWith(digest), own)).toBe('a plan');
+      expect(await problemsIn(await planWith(digest), copyFolder)).toBe('a plan');
       expect(hasRun()).toBe(true);
     });
   });
 
   test('gets a hint if the module is missing, and only then', async () => {
     const { scenario } = await spinLock();
-    const own = mkdtempSync(join(folder, 'hint-'));
+    const copyFolder = mkdtempSync(join(folder, 'hint-'));
     const source = { file: 'plan.yaml', text: renderPlan(expand(scenario, 'naive', 6)) };
-    const told = async (modules: string): Promise<string> => {
+    const problemsIn = async (modules: string): Promise<string> => {
       const read = await readPlanSource(
         source,
         { kind: 'folder', folder: modules },
@@ -311,20 +314,20 @@ describe('a plan that uses a module', () => {
       );
       return read.kind === 'problems' ? read.problems.map(({ what }) => what).join('\n') : '';
     };
-    expect(await told(own)).toBe('./spin-lock.mjs: there is no such file; look');
-    writeFileSync(join(own, 'spin-lock.mjs'), 'export default null;\n');
-    expect(await told(own)).toMatch(/exports something else by default [^;]*$/);
-    expect(await told(fixtures)).toBe('');
+    expect(await problemsIn(copyFolder)).toBe('./spin-lock.mjs: there is no such file; look');
+    writeFileSync(join(copyFolder, 'spin-lock.mjs'), 'export default null;\n');
+    expect(await problemsIn(copyFolder)).toMatch(/exports something else by default [^;]*$/);
+    expect(await problemsIn(fixtures)).toBe('');
   });
 
   test('is refused at the place that names the missing module', async () => {
     const { scenario } = await spinLock();
-    const own = mkdtempSync(join(folder, 'lost-'));
-    const file = join(own, 'plan.yaml');
+    const copyFolder = mkdtempSync(join(folder, 'lost-'));
+    const file = join(copyFolder, 'plan.yaml');
     writeFileSync(file, renderPlan(expand(scenario, 'naive', 6)));
     const read = await loadPlanFile(file);
-    const told = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
-    expect(told).toEqual([
+    const problems = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+    expect(problems).toEqual([
       `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs: there is no such file`,
     ]);
   });

@@ -7,12 +7,12 @@ import { resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
-import { type Frame, framesIn, ownFrameIn, ownPlaceIn } from '../async/call-site.ts';
+import { type Frame, framesIn, userFrameIn, userPlaceIn } from '../async/call-site.ts';
 import { loadVirtually } from '../async/globals.ts';
-import { within } from '../async/whereabouts.ts';
+import { within } from '../async/progress-beacon.ts';
 import { loadApart } from '../realm/load-apart.ts';
 import { ModuleGraph } from '../realm/module-graph.ts';
-import { definitionIn, withOwnInstances } from '../realm/own-instances.ts';
+import { definitionIn, withInstances } from '../realm/per-process-instances.ts';
 import { moduleVersion } from './module-digest.ts';
 import { isTypeScript } from './resolve-module.ts';
 
@@ -76,7 +76,7 @@ export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
     );
     const definition = definitionOf(imported);
     if (typeof definition === 'string') return problem(`${path} ${definition}`);
-    return { kind: 'module', module, definition: withOwnInstances(definition, graph) };
+    return { kind: 'module', module, definition: withInstances(definition, graph) };
   } catch (error) {
     const hint = isTypeScript(url) ? typeHint(error) : '';
     // Node lists the files that required a missing one; the place names the last of them.
@@ -131,9 +131,9 @@ function placeIn(url: string, error: unknown): string {
   const at = head === null ? stack : `    at ${head[1]}:${head[2]}:0`;
   const isItself = ({ file }: Frame): boolean =>
     [url, fileURLToPath(url)].includes(file.replace(/\?.*$/, ''));
-  const frame = ownFrameIn({ stack: at }) ?? framesIn(at).find(isItself) ?? null;
+  const frame = userFrameIn({ stack: at }) ?? framesIn(at).find(isItself) ?? null;
   if (frame === null || errorText(error).includes(`:${frame.place}`)) return '';
-  const place = (ownPlaceIn({ stack: at }) ?? '').replace(/:0$/, '');
+  const place = (userPlaceIn({ stack: at }) ?? '').replace(/:0$/, '');
   if (!isItself(frame)) return ` (at ${place})`;
   const [line, column] = frame.place.split(':');
   return column === '0' ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;

@@ -17,7 +17,7 @@ function readText(name: string, text: string): ReturnType<typeof readModule> {
 }
 
 /** Returns the problem without the folder, or the form if there is none. */
-function told(name: string, text: string): string {
+function problemIn(name: string, text: string): string {
   const read = readText(name, text);
   return read.kind === 'problem' ? read.what.replace(`${folder}/`, '') : read.form;
 }
@@ -70,7 +70,7 @@ describe('TypeScript', () => {
     ['.cts', 'export = 3;', 'commonjs'],
     ['.ts', "import { a } from 'x';\nexport = a;", 'module'],
   ])('%s with more than types is translated: %s', (ending, text, form) => {
-    expect(told(`more${ending}`, `const before: number = 1;\n${text}\n`)).toBe(form);
+    expect(problemIn(`more${ending}`, `const before: number = 1;\n${text}\n`)).toBe(form);
   });
 
   describe('that imports a name', () => {
@@ -100,7 +100,7 @@ describe('TypeScript', () => {
   });
 
   test('with an error is refused with its place', () => {
-    expect(told('wrong.ts', 'f();\nconst a: = 3;')).toMatch(
+    expect(problemIn('wrong.ts', 'f();\nconst a: = 3;')).toMatch(
       /^wrong\.ts:2:10: Unexpected token `=`/,
     );
   });
@@ -128,14 +128,14 @@ describe('a file', () => {
     const manifests = ['{}', '{ "type": "commonjs" }', '{ "type": "module" }'];
     const actual = manifests.map((manifest, at) => {
       readText(`typed-${at}/package.json`, manifest);
-      return told(`typed-${at}/src/lock.${ending}`, text);
+      return problemIn(`typed-${at}/src/lock.${ending}`, text);
     });
     expect(actual).toEqual(forms);
   });
 
   test('that is not JavaScript is refused by name, with a remedy', () => {
     const remedy = 'cannot be simulated; hand your code a fake of the package that loads it';
-    expect(told('addon.node', '')).toBe(`addon.node:1:1: native code ${remedy}`);
-    expect(told('addon.wasm', '')).toBe(`addon.wasm:1:1: WebAssembly ${remedy}`);
+    expect(problemIn('addon.node', '')).toBe(`addon.node:1:1: native code ${remedy}`);
+    expect(problemIn('addon.wasm', '')).toBe(`addon.wasm:1:1: WebAssembly ${remedy}`);
   });
 });

@@ -140,8 +140,8 @@ function withoutUnused(text: string): string {
     const [clause, names] = BRACES.exec(text.slice(from, to)) ?? [];
     if (clause === undefined || names === undefined) continue;
     const rest = `${text.slice(0, from)} ${text.slice(to)}`;
-    const used = names.replace(IMPORTED, (whole, name: string) =>
-      isNamed(name, rest) ? whole : whole.replace(/\S/g, ' '),
+    const used = names.replace(IMPORTED, (match, name: string) =>
+      isNamed(name, rest) ? match : match.replace(/\S/g, ' '),
     );
     const end = from + clause.length - 1;
     kept = kept.slice(0, end - names.length) + used + kept.slice(end);

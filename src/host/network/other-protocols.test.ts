@@ -101,9 +101,9 @@ const anyBytes: fc.Arbitrary<string> = fc
   .map(([begin, bytes, end]) => begin + Buffer.from(bytes).toString('latin1') + end);
 
 test('no bytes are ignored: each client is answered, or the run fails', async () => {
-  const law = fc.asyncProperty(anyBytes, fc.nat(60), async (bytes, cut) => {
+  const law = fc.asyncProperty(anyBytes, fc.nat(60), async (bytes, offset) => {
     const heard: string[] = [];
-    const trace = await inSection(sending([bytes.slice(0, cut), bytes.slice(cut)], heard));
+    const trace = await inSection(sending([bytes.slice(0, offset), bytes.slice(offset)], heard));
     if (heard.join('') === '') expect(failureOf(trace)).toContain(ADDRESS);
     else expect(isRedis(bytes, () => true)).toBe(true);
   });
@@ -137,9 +137,9 @@ test('other protocols are recognized by their first bytes, and Redis is not one 
     const sent = words.map((one) => Buffer.from(one).toString('latin1'));
     const command = sent.map((one) => `$${one.length}\r\n${one}\r\n`).join('');
     const speaks = (bytes: string): boolean | null => isRedis(bytes, () => false);
-    const whole = `*${sent.length}\r\n${command}`;
-    expect(isUnderstood(whole, speaks)).toBe(true);
-    expect(isUnderstood(whole.slice(0, -1), speaks)).toBe(false);
+    const fullCommand = `*${sent.length}\r\n${command}`;
+    expect(isUnderstood(fullCommand, speaks)).toBe(true);
+    expect(isUnderstood(fullCommand.slice(0, -1), speaks)).toBe(false);
   });
   fc.assert(law);
   for (const [, protocol, bytes] of OPENINGS) {

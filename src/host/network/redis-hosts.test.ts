@@ -47,13 +47,13 @@ async function talk(
 }
 
 async function simulated(steps: readonly Step[]): Promise<readonly (readonly string[])[]> {
-  const told: (readonly (readonly string[])[])[] = [];
+  const replies: (readonly (readonly string[])[])[] = [];
   const trace = await inSection(async () => {
     const open = (): net.Socket => net.connect(6379, 'redis-1');
-    told.push(await talk(steps, open, () => wait(50)));
+    replies.push(await talk(steps, open, () => wait(50)));
   });
   expect(trace.ending).toEqual({ kind: 'complete' });
-  return told[0] ?? [];
+  return replies[0] ?? [];
 }
 
 /** Talks to a real server, and waits until it has sent as much as the simulated one. */

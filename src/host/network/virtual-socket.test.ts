@@ -154,7 +154,7 @@ test.each([
     'slow-1',
     { errno: -110, code: 'ETIMEDOUT', syscall: 'connect', address: 'slow-1', port: 7000 },
   ],
-])('a connection error has the number and the fields of %s', async (name, host, told) => {
+])('a connection error has the number and the fields of %s', async (name, host, message) => {
   const plan = planOf({ clients: [clientOf('alice', [])] });
   const errors: object[] = [];
   await runFilled(plan, (given, world) => {
@@ -172,8 +172,8 @@ test.each([
     };
     return fillOf({ alice: script })(given, world);
   });
-  expect(errors).toEqual([told]);
-  expect(getSystemErrorName(told.errno)).toBe(name);
+  expect(errors).toEqual([message]);
+  expect(getSystemErrorName(message.errno)).toBe(name);
 });
 
 test('a TLS socket behaves as a plain one', async () => {

@@ -10,10 +10,10 @@ import net from 'node:net';
 import { constants } from 'node:os';
 import process from 'node:process';
 import tls from 'node:tls';
-import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
+import { ambient, type CurrentProcess, noteImpure } from '../async/ambient.ts';
 import { contextNow, type InContext } from '../async/async-context.ts';
 import { type CallSite, deepSiteOf } from '../async/call-site.ts';
-import { callerText } from '../async/escapes.ts';
+import { callerText } from '../async/forbidden-apis.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import { inNoSection } from '../async/section-context.ts';
 import type { VirtualTimer } from '../async/timers.ts';
@@ -69,7 +69,7 @@ function placeIn(given: readonly unknown[]): Place {
   return { address: `${name}:${port}`, host: name, port, whenOpen };
 }
 
-function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket {
+function open(socket: net.Socket, place: Place, current: CurrentProcess): net.Socket {
   noteImpure();
   if (place.whenOpen !== null) socket.once('connect', place.whenOpen);
   const { network } = current;
@@ -98,7 +98,7 @@ class Line implements Remote, Talk {
   isUnderstood = false;
   private readonly socket: net.Socket;
   private readonly at: Place;
-  private readonly client: Inhabitant;
+  private readonly client: CurrentProcess;
   private readonly inContext: InContext = inNoSection(() => contextNow('TCPWRAP'));
   private wire: Wire | null = null;
   /** True if the client or the server has ended the connection. */
@@ -109,7 +109,7 @@ class Line implements Remote, Talk {
   /** Replies to a write in progress: no socket has data before `write` returns. */
   private early = '';
 
-  constructor(socket: net.Socket, at: Place, client: Inhabitant) {
+  constructor(socket: net.Socket, at: Place, client: CurrentProcess) {
     const { hosts } = client.network ?? {};
     this.address = at.address;
     this.others = hosts?.at(at.address) === null ? hosts.addresses : null;
@@ -294,7 +294,7 @@ const idles: WeakMap<net.Socket, Idle> = new WeakMap();
 function setIdle(
   socket: net.Socket,
   [given, done]: readonly unknown[],
-  current: Inhabitant,
+  current: CurrentProcess,
 ): net.Socket {
   const timeoutMs = Number(given);
   if (isFunction(done)) {
@@ -383,7 +383,7 @@ function wantsAll(options: unknown): boolean {
   return typeof options === 'object' && options !== null && Reflect.get(options, 'all') === true;
 }
 
-function answerFor(name: string, { hosts }: Uplink, current: Inhabitant): Answer | Error {
+function answerFor(name: string, { hosts }: Uplink, current: CurrentProcess): Answer | Error {
   const address = net.isIP(name) === 0 ? hosts.ipOf(name) : name;
   if (address !== null) return { address, family: net.isIP(address) };
   const what = `the host ${name}`;

@@ -39,10 +39,10 @@ let count = 0;
 /** Loads a module of this text; returns its exports, or the reason for its refusal. */
 async function load(text: string, name = 'm.mjs'): Promise<object | string> {
   count += 1;
-  const own = join(code, String(count));
-  mkdirSync(own);
-  writeFileSync(join(own, name), text);
-  const url = pathToFileURL(join(own, name)).href;
+  const moduleFolder = join(code, String(count));
+  mkdirSync(moduleFolder);
+  writeFileSync(join(moduleFolder, name), text);
+  const url = pathToFileURL(join(moduleFolder, name)).href;
   try {
     const graph = await ModuleGraph.open(url);
     return await loadVirtually(() => loadApart(graph));
@@ -148,9 +148,9 @@ test.each([
 ])('%s is refused by name, even if the module catches the error: %s', async (called, text) => {
   const before = stateOf(folder);
   for (const line of [text, `try { ${text} } catch {}`]) {
-    const told = await load(`${HEAD}${line};\n`);
+    const problem = await load(`${HEAD}${line};\n`);
     const place = String.raw`\S+m\.mjs:7:\d+`;
-    expect(told).toMatch(new RegExp(` leaves the simulated world: ${called} at ${place}`));
+    expect(problem).toMatch(new RegExp(` leaves the simulated world: ${called} at ${place}`));
   }
   expect(stateOf(folder)).toEqual(before);
 });

@@ -5,7 +5,7 @@
  */
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.ts';
-import { defaultsNow } from '../async/own-process.ts';
+import { defaultsNow } from '../async/virtual-process.ts';
 import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-graph.ts';
 
 // The original, which simulated processes may not call.
@@ -63,7 +63,7 @@ export class EsInstance {
       name: nameDefault,
       meta: { __proto__: null, url, filename, dirname: folder, resolve },
     };
-    this.steps = unit.make()(tools, load, makeRoom);
+    this.steps = unit.make()(tools, load, reserveSlots);
     void this.steps.next(); // to before its first line
   }
 
@@ -189,7 +189,7 @@ const PASSING: unique symbol = Symbol('passing');
  * every realm repeats it. The effect shows only in timing and in the source text of a function
  * around the class, and V8 restores the fast form when methods are looked up.
  */
-export function makeRoom(made: unknown): void {
+export function reserveSlots(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;
   if (typeof prototype !== 'object' || prototype === null) return;
   Reflect.defineProperty(prototype, PASSING, PASSES);

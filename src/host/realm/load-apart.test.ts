@@ -51,10 +51,10 @@ test.each([
     'writes.cjs': text,
     'calm.cjs': '',
   };
-  const told = `writes.cjs changes ${what} as it is loaded, which all simulated processes would share`;
-  await expect(load(await graphOf(files))).rejects.toThrow(told);
+  const message = `writes.cjs changes ${what} as it is loaded, which all simulated processes would share`;
+  await expect(load(await graphOf(files))).rejects.toThrow(message);
   const graph = await graphOf(files);
-  await expect(requireApart(graph, [graph.rootUrl])).rejects.toThrow(told);
+  await expect(requireApart(graph, [graph.rootUrl])).rejects.toThrow(message);
   // Everything is restored.
   expect([globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally]).toEqual(
     before,

@@ -7,22 +7,22 @@
 import { createHook } from 'node:async_hooks';
 import {
   ambient,
-  type Inhabitant,
+  type CurrentProcess,
   inRealTurn,
   type Loading,
   yieldToEventLoop,
 } from '../async/ambient.ts';
 import { requireFewJobs } from '../async/endless.ts';
-import { CONNECTS, isRealWork, LOOKS_UP } from '../async/escapes.ts';
+import { CONNECTS, isRealWork, LOOKS_UP } from '../async/forbidden-apis.ts';
 import { type SharedChange, sharedState } from '../async/global-objects.ts';
 import { loadVirtually, virtualizeGlobals } from '../async/globals.ts';
-import { EPOCH_MS } from '../async/life.ts';
-import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
+import { EPOCH_MS } from '../async/incarnation.ts';
 import { Printed, printShared } from '../async/printing.ts';
+import { within } from '../async/progress-beacon.ts';
 import { Randomness } from '../async/randomness.ts';
 import { routedFailures } from '../async/run-filled.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
-import { within } from '../async/whereabouts.ts';
+import { giveBackDefaults, takeDefaults } from '../async/virtual-process.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
 
@@ -34,7 +34,7 @@ import { Realm } from './realm.ts';
 export async function loadApart(graph: ModuleGraph): Promise<object> {
   sharedState.renewAll();
   const printed = new Printed();
-  const { loaded, change } = await inNobody(async (turn) => {
+  const { loaded, change } = await outsideProcessAsync(async (turn) => {
     const [loading, atOnce] = await turn(() => {
       const begun = new Realm(graph).load();
       if (begun instanceof Promise) begun.catch(() => {});
@@ -126,7 +126,7 @@ async function loadAll(
       }
       return sharedState.takeBackAll();
     };
-    return await inNobody((turn) => turn(load));
+    return await outsideProcessAsync((turn) => turn(load));
   } catch {
     sharedState.takeBackAll();
     return null; // errors are reported when the modules are loaded for their exports
@@ -141,26 +141,26 @@ type Turn = <T>(code: () => T) => Promise<T>;
  * a refused call. Code that continues after real work, such as a read, still runs outside any
  * process.
  */
-async function inNobody<T>(
+async function outsideProcessAsync<T>(
   load: (turn: Turn) => Promise<T>,
   printed: Printed = new Printed(),
 ): Promise<T> {
-  const nobody = new Nobody(printed);
+  const outside = new OutsideProcess(printed);
   const listening = routedFailures.use();
   const begun = new Set<number>();
   const work = new Set<number>();
-  const before: (Inhabitant | null)[] = [];
+  const before: (CurrentProcess | null)[] = [];
   const hook = createHook({
     init(id, kind, _, resource) {
-      if (ambient.current !== nobody) return;
+      if (ambient.current !== outside) return;
       begun.add(id);
       if (isRealWork(kind, resource)) work.add(id);
     },
     before(id) {
       if (!begun.has(id)) return;
       before.push(ambient.current);
-      ambient.current = nobody;
-      takeDefaults(nobody);
+      ambient.current = outside;
+      takeDefaults(outside);
     },
     after(id) {
       work.delete(id);
@@ -171,12 +171,12 @@ async function inNobody<T>(
     destroy: (id) => void work.delete(id),
   }).enable();
   try {
-    const loaded = await load((code) => turnOf(nobody, code));
+    const loaded = await load((code) => turnOf(outside, code));
     for (let turns = 0; work.size > 0 && turns < MOST_TURNS; turns += 1) await yieldToEventLoop();
-    if (nobody.failure !== null) throw nobody.failure.error;
+    if (outside.failure !== null) throw outside.failure.error;
     return loaded;
   } catch (error) {
-    throw nobody.failure === null ? error : nobody.failure.error;
+    throw outside.failure === null ? error : outside.failure.error;
   } finally {
     hook.disable();
     listening();
@@ -191,23 +191,23 @@ const MOST_TURNS = 10_000;
  * directly: timers and messages of the thread, which must not run as that process, come before or
  * after them.
  */
-function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {
+function turnOf<T>(outside: OutsideProcess, code: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     let made: T;
     inRealTurn(() => {
-      ambient.current = nobody;
-      takeDefaults(nobody);
+      ambient.current = outside;
+      takeDefaults(outside);
       try {
         made = code();
       } catch (error) {
-        nobody.fail(error);
+        outside.fail(error);
       }
     });
     inRealTurn(() => {
       ambient.current = null;
       giveBackDefaults();
-      if (nobody.failure === null) resolve(made);
-      else reject(nobody.failure.error);
+      if (outside.failure === null) resolve(made);
+      else reject(outside.failure.error);
     });
   });
 }
@@ -216,15 +216,15 @@ function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {
  * Runs code that belongs to no process, such as `buildAsync`, which creates servers, in the
  * environment in which definitions are loaded.
  */
-export function madeByNobody<T>(make: () => T): T {
-  const nobody = new Nobody();
+export function makeOutsideProcess<T>(make: () => T): T {
+  const outside = new OutsideProcess();
   const { current } = ambient;
   const restore = virtualizeGlobals();
-  ambient.current = nobody;
-  takeDefaults(nobody);
+  ambient.current = outside;
+  takeDefaults(outside);
   try {
     const made = within(null, false, make);
-    if (nobody.failure !== null) throw nobody.failure.error;
+    if (outside.failure !== null) throw outside.failure.error;
     return made;
   } finally {
     ambient.current = current;
@@ -234,7 +234,7 @@ export function madeByNobody<T>(make: () => T): T {
 }
 
 /** The loader of definitions as a process: its time stands still, and its timers never fire. */
-class Nobody implements Inhabitant {
+class OutsideProcess implements CurrentProcess {
   readonly name: string = 'the module';
   readonly pid: number = 1;
   readonly network: null = null;
@@ -270,7 +270,7 @@ class Nobody implements Inhabitant {
     const { loading } = ambient;
     if (loading !== null) loading.hasDrawn = true;
     const place = `${this.name}/${ambient.loading?.name ?? ''}`;
-    const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, life: 0 });
+    const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, incarnation: 0 });
     this.drawn.set(place, known);
     return known;
   }

@@ -8,7 +8,7 @@ import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { countStep } from '../../core/kernel/scheduler.ts';
-import { asNobody } from '../async/ambient.ts';
+import { outsideProcess } from '../async/ambient.ts';
 import { trackContexts } from '../async/async-context.ts';
 import { builtinFor } from '../async/builtin-views.ts';
 import { keepPlaces } from '../async/call-site.ts';
@@ -16,7 +16,7 @@ import { inRealFolder } from '../async/disk-reads.ts';
 import { isObject, shareExports } from '../async/reachable.ts';
 import type { SourcePlace } from '../async/source-places.ts';
 import { readModule } from '../modules/read-module.ts';
-import { type Asking, isOwnFile, resolveModule } from '../modules/resolve-module.ts';
+import { type Asking, isPackageFile, resolveModule } from '../modules/resolve-module.ts';
 import {
   type RewrittenModule,
   rewriteModule,
@@ -45,8 +45,12 @@ export type DynamicImport = (specifier: unknown) => Promise<object>;
 /** The code of a module: the first step runs up to its first line, the second to its end. */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
 /** Called with each class that is filled with methods later. */
-type MakeRoom = (made: unknown) => void;
-type MakeModule = (tools: ModuleTools, load: DynamicImport, makeRoom: MakeRoom) => ModuleSteps;
+type ReserveSlots = (made: unknown) => void;
+type MakeModule = (
+  tools: ModuleTools,
+  load: DynamicImport,
+  reserveSlots: ReserveSlots,
+) => ModuleSteps;
 
 type RunScript = (
   this: unknown,
@@ -56,7 +60,7 @@ type RunScript = (
   file: string,
   folder: string,
   load: DynamicImport,
-  makeRoom: MakeRoom,
+  reserveSlots: ReserveSlots,
 ) => void;
 
 interface UnitPlace {
@@ -104,7 +108,7 @@ type Targets = Map<string, Map<string, ImportTarget>>;
 const hostRequire = createRequire(import.meta.url);
 
 /** Matches `fencepost` and `fencepost/…`. */
-const OWN_NAME = /^fencepost(?:\/|$)/;
+const PACKAGE_NAME = /^fencepost(?:\/|$)/;
 
 export class ModuleGraph {
   readonly rootUrl: string;
@@ -115,7 +119,7 @@ export class ModuleGraph {
     import: new Map(),
     require: new Map(),
   };
-  private readonly own: Map<string, unknown> = new Map();
+  private readonly values: Map<string, unknown> = new Map();
 
   private constructor(rootUrl: string) {
     this.rootUrl = rootUrl;
@@ -135,19 +139,19 @@ export class ModuleGraph {
   }
 
   /** Packages whose modules were found to keep state between runs. */
-  readonly keepers: Set<string> = new Set();
+  readonly stateful: Set<string> = new Set();
 
   /**
    * Returns true if a later run may reuse an instance of this module, provided that loading it had
    * no effect. Only packages qualify: user modules tend to keep state, and load fast.
    */
   mayReuse({ url, name }: Unit): boolean {
-    return !isOwnFile(url) && !this.keepers.has(packageIn(name));
+    return !isPackageFile(url) && !this.stateful.has(packageIn(name));
   }
 
   /** The packages whose modules were read so far. */
   get packages(): readonly string[] {
-    const units = [...this.units.values()].filter(({ url }) => !isOwnFile(url));
+    const units = [...this.units.values()].filter(({ url }) => !isPackageFile(url));
     return [...new Set(units.map(({ name }) => packageIn(name)))].sort();
   }
 
@@ -155,8 +159,8 @@ export class ModuleGraph {
     if (unit.kind !== 'module' || seen.has(unit)) return;
     seen.add(unit);
     for (const specifier of unit.rewritten.requests) {
-      if (OWN_NAME.test(specifier) && !this.own.has(specifier)) {
-        this.own.set(specifier, await import(/* @vite-ignore */ specifier));
+      if (PACKAGE_NAME.test(specifier) && !this.values.has(specifier)) {
+        this.values.set(specifier, await import(/* @vite-ignore */ specifier));
       }
       const target = this.resolve(specifier, unit.url, 'import');
       if (target.kind !== 'host') await this.reach(target, seen);
@@ -168,15 +172,15 @@ export class ModuleGraph {
     const ofParent = this.targets[asking].get(parentUrl) ?? new Map<string, ImportTarget>();
     const known = ofParent.get(specifier);
     if (known !== undefined) return known;
-    const target = asNobody(() => this.find(specifier, parentUrl, asking));
+    const target = outsideProcess(() => this.find(specifier, parentUrl, asking));
     ofParent.set(specifier, target);
     this.targets[asking].set(parentUrl, ofParent);
     return target;
   }
 
   private find(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
-    if (OWN_NAME.test(specifier)) {
-      const exports: unknown = this.own.get(specifier) ?? hostRequire(specifier);
+    if (PACKAGE_NAME.test(specifier)) {
+      const exports: unknown = this.values.get(specifier) ?? hostRequire(specifier);
       if (isObject(exports)) shareExports(specifier, exports);
       return { kind: 'host', name: specifier, exports };
     }
@@ -201,7 +205,7 @@ export class ModuleGraph {
     const url = given.replace(/[?#].*$/, '');
     const known = this.units.get(url);
     if (known !== undefined) return known;
-    const unit = asNobody(() => this.compile(url));
+    const unit = outsideProcess(() => this.compile(url));
     countStep(); // a large package takes long to compile and has no event
     this.units.set(url, unit);
     return unit;

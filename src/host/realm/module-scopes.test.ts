@@ -1,7 +1,7 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, test } from 'vitest';
-import { makeRoom } from './instances.ts';
+import { reserveSlots } from './instances.ts';
 import { rewriteModule, rewriteScript } from './rewrite-module.ts';
 
 const FILLING = 'for (const name of names) Commander.prototype[name] = f;';
@@ -44,11 +44,11 @@ test('a class with reserved slots is the same, with a prototype in dictionary mo
   }
   const before = Object.getOwnPropertyDescriptors(Commander.prototype);
   expect(isList(Commander.prototype)).toBe(true);
-  makeRoom(Commander);
+  reserveSlots(Commander);
   expect(isList(Commander.prototype)).toBe(false);
   expect(Object.getOwnPropertyDescriptors(Commander.prototype)).toEqual(before);
   expect(Reflect.ownKeys(Commander.prototype)).toEqual(['constructor', 'get']);
-  for (const other of [null, undefined, () => 1, {}, Object.freeze(class {})]) makeRoom(other);
+  for (const other of [null, undefined, () => 1, {}, Object.freeze(class {})]) reserveSlots(other);
 });
 
 test.each([

@@ -62,8 +62,9 @@ function collect(node: AnyNode, { names, changes, isStatement }: Search): void {
   for (const name of changedBy(node)) {
     if (names.has(name)) changes.push({ name, node, isStatement });
   }
-  const own = node.type === 'Program' ? [] : declaredBy(node);
-  const left = own.length === 0 ? names : new Set([...names].filter((name) => !own.includes(name)));
+  const declared = node.type === 'Program' ? [] : declaredBy(node);
+  const left =
+    declared.length === 0 ? names : new Set([...names].filter((name) => !declared.includes(name)));
   if (left.size === 0) return;
   const isBelow = node.type === 'ExpressionStatement';
   for (const child of childrenOf(node)) {
@@ -124,8 +125,9 @@ function declaredNames(node: AnyNode): readonly string[] {
 /** Returns the variables that `var` declares anywhere in a function. */
 function hoistedIn(node: AnyNode): readonly string[] {
   if (/Function|Class/.test(node.type)) return [];
-  const own = node.type === 'VariableDeclaration' && node.kind === 'var' ? declaredNames(node) : [];
-  return [...own, ...childrenOf(node).flatMap(hoistedIn)];
+  const names =
+    node.type === 'VariableDeclaration' && node.kind === 'var' ? declaredNames(node) : [];
+  return [...names, ...childrenOf(node).flatMap(hoistedIn)];
 }
 
 /** A class that is filled later: its variable, and the end of the statement that defines it. */

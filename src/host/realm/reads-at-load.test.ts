@@ -7,7 +7,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import { expand } from '../../scenario/expand.ts';
 import { runAsync } from '../async/run-async.ts';
 import { loadScenarioFile } from '../modules/load-files.ts';
-import { madeByNobody } from './load-apart.ts';
+import { makeOutsideProcess } from './load-apart.ts';
 
 const LOCK = `import { defineSystem } from 'fencepost';
 import { told } from 'pack';
@@ -54,8 +54,8 @@ exports.told = bytes.toString() + (fs.fstatSync(file).size > 100);
 ${close};
 `);
   expect(trace.ending).toEqual({ kind: 'complete' });
-  const told = trace.events.filter((event) => event.kind === 'log' && event.topic === 'told');
-  expect(told).toMatchObject([{ text: 'const fstrue' }, { text: 'const fstrue' }]);
+  const logs = trace.events.filter((event) => event.kind === 'log' && event.topic === 'told');
+  expect(logs).toMatchObject([{ text: 'const fstrue' }, { text: 'const fstrue' }]);
 });
 
 test.each(['closeSync(2)', 'close(1, () => {})'])(
@@ -87,15 +87,15 @@ const told = first.slice(0, 8) + readFileSync(import.meta.filename).equals(secon
   const lock = LOCK.replace("import { told } from 'pack';\n", reading);
   const trace = await runWith('', 'index.js', lock);
   expect(trace.ending).toEqual({ kind: 'complete' });
-  const told = trace.events.find((event) => event.kind === 'log' && event.topic === 'told');
-  expect(told).toMatchObject({ text: 'import {true' });
+  const log = trace.events.find((event) => event.kind === 'log' && event.topic === 'told');
+  expect(log).toMatchObject({ text: 'import {true' });
 });
 
 test('code that builds a lock cannot write, even while no globals are virtual', async () => {
   const to = join(mkdtempSync(join(tmpdir(), 'fencepost-built-')), 'written');
   // The globals of earlier runs are restored in a later turn.
   await new Promise((go) => setTimeout(go, 20));
-  expect(() => madeByNobody(() => fs.writeFileSync(to, ''))).toThrow(
+  expect(() => makeOutsideProcess(() => fs.writeFileSync(to, ''))).toThrow(
     /leaves the simulated world: fs\.writeFileSync at /,
   );
   expect(fs.existsSync(to)).toBe(false);

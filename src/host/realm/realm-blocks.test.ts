@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { ambient, type Inhabitant } from '../async/ambient.ts';
+import { ambient, type CurrentProcess } from '../async/ambient.ts';
 import { virtualizeGlobals } from '../async/globals.ts';
-import { Life } from '../async/life.ts';
+import { Incarnation } from '../async/incarnation.ts';
 import { ModuleGraph } from './module-graph.ts';
 import { RealmBlock } from './realm-blocks.ts';
 
@@ -29,7 +29,7 @@ async function graphOf(modules: Readonly<Record<string, string>>): Promise<Modul
 }
 
 /** A process with all that a module may use on load. */
-const somebody: Inhabitant = Object.assign(Object.create(Life.prototype), {
+const process: CurrentProcess = Object.assign(Object.create(Incarnation.prototype), {
   process: { name: 'alice', clock: { wallUs: () => 0, monotonicUs: () => 0 } },
   parts: { scheduler: { nowUs: 0 }, choices: { streamOf: () => 0 } },
   drawn: new Map(),
@@ -47,7 +47,7 @@ async function usedAgain(modules: Readonly<Record<string, string>>): Promise<rea
   const block = new RealmBlock();
   const restore = virtualizeGlobals();
   const load = async (): Promise<readonly unknown[]> => {
-    ambient.current = somebody;
+    ambient.current = process;
     try {
       const loaded = block.take(graph, 'alice/1').load();
       ambient.current = null;

@@ -2,7 +2,7 @@
  * Reuses realms, so that a sweep need not load a driver for each process of each seed. A sweep's
  * result is defined by new realms at each start of a process; a module may be reused if that makes
  * no observable difference (`Realm#renew`). Modules that keep state between runs anyway are
- * detected by running some seeds both ways (`search/sweep/keepers.ts`), and a failing seed is
+ * detected by running some seeds both ways (`search/sweep/stateful-modules.ts`), and a failing seed is
  * always confirmed with new realms (`search/sweep/examiner.ts`).
  *
  * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
@@ -20,15 +20,15 @@ export class RealmBlock {
   private readonly realms: Map<ModuleGraph, Map<string, Realm>> = new Map();
 
   take(graph: ModuleGraph, start: string): Realm {
-    const own = this.realms.get(graph) ?? new Map<string, Realm>();
-    this.realms.set(graph, own);
-    const known = own.get(start);
+    const realms = this.realms.get(graph) ?? new Map<string, Realm>();
+    this.realms.set(graph, realms);
+    const known = realms.get(start);
     if (known !== undefined) {
       known.renew();
       return known;
     }
     const made = new Realm(graph, { isRenewable: true });
-    own.set(start, made);
+    realms.set(start, made);
     return made;
   }
 }
@@ -58,8 +58,8 @@ export function takeFrom(block: RealmBlock, world: World): void {
 export function realmsOf(
   world: World,
   graph: ModuleGraph,
-): (client: { readonly name: string; readonly life: number }) => Realm {
+): (client: { readonly name: string; readonly incarnation: number }) => Realm {
   const block = blocks.get(world);
   if (block === undefined) return () => new Realm(graph);
-  return ({ name, life }) => block.take(graph, `${name}/${life}`);
+  return ({ name, incarnation }) => block.take(graph, `${name}/${incarnation}`);
 }

@@ -4,19 +4,19 @@
  * stay within the realm. One difference: imports of one module that use top-level `await` run one
  * after the other, while Node runs them concurrently. Begin with `Realm`; `module-graph.ts` has the
  * code compiled once for all realms, `rewrite-module.ts` turns an ES module into a function, and
- * `own-instances.ts` uses realms.
+ * `per-process-instances.ts` uses realms.
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { asNobody, type Loading } from '../async/ambient.ts';
+import { type Loading, outsideProcess } from '../async/ambient.ts';
 import { viewOf } from '../async/builtin-views.ts';
 import { type Asking, isTypeScript } from '../modules/resolve-module.ts';
 import {
   type Binding,
   during,
   EsInstance,
-  makeRoom,
   namespaceOf,
+  reserveSlots,
   ScriptModule,
 } from './instances.ts';
 import {
@@ -243,8 +243,8 @@ export class Realm {
     const key = `${instance.unit.url}\n${name}`;
     if (seen.has(key)) return null;
     seen.add(key);
-    const own = instance.bindingOf(name);
-    if (own !== null) return own;
+    const binding = instance.bindingOf(name);
+    if (binding !== null) return binding;
     for (const reexport of instance.unit.rewritten.reexports) {
       const target = this.targetOf(instance.unit, reexport.request);
       if (reexport.as === name) {
@@ -340,7 +340,15 @@ export class Realm {
     const loading = this.loadingOf(unit);
     try {
       during(loading, () =>
-        Reflect.apply(unit.run, exports, [exports, require, module, file, folder, load, makeRoom]),
+        Reflect.apply(unit.run, exports, [
+          exports,
+          require,
+          module,
+          file,
+          folder,
+          load,
+          reserveSlots,
+        ]),
       );
     } catch (error) {
       this.scripts.delete(unit);
@@ -377,9 +385,9 @@ export class Realm {
       const text = String(from);
       return this.requireFor(text.startsWith('file:') ? text : pathToFileURL(text).href);
     };
-    const own = Object.create(nodeModule);
+    const view = Object.create(nodeModule);
     this.moduleView ??= viewOf(
-      Object.assign(own, nodeModule, { createRequire, default: undefined }),
+      Object.assign(view, nodeModule, { createRequire, default: undefined }),
     );
     return this.moduleView;
   }
@@ -430,7 +438,7 @@ function hasNames(exports: unknown): exports is object {
 
 /** Read outside any process, because a process may have added properties to a builtin module. */
 function namesOf(exports: object): readonly string[] {
-  return asNobody(() => {
+  return outsideProcess(() => {
     const names = new Set(Object.keys(exports));
     for (const name in exports) names.add(name);
     return [...names].filter((name) => name !== 'default');

@@ -12,7 +12,7 @@
  *
  *     let a,$fp_;$fp.open({c:()=>c,default:()=>$fp_},[v=>{a=v}]);yield;
  *
- * A class whose prototype the module fills later is passed to `makeRoom` (`instances.ts`) after its
+ * A class whose prototype the module fills later is passed to `reserveSlots` (`instances.ts`) after its
  * declaration, if nothing follows on the line: `};$fproom(Commander);`.
  *
  * An imported name is thus an ordinary variable, and as fast. Functions, which JavaScript hoists,
@@ -161,7 +161,7 @@ class Rewriting {
   private readonly declarations: AnyNode[] = [];
   private isAsync = false;
   /** True if the default export is a function declaration. */
-  private isOwnHoisted = false;
+  private isExportHoisted = false;
 
   constructor(source: string, tools: string, isOnCircle: boolean) {
     this.source = source;
@@ -296,7 +296,7 @@ class Rewriting {
       start + head.length,
       named + spaces(head.slice(line === -1 ? named.length : line)),
     );
-    this.isOwnHoisted = true;
+    this.isExportHoisted = true;
   }
 
   /** Ends a statement with a semicolon; the code after it on its line keeps its column. */
@@ -417,14 +417,14 @@ class Rewriting {
   finished(): RewrittenModule {
     const { tools, requests, imports, reexports, isAsync } = this;
     const star = isAsync ? 'async function*' : 'function*';
-    const own = `${tools}_`;
-    const named = `${tools}.name(${own})`;
+    const argument = `${tools}_`;
+    const named = `${tools}.name(${argument})`;
     const getters = [...this.exported].flatMap(([local, names]) =>
-      names.map((name) => `${JSON.stringify(name)}:()=>${local === own ? named : local}`),
+      names.map((name) => `${JSON.stringify(name)}:()=>${local === argument ? named : local}`),
     );
     const setters = this.locals.map((local) => `v=>{${local}=v}`);
     const open = `${tools}.open({__proto__:null,${getters.join(',')}},[${setters.join(',')}])`;
-    const variables = this.isOwnHoisted ? this.locals : [...this.locals, own];
+    const variables = this.isExportHoisted ? this.locals : [...this.locals, argument];
     const declared = variables.length === 0 ? '' : `let ${variables.join(',')};`;
     const head = `(${star}(${tools},${tools}imp,${tools}room){"use strict";${declared}${open};yield;`;
     return { text: `${head}\n${this.edited()}\n})`, requests, imports, reexports, isAsync };

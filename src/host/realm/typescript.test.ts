@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { framesIn, ownPlaceIn } from '../async/call-site.ts';
+import { framesIn, userPlaceIn } from '../async/call-site.ts';
 import { moduleVersion } from '../modules/module-digest.ts';
 import { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
@@ -111,7 +111,7 @@ test.each(THROWING)('an error names its own line and column: %s', async (marked)
     const error = await errorOf(() => (typeof run === 'function' ? run() : null));
     const [first] = framesIn(error.stack ?? '').filter(({ file }) => file.endsWith(name));
     expect(first?.place).toBe(place);
-    expect(ownPlaceIn(error)).toBe(`${name}:${place}`);
+    expect(userPlaceIn(error)).toBe(`${name}:${place}`);
   }
 });
 
@@ -147,7 +147,7 @@ test('a missing name is reported at its place', async () => {
   const text =
     "enum A { B }\nimport { a, none } from './other.mjs';\nexport const b = [a, none, A];";
   const error = await errorOf(() => load({ 'main.ts': text, 'other.mjs': 'export const a = 1;' }));
-  expect(ownPlaceIn(error)).toBe('main.ts:2:13');
+  expect(userPlaceIn(error)).toBe('main.ts:2:13');
 });
 
 const MAP = '{"version":3,"sources":["a"],"names":[],"mappings":"AACA"}';
@@ -187,7 +187,7 @@ test('decorators are compiled by the compiler of the project, with its settings'
   // The interface is imported for its metadata, and is not a value.
   const error = await errorOf(() => (typeof run === 'function' ? run() : null));
   expect(error.message).toBe('undefined');
-  expect(ownPlaceIn(error)).toMatch(/^main\.ts:2:/);
+  expect(userPlaceIn(error)).toMatch(/^main\.ts:2:/);
   const { made: bySwc } = await load(project('@swc/core', { options: LEGACY }));
   expect(bySwc).toMatchObject({ transform: { legacyDecorator: true, decoratorMetadata: true } });
   const target = { target: 'ES2021' };

@@ -31,7 +31,7 @@ async function happen(
 }
 
 /** Returns the value that a program returns. */
-async function told(
+async function traceEventsOf(
   program: (redis: RedisClient) => Promise<unknown>,
   setup?: Setup,
 ): Promise<unknown> {
@@ -47,7 +47,7 @@ const before = (operation: string) => ({ kind: 'before', point: `alice/1/${opera
 
 describe('a command', () => {
   test('resolves to a string, a number, null or a list', async () => {
-    const values = await told(async (redis) => [
+    const values = await traceEventsOf(async (redis) => [
       await redis.set('a', 'v', 'PX', 30_000, 'NX'),
       await redis.set('a', 'w', 'NX'),
       await redis.get('a'),
@@ -63,7 +63,7 @@ describe('a command', () => {
   });
 
   test('takes its arguments in lists, as numbers and as bytes', async () => {
-    const values = await told(async (redis) => [
+    const values = await traceEventsOf(async (redis) => [
       await redis.set(['a', 7]),
       await redis.eval(['return {KEYS[1], ARGV[1]}', 1, ['a', new Uint8Array([0xc3, 0xbc])]]),
     ]);
@@ -92,7 +92,9 @@ describe('a command', () => {
   });
 
   test('rejects with the error that the node replied', async () => {
-    const error = await told((redis) => redis.incrby('a', 'x').catch((caught: unknown) => caught));
+    const error = await traceEventsOf((redis) =>
+      redis.incrby('a', 'x').catch((caught: unknown) => caught),
+    );
     expect(error).toBeInstanceOf(Error);
     expect(String(error)).toBe('ReplyError: ERR value is not an integer or out of range');
   });
@@ -120,7 +122,7 @@ describe('if no reply arrives', () => {
 
   test('no error listener is needed', async () => {
     const program = (redis: RedisClient): Promise<unknown> => redis.get('a').catch(messageOf);
-    expect(await told(program, { faults: [crash] })).toBe('Connection is closed.');
+    expect(await traceEventsOf(program, { faults: [crash] })).toBe('Connection is closed.');
   });
 
   test('in time, the command times out, and may still be executed later', async () => {
@@ -131,7 +133,7 @@ describe('if no reply arrives', () => {
       clocks: 'run',
       when: before('incr'),
     };
-    const values = await told(
+    const values = await traceEventsOf(
       async (redis) => {
         const first = await redis.incr('a').catch(messageOf);
         await wait(150);
@@ -145,11 +147,14 @@ describe('if no reply arrives', () => {
   test('the command is sent again if requested, and may be executed twice', async () => {
     const reply = { kind: 'message', message: 'alice/1/incr/1/reply' } as const;
     const drop: Fault = { kind: 'drop', which: reply };
-    const values = await told(async (redis) => [await redis.incr('a'), await redis.get('a')], {
-      faults: [drop],
-      commandTimeout: 30,
-      tries: 2,
-    });
+    const values = await traceEventsOf(
+      async (redis) => [await redis.incr('a'), await redis.get('a')],
+      {
+        faults: [drop],
+        commandTimeout: 30,
+        tries: 2,
+      },
+    );
     expect(values).toEqual([2, '2']);
   });
 });
@@ -167,7 +172,7 @@ describe('a client', () => {
     });
     const closed = 'Connection is closed.';
     expect(seen).toEqual(['connect', 'ready', 'close', 'end', 'OK', 'end', null, closed]);
-    const broken = await told((redis) => {
+    const broken = await traceEventsOf((redis) => {
       const pending = redis.get('a').catch(messageOf);
       redis.disconnect();
       return pending;

@@ -134,24 +134,24 @@ interface Setting {
   readonly limits: Pick<RedisClientOptions, 'commandTimeout' | 'tries'>;
 }
 
-type Tell = (event: string, ...given: readonly unknown[]) => void;
+type EmitEvent = (event: string, ...given: readonly unknown[]) => void;
 
 /** A process counts its time in microseconds and reads it in milliseconds. */
 const ROUNDING_MS = 0.0005;
 
 class Connection {
   private readonly setting: Setting;
-  private readonly tell: Tell;
+  private readonly emit: EmitEvent;
   /** The reject functions of pending commands. */
   private readonly pending: Set<(error: Error) => void> = new Set();
   isOpen = true;
 
-  constructor(setting: Setting, tell: Tell) {
+  constructor(setting: Setting, emit: EmitEvent) {
     this.setting = setting;
-    this.tell = tell;
+    this.emit = emit;
     queueMicrotask(() => {
-      tell('connect');
-      tell('ready');
+      emit('connect');
+      emit('ready');
     });
   }
 
@@ -184,7 +184,7 @@ class Connection {
     const isLate = performance.now() - sentMs >= commandTimeout - ROUNDING_MS;
     if (kind === 'unknown' && isLate) return new Error('Command timed out');
     const error = closed();
-    this.tell('error', error);
+    this.emit('error', error);
     return error;
   }
 
@@ -193,8 +193,8 @@ class Connection {
     if (!this.isOpen) return;
     this.isOpen = false;
     queueMicrotask(() => {
-      this.tell('close');
-      this.tell('end');
+      this.emit('close');
+      this.emit('end');
     });
   }
 

@@ -134,7 +134,7 @@ export function callFromScript(command: RedisCommand, at: Setting): RedisReply {
 }
 
 function carryOut(command: RedisCommand, { row, given }: Found, at: Setting): RedisReply {
-  return at.memory.book.carryOut(command, keysOf(at), () => row[2](given, at));
+  return at.memory.recorder.carryOut(command, keysOf(at), () => row[2](given, at));
 }
 
 /** Scripts get less detailed errors. */

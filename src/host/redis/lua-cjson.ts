@@ -141,8 +141,8 @@ function tokensOf(text: string): () => Token {
   let end = 0;
   return () => {
     TOKEN.lastIndex = end;
-    const [whole = '', token = '', inside = '', quote] = TOKEN.exec(text) ?? [];
-    end += whole.length;
+    const [matched = '', token = '', inside = '', quote] = TOKEN.exec(text) ?? [];
+    end += matched.length;
     const at = end - token.length;
     if (token === '') return [end < text.length ? 'invalid token' : 'T_END', '', at];
     if (token === '-' || token === '+') return ['invalid number', '', at];

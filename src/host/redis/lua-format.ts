@@ -58,9 +58,9 @@ function formatted(
     const code = Math.abs(value) < 2 ** 31 ? value & 0xff : 0;
     return padded(form, String.fromCharCode(code)).replace(/\0[\s\S]*/, '');
   }
-  const isWhole = 'diuxXo'.includes(letter);
-  const isPadded = isWhole ? digits === null : Number.isFinite(value);
-  return placed(isWhole ? integer(value, form) : fraction(value, form), form, isPadded);
+  const isInteger = 'diuxXo'.includes(letter);
+  const isPadded = isInteger ? digits === null : Number.isFinite(value);
+  return placed(isInteger ? integer(value, form) : fraction(value, form), form, isPadded);
 }
 
 /** Maximum number of flags that `string.format` accepts: the five flags, once each. */
@@ -113,9 +113,9 @@ function scientific(value: number, precision: number): string {
 function fixed(value: number, precision: number): string {
   if (value >= 1e21) return `${BigInt(value)}.${'0'.repeat(precision)}`.replace(/\.$/, '');
   const exact = value.toFixed(100);
-  const cut = exact.indexOf('.') + 1 + precision;
-  const isTie = /^50*$/.test(exact.slice(cut));
-  const kept = exact.slice(0, cut).replace(/\.$/, '');
+  const end = exact.indexOf('.') + 1 + precision;
+  const isTie = /^50*$/.test(exact.slice(end));
+  const kept = exact.slice(0, end).replace(/\.$/, '');
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
@@ -127,8 +127,8 @@ function integer(
   const isSigned = letter === 'd' || letter === 'i';
   const isInRange = value >= -(2 ** 63) && value < (isSigned ? 2 ** 63 : 2 ** 64);
   const beyond = !isSigned && value > 0 ? 0n : LEAST;
-  const whole = isInRange ? BigInt(Math.trunc(value)) : beyond;
-  const shown = isSigned ? whole : BigInt.asUintN(64, whole);
+  const integer = isInRange ? BigInt(Math.trunc(value)) : beyond;
+  const shown = isSigned ? integer : BigInt.asUintN(64, integer);
   const magnitude = shown < 0n ? -shown : shown;
   const base = letter === 'o' ? 8 : letter === 'x' || letter === 'X' ? 16 : 10;
   const text = magnitude === 0n && digits === 0 ? '' : magnitude.toString(base);

@@ -66,7 +66,7 @@ export function libraryFunctions(
 ): readonly (readonly [string, LuaFunction])[] {
   return [
     ...plain,
-    ...WHOLE.map(([library, name, isInt, ...places]): [string, LuaFunction] => [
+    ...INTEGER_ARGUMENTS.map(([library, name, isInt, ...places]): [string, LuaFunction] => [
       name,
       withWholeNumbers(originalOf(state, library, name), places, isInt),
     ]),
@@ -335,7 +335,12 @@ function withWholeNumbers(
 const MOST_INT = 1e9;
 
 /** Arguments of `string`, `table` and global functions that are integers. */
-const WHOLE: readonly (readonly [library: string, name: string, isInt: boolean, ...number[]])[] = [
+const INTEGER_ARGUMENTS: readonly (readonly [
+  library: string,
+  name: string,
+  isInt: boolean,
+  ...number[],
+])[] = [
   ['string', 'sub', false, 2, 3],
   ['string', 'byte', false, 2, 3],
   ['table', 'concat', true, 3, 4],

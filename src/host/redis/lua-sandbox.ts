@@ -329,6 +329,6 @@ function toHex(state: LuaState): number {
   const bits = bitsAt(state, 1);
   const digits = lua.lua_gettop(state) > 1 ? bitsAt(state, 2) : 8;
   const text = (bits >>> 0).toString(16).padStart(8, '0');
-  const cut = text.slice(8 - Math.min(8, Math.abs(digits)));
-  return pushText(state, digits < 0 ? cut.toUpperCase() : cut);
+  const hex = text.slice(8 - Math.min(8, Math.abs(digits)));
+  return pushText(state, digits < 0 ? hex.toUpperCase() : hex);
 }

@@ -267,9 +267,9 @@ export function formatNumber(value: number, digits: number, keepsZeros = false):
 /** Returns a number in JavaScript's exponential form. Rounds ties to even, as C does. */
 export function rounded(value: number, digits: number): string {
   const [mantissa = '', power = ''] = value.toExponential(100).split('e');
-  const cut = digits + (value < 0 ? 2 : 1);
-  const kept = mantissa.slice(0, cut).replace(/\.$/, '');
-  const isTie = /^50*$/.test(mantissa.slice(cut).replace('.', ''));
+  const end = digits + (value < 0 ? 2 : 1);
+  const kept = mantissa.slice(0, end).replace(/\.$/, '');
+  const isTie = /^50*$/.test(mantissa.slice(end).replace('.', ''));
   return isTie && /[02468]$/.test(kept) ? `${kept}e${power}` : value.toExponential(digits - 1);
 }
 

@@ -108,12 +108,12 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
  */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
   const words = new Set(options.map((word) => word.toUpperCase()));
-  const tellsFormer = words.has('GET');
+  const returnsFormer = words.has('GET');
   if (words.has('NX')) {
-    return { verb: 'acquire', lock, isDone: tellsFormer ? isRedisNil : isRedisStatus };
+    return { verb: 'acquire', lock, isDone: returnsFormer ? isRedisNil : isRedisStatus };
   }
   if (words.has('XX')) {
-    const isDone = tellsFormer ? (reply: RedisReply) => !isRedisNil(reply) : isRedisStatus;
+    const isDone = returnsFormer ? (reply: RedisReply) => !isRedisNil(reply) : isRedisStatus;
     return { verb: 'renew', lock, isDone };
   }
   return null;

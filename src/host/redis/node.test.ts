@@ -312,14 +312,14 @@ describe('a transaction', () => {
 describe('a message on a subscribed channel', () => {
   /** Waits for messages to a connection. */
   function awaits(bench: Bench, session: string): readonly RedisReply[] {
-    const told: RedisReply[] = [];
+    const replies: RedisReply[] = [];
     const turn: Pick<Turn<RedisReply>, 'wallUs' | 'answer'> = {
       wallUs: 0,
-      answer: (reply) => told.push(plainReply(reply)),
+      answer: (reply) => replies.push(plainReply(reply)),
     };
     const reply = bench.node.await({ session, awaits: 'push' }, turn);
-    if (reply !== LATER) told.push(plainReply(reply));
-    return told;
+    if (reply !== LATER) replies.push(plainReply(reply));
+    return replies;
   }
 
   test('is delivered when its connection waits: all earlier ones, then one by one', () => {
@@ -334,10 +334,10 @@ describe('a message on a subscribed channel', () => {
         ['message', 'y', '2'],
       ],
     ]);
-    const told = awaits(bench, 'c');
-    expect(told).toEqual([]);
+    const received = awaits(bench, 'c');
+    expect(received).toEqual([]);
     bench.do('PUBLISH y 4');
-    expect(told).toEqual([[['message', 'y', '4']]]);
+    expect(received).toEqual([[['message', 'y', '4']]]);
   });
 
   test('has no receiver after a restart of the node', () => {

@@ -11,7 +11,7 @@ import { assert } from '../../core/kernel/assert.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import { globOf } from './commands/keys.ts';
 import { callCommand, callFromScript } from './commands.ts';
-import { type Actor, KeyBook } from './key-book.ts';
+import { type Actor, KeyRecorder } from './key-recorder.ts';
 import type {
   PushRequest,
   RedisCommand,
@@ -73,7 +73,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     this.isDurable = persistence === 'always';
     this.scripts = new Scripts(mostScriptSteps);
     const push = (session: string, message: RedisPush): void => this.outbox.send(session, message);
-    this.memory = new NodeMemory(push, new KeyBook(lockKeys?.map(globOf) ?? null));
+    this.memory = new NodeMemory(push, new KeyRecorder(lockKeys?.map(globOf) ?? null));
   }
 
   /** Executes a command. Commands without a session share one session per program. */
@@ -101,7 +101,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
       fromScript: callFromScript,
       noteUnsimulated: (what) => turn.noteUnsimulated?.(what),
     };
-    memory.book.begin(isActor(turn) ? turn : null);
+    memory.recorder.begin(isActor(turn) ? turn : null);
     const reply = callCommand(command, at);
     this.endPushes(id);
     return reply;
@@ -146,7 +146,9 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   private reconcile(boot: Boot): void {
     const { memory } = this;
     const nowMs = msOf(boot.wallUs);
-    memory.book.reconcile(boot, ({ database, key }) => memory.database(database).get(key, nowMs));
+    memory.recorder.reconcile(boot, ({ database, key }) =>
+      memory.database(database).get(key, nowMs),
+    );
   }
 
   /** Scripts are not sent to replicas, since Redis 7. */
@@ -160,7 +162,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
 
   /** Evicts a key from each database that has it. */
   evict(key: string, boot: Pick<Boot, 'wallUs'> & Partial<Boot>): boolean {
-    this.memory.book.begin(null);
+    this.memory.recorder.begin(null);
     let isThere = false;
     for (const database of this.memory.used) {
       if (database.delete(bytesOf(key), msOf(boot.wallUs))) isThere = true;

@@ -174,10 +174,10 @@ export class RealConnection {
       const read = readReply(this.received, 0);
       if (read === null) return;
       this.received = this.received.slice(read.end);
-      const whole = { reply: read.reply, bytes: read.bytes };
-      const told = this.waiting.shift();
-      if (told === undefined) this.unread.push(whole);
-      else told(whole);
+      const reply = { reply: read.reply, bytes: read.bytes };
+      const waiter = this.waiting.shift();
+      if (waiter === undefined) this.unread.push(reply);
+      else waiter(reply);
     }
   }
 }

@@ -82,8 +82,8 @@ export const withRedlock: Catalogue = extend(
 
 /** Returns a catalogue with the lock `own`, which runs `take` in each section. */
 export function withTake(take: Take, options?: RedisNodeOptions): Catalogue {
-  const own = { about: 'a test', servers: NODES, buildAsync: onNodes(take, options) };
-  return extend(builtIn, defineSystem({ locks: { own } }));
+  const definition = { about: 'a test', servers: NODES, buildAsync: onNodes(take, options) };
+  return extend(builtIn, defineSystem({ locks: { own: definition } }));
 }
 
 const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };

@@ -189,10 +189,10 @@ describe('a quorum of nodes', () => {
 });
 
 test('redlock gets the errors of ioredis for a node that does not answer', async () => {
-  const told: string[] = [];
+  const events: string[] = [];
   const listens = (section: AsyncSection, nodes: Parameters<Take>[1]): Promise<void> => {
     const redlock = new FifthRedlock(nodes, { retryCount: 0 });
-    redlock.on('error', ({ message }) => told.push(message));
+    redlock.on('error', ({ message }) => events.push(message));
     return redlock.acquire(['db'], 1000).then(() => section.mark('has'));
   };
   const when = { kind: 'at', atUs: 0 } as const;
@@ -202,5 +202,5 @@ test('redlock gets the errors of ioredis for a node that does not answer', async
   ];
   const { log } = await happen({ alice: listens }, { faults });
   expect(log).toEqual([]);
-  expect(told.slice(0, 2)).toEqual(['Connection is closed.', 'Command timed out']);
+  expect(events.slice(0, 2)).toEqual(['Connection is closed.', 'Command timed out']);
 });

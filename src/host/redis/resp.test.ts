@@ -33,7 +33,7 @@ const commands = fc.array(fc.array(word, { minLength: 1, maxLength: 4 }), { maxL
 test('commands are decoded however their bytes are split', () => {
   const law = fc.property(commands, fc.array(fc.nat(80)), (sent, cuts) => {
     const bytes = sent.map((one) => encodeReply(one, 2)).join('');
-    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
+    const places = [0, ...cuts.map((place) => place % (bytes.length + 1)), bytes.length];
     places.sort((one, other) => one - other);
     const decoder = new CommandDecoder();
     const found = places.flatMap((place, at) => decoder.push(bytes.slice(places[at - 1], place)));

@@ -48,7 +48,7 @@ export class Scripts implements ScriptRunner {
     const inside = settingWith(at, { session, isReadOnly });
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
     const { noteUnsimulated } = at;
-    return at.memory.book.during({ text, keys }, keysOf(at), () =>
+    return at.memory.recorder.during({ text, keys }, keysOf(at), () =>
       runScript({ text, sha, keys, args, mostSteps, chance, call, noteUnsimulated }),
     );
   }
@@ -78,14 +78,14 @@ export class Scripts implements ScriptRunner {
   }
 }
 
-function settingWith(at: Setting, own: Pick<Setting, 'session' | 'isReadOnly'>): Setting {
+function settingWith(at: Setting, override: Pick<Setting, 'session' | 'isReadOnly'>): Setting {
   return {
     memory: at.memory,
-    session: own.session,
+    session: override.session,
     scripts: at.scripts,
     nowUs: at.nowUs,
     nowMs: at.nowMs,
-    isReadOnly: own.isReadOnly,
+    isReadOnly: override.isReadOnly,
     carryOut: at.carryOut,
     fromScript: at.fromScript,
     noteUnsimulated: at.noteUnsimulated,

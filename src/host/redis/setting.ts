@@ -3,7 +3,7 @@
  * defines the rows of the tables in `commands.ts`.
  */
 
-import type { KeyBook, Keys, KeyWrite } from './key-book.ts';
+import type { KeyRecorder, Keys, KeyWrite } from './key-recorder.ts';
 import { type KeyEntry, Keyspace } from './keyspace.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
@@ -127,11 +127,11 @@ export class NodeMemory {
   /** Sends a message to a subscribed connection. */
   readonly push: (session: string, message: RedisPush) => void;
   /** Records the holders of keys and reports them to the observer. */
-  readonly book: KeyBook;
+  readonly recorder: KeyRecorder;
 
-  constructor(push: (session: string, message: RedisPush) => void, book: KeyBook) {
+  constructor(push: (session: string, message: RedisPush) => void, recorder: KeyRecorder) {
     this.push = push;
-    this.book = book;
+    this.recorder = recorder;
   }
 
   database(index: number): Database {
@@ -144,7 +144,7 @@ export class NodeMemory {
 
   private touch(write: KeyWrite): void {
     const { database, key } = write;
-    this.book.note(write);
+    this.recorder.note(write);
     for (const session of this.sessions.values()) {
       if (session.watched.has(`${database}:${key}`)) session.isDirty = true;
     }

@@ -58,8 +58,8 @@ function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number):
   // An unanswered acquire may have been granted after everything else.
   let last = forever;
   for (let place = answered; place < sections.length; place++) {
-    const { token: own = null, invoke = forever } = sections[place] ?? {};
-    if (own === null || own > token) last = Math.min(last, invoke);
+    const { token: tokenOf = null, invoke = forever } = sections[place] ?? {};
+    if (tokenOf === null || tokenOf > token) last = Math.min(last, invoke);
   }
   const tail = mayFollow(crashed, token);
   return passDenied(Math.min(last, tail?.invoke ?? forever));

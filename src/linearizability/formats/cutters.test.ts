@@ -1,11 +1,11 @@
 /** Tests how maps and lines are cut out of a text that arrives in pieces. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CutMap, type Line, LineCutter, MapCutter } from './cutters.ts';
+import { type Line, LineCutter, MapCutter, type SplitMap } from './cutters.ts';
 import type { Malformed } from './record.ts';
 
-function cut(pieces: readonly string[], syntax: 'edn' | 'json'): (CutMap | Malformed)[] {
-  const found: (CutMap | Malformed)[] = [];
+function split(pieces: readonly string[], syntax: 'edn' | 'json'): (SplitMap | Malformed)[] {
+  const found: (SplitMap | Malformed)[] = [];
   const cutter = new MapCutter(syntax, (map) => {
     found.push(map);
     return null;
@@ -29,7 +29,7 @@ describe('maps', () => {
   ];
 
   test('are cut out of an EDN list, each with its position', () => {
-    expect(cut([edn], 'edn')).toEqual(maps);
+    expect(split([edn], 'edn')).toEqual(maps);
   });
 
   test('are the same for any division into pieces', () => {
@@ -38,15 +38,15 @@ describe('maps', () => {
       fc.property(ends, (places) => {
         const sorted = [0, ...places.sort((left, right) => left - right), edn.length];
         const pieces = sorted.slice(1).map((end, at) => edn.slice(sorted[at], end));
-        expect(cut(pieces, 'edn')).toEqual(maps);
+        expect(split(pieces, 'edn')).toEqual(maps);
       }),
     );
   });
 
   test('may follow each other without a list, or with commas in a JSON list', () => {
-    expect(cut(['{"a":1}\n{"b":2}'], 'json').map((map) => map.line)).toEqual([1, 2]);
-    expect(cut(['[{"a":1}, {"b":"]"}]'], 'json').map((map) => map.column)).toEqual([2, 11]);
-    expect(cut(['[]'], 'json')).toEqual([]);
+    expect(split(['{"a":1}\n{"b":2}'], 'json').map((map) => map.line)).toEqual([1, 2]);
+    expect(split(['[{"a":1}, {"b":"]"}]'], 'json').map((map) => map.column)).toEqual([2, 11]);
+    expect(split(['[]'], 'json')).toEqual([]);
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe('maps', () => {
     ['json', '[{},]', 1, 5, 'after the comma'],
     ['json', '{} ; no comment', 1, 4, 'expected a map'],
   ] as const)('in %s: %s is refused at its position', (syntax, text, line, column, what) => {
-    const last = cut([text], syntax).at(-1);
+    const last = split([text], syntax).at(-1);
     expect(last).toMatchObject({ line, column, what: expect.stringContaining(what) });
   });
 
@@ -88,15 +88,17 @@ describe('maps', () => {
     ['json', '{;} {\\}', ['{;}', '{\\}']],
     ['edn', `{${'['.repeat(99)}${']'.repeat(99)}}`, [`{${'['.repeat(99)}${']'.repeat(99)}}`]],
   ] as const)('in %s: of %s each map is cut out', (syntax, text, found) => {
-    expect(cut([text], syntax).map((map) => ('text' in map ? map.text : map.what))).toEqual(found);
+    expect(split([text], syntax).map((map) => ('text' in map ? map.text : map.what))).toEqual(
+      found,
+    );
   });
 
   test('may have a million characters', () => {
     const long = `{${' '.repeat(999_998)}`;
-    const [whole] = cut([long, '}'], 'json');
-    expect(whole && 'text' in whole && whole.text === `${long}}`).toBe(true);
+    const [first] = split([long, '}'], 'json');
+    expect(first && 'text' in first && first.text === `${long}}`).toBe(true);
     const what = 'a map of more than 1000000 characters';
-    expect(cut(['{}\n', `${long}  `, '}'], 'json')[1]).toEqual({ line: 2, column: 1, what });
+    expect(split(['{}\n', `${long}  `, '}'], 'json')[1]).toEqual({ line: 2, column: 1, what });
   });
 });
 

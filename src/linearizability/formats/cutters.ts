@@ -35,7 +35,7 @@ export class LineCutter {
     for (;;) {
       const end = piece.indexOf('\n', start);
       if (end < 0) break;
-      const problem = this.cut(this.rest + piece.slice(start, end), true);
+      const problem = this.fail(this.rest + piece.slice(start, end), true);
       if (problem !== null) return problem;
       this.rest = '';
       start = end + 1;
@@ -47,11 +47,11 @@ export class LineCutter {
   }
 
   end(): Malformed | null {
-    return this.rest === '' ? null : this.cut(this.rest, false);
+    return this.rest === '' ? null : this.fail(this.rest, false);
   }
 
   /** Skips blank lines. */
-  private cut(text: string, isClosed: boolean): Malformed | null {
+  private fail(text: string, isClosed: boolean): Malformed | null {
     this.line += 1;
     const trimmed = text.trim();
     if (trimmed === '') return null;
@@ -60,7 +60,7 @@ export class LineCutter {
   }
 }
 
-export interface CutMap extends FilePlace {
+export interface SplitMap extends FilePlace {
   /** From `{` to `}`. Only its brackets have been checked. */
   readonly text: string;
 }
@@ -90,7 +90,7 @@ function modeAfter(mode: Mode, character: string): Mode {
 
 export class MapCutter {
   private readonly syntax: Syntax;
-  private readonly take: (map: CutMap) => Malformed | null;
+  private readonly take: (map: SplitMap) => Malformed | null;
   private mode: Mode = 'code';
   /** The closers of the open brackets, except the list around all maps. */
   private readonly closers: string[] = [];
@@ -112,7 +112,7 @@ export class MapCutter {
   private lineStart = 0;
   private base = 0;
 
-  constructor(syntax: Syntax, take: (map: CutMap) => Malformed | null) {
+  constructor(syntax: Syntax, take: (map: SplitMap) => Malformed | null) {
     this.syntax = syntax;
     this.take = take;
   }
@@ -284,7 +284,7 @@ const READERS: { readonly [Each in Syntax]: (text: string) => FieldsRead } = {
 };
 
 /** Cuts a text into maps and reads their fields. */
-export function cutFields(syntax: Syntax, take: TakeFields): MapCutter {
+export function splitFields(syntax: Syntax, take: TakeFields): MapCutter {
   return new MapCutter(syntax, (map) => {
     const read = READERS[syntax](map.text);
     if (read.kind === 'fields') return take(read.fields, map);
@@ -293,7 +293,7 @@ export function cutFields(syntax: Syntax, take: TakeFields): MapCutter {
 }
 
 /** Returns the place of an offset in the text of a map. */
-function placeInMap(map: CutMap, offset: number): FilePlace {
+function placeInMap(map: SplitMap, offset: number): FilePlace {
   const before = map.text.slice(0, offset).split('\n');
   const last = before.at(-1) ?? '';
   if (before.length === 1) return { line: map.line, column: map.column + last.length };

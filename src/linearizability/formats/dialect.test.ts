@@ -25,8 +25,8 @@ describe('the object of an operation', () => {
   const about = (asked: Fields, answered: Fields, rest: object, name = 'write'): unknown => {
     const said = readSaid(name, operation(asked, answered), { ...dialect, ...rest }, pairs);
     if (typeof said === 'string') return said;
-    const { operation: _, name: __, isNo: ___, ...told } = said;
-    return told;
+    const { operation: _, name: __, isNo: ___, ...fields } = said;
+    return fields;
   };
   const pairs = { readsPairs: true };
   const plain = { key: '', isFromPair: false, isValueIgnored: false };
@@ -51,9 +51,9 @@ describe('the object of an operation', () => {
     [{ value: ['x', 1, 2] }, {}, { asked: ['x', 1, 2] }],
     [{ value: ['x'] }, {}, { asked: ['x'] }],
   ];
-  test.each(rows)('of %j and %j is %j', (asked, answered, told) => {
+  test.each(rows)('of %j and %j is %j', (asked, answered, expectedVerdict) => {
     const none = { asked: undefined, answered: undefined };
-    expect(about(asked, answered, {})).toEqual({ ...plain, ...none, ...told });
+    expect(about(asked, answered, {})).toEqual({ ...plain, ...none, ...expectedVerdict });
   });
   test('is not the first element of a pair that is the value of a cas', () => {
     expect(about({ value: [1, 2] }, {}, {}, 'cas')).toMatchObject({ key: '', asked: [1, 2] });
@@ -74,16 +74,16 @@ describe('the object of an operation', () => {
     [{ value: null }, { asked: null }],
     [{}, { asked: undefined }],
   ];
-  test.each(named)('of %j is %j if values may name objects', (asked, told) => {
-    const expected = { ...plain, answered: undefined, ...told };
+  test.each(named)('of %j is %j if values may name objects', (asked, modelName) => {
+    const expected = { ...plain, answered: undefined, ...modelName };
     expect(about(asked, {}, { isNamedByValue: true })).toEqual(expected);
   });
 });
 
 describe('an ok is negative', () => {
   const answers: Answers = { yes: ['granted'], no: ['denied'], mayBeValue: true };
-  const isNo = (answered: Fields, told: Answers = answers, asked: Fields = {}): unknown => {
-    const known = { ...dialect, answers: new Map([['write', told]]) };
+  const isNo = (answered: Fields, answersIn: Answers = answers, asked: Fields = {}): unknown => {
+    const known = { ...dialect, answers: new Map([['write', answersIn]]) };
     const said = readSaid('write', operation(asked, answered), known, { readsPairs: false });
     return typeof said === 'string' ? said : said.isNo;
   };

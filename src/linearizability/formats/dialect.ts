@@ -182,8 +182,8 @@ function saysNo(
   const isOk = answered['ok'] ?? null;
   if (isOk !== null) said.push(read(isOk, 'ok', answers));
   const value = named.answered ?? null;
-  const isTold = answers.mayBeValue === true && ednText(named.asked ?? null) !== ednText(value);
-  if (isTold) {
+  const isValue = answers.mayBeValue === true && ednText(named.asked ?? null) !== ednText(value);
+  if (isValue) {
     const words = [...answers.yes, ...answers.no, ...ALWAYS_YES];
     const isAnswer =
       typeof value === 'string' ? words.includes(wordOf(value)) : typeof value === 'boolean';

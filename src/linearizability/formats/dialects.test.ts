@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
-import { tellModel } from './dialects.ts';
+import { detectModel } from './dialects.ts';
 import { readHistory } from './formats.ts';
 import type { RecordedOperation } from './record.ts';
 
@@ -31,7 +31,7 @@ function meaning(model: string, asked: Fields, answer: Answer): unknown {
 
 const x = { key: 'x' };
 const db = { lock: 'db', owner: 'c' };
-const WHOLE = 'a whole number below 2^53';
+const INTEGER_ARGUMENTS = 'a whole number below 2^53';
 
 const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, means: Json])[] = [
   ['register', { f: 'r', ...x }, { value: 4 }, { name: 'read', key: 'x', value: 4 }],
@@ -85,7 +85,7 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     'none',
     { name: 'read', key: '', value: 'unknown', version: null },
   ],
-  ['versioned-register', { f: 'read' }, { value: 4 }, `expected a version, ${WHOLE}`],
+  ['versioned-register', { f: 'read' }, { value: 4 }, `expected a version, ${INTEGER_ARGUMENTS}`],
   ['versioned-register', { f: 'read' }, {}, 'expected a value: what was read'],
   [
     'versioned-register',
@@ -109,7 +109,7 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     'versioned-register',
     { f: 'write', value: 4, expected: 1.5 },
     { version: 2 },
-    `expected a version in "expected", ${WHOLE}`,
+    `expected a version in "expected", ${INTEGER_ARGUMENTS}`,
   ],
   [
     'fenced-register',
@@ -147,8 +147,13 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     { answer: 'refused' },
     { name: 'open', resource: '', token: 3, answer: 'refused' },
   ],
-  ['fenced-register', { f: 'write', value: 4, token: '3' }, {}, `expected a token, ${WHOLE}`],
-  ['fenced-register', { f: 'write', value: 4 }, {}, `expected a token, ${WHOLE}`],
+  [
+    'fenced-register',
+    { f: 'write', value: 4, token: '3' },
+    {},
+    `expected a token, ${INTEGER_ARGUMENTS}`,
+  ],
+  ['fenced-register', { f: 'write', value: 4 }, {}, `expected a token, ${INTEGER_ARGUMENTS}`],
   ['fenced-register', { f: 'write', token: 4 }, {}, 'expected a value: what is written'],
   ['kv', { f: 'get', ...x }, { value: 4 }, { name: 'get', key: 'x', value: '4' }],
   ['kv', { f: 'get', ...x }, { value: null }, { name: 'get', key: 'x', value: null }],
@@ -205,8 +210,13 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     { ok: false },
     { name: 'acquire', ...db, answer: 'denied', token: null },
   ],
-  ['fenced-mutex', { f: 'acquire', key: 'db' }, {}, `expected a token, ${WHOLE}`],
-  ['fenced-mutex', { f: 'acquire', key: 'db' }, { token: 1.5 }, `expected a token, ${WHOLE}`],
+  ['fenced-mutex', { f: 'acquire', key: 'db' }, {}, `expected a token, ${INTEGER_ARGUMENTS}`],
+  [
+    'fenced-mutex',
+    { f: 'acquire', key: 'db' },
+    { token: 1.5 },
+    `expected a token, ${INTEGER_ARGUMENTS}`,
+  ],
   ['fenced-mutex', { f: 'release', key: 'db' }, {}, { name: 'release', ...db, answer: 'released' }],
   [
     'semaphore',
@@ -354,7 +364,7 @@ describe('the initial state', () => {
 });
 
 describe('the inferred model', () => {
-  function told(...records: readonly (readonly [asked: Fields, answered: Fields])[]): unknown {
+  function modelOf(...records: readonly (readonly [asked: Fields, answered: Fields])[]): unknown {
     const text = lines(
       ...records.flatMap(([asked, answered], process) => [
         { process, type: 'invoke', ...asked },
@@ -397,11 +407,11 @@ describe('the inferred model', () => {
     ['fenced-mutex', [[{ f: 'acquire', key: 'db' }, { token: 1 }]]],
     ['lease', [acquire, [{ f: 'renew', key: 'db' }, {}]]],
   ] as const)('is %s', (model, records) => {
-    expect(told(...records)).toBe(model);
+    expect(modelOf(...records)).toBe(model);
   });
 
   test('is none if each model knows only some of the operations', () => {
-    expect(told(write, acquire)).toBe(
+    expect(modelOf(write, acquire)).toBe(
       'no model knows all of write, acquire; name one with --model',
     );
   });
@@ -419,6 +429,6 @@ test('no model is inferred from an empty log or from unknown operations', () => 
   const said = (...words: readonly string[]): readonly RecordedOperation[] =>
     words.map((f) => ({ process: 'c', f, asked: {}, answered: {}, ...ends }));
   expect(
-    [[], ['dance'], ['read', 'dance'], ['read', 'write']].map((f) => tellModel(said(...f))),
+    [[], ['dance'], ['read', 'dance'], ['read', 'write']].map((f) => detectModel(said(...f))),
   ).toEqual([null, null, null, 'register']);
 });

@@ -138,7 +138,7 @@ export const dialects: ReadonlyMap<string, Dialect> = new Map([
 const CANDIDATES = 'register cas-register kv counter mutex lease fenced-register'.split(' ');
 
 /** Returns the model that the first operations of a log suggest, or null if there is none. */
-export function tellModel(operations: readonly RecordedOperation[]): string | null {
+export function detectModel(operations: readonly RecordedOperation[]): string | null {
   const said = new Set(operations.map(({ f }) => f));
   const name = CANDIDATES.find((candidate) => {
     const known = dialects.get(candidate)?.words;
@@ -216,8 +216,8 @@ function versionedOf(said: Said): NamedFields | string {
   const plain = readOrWrite(said);
   if (typeof plain === 'string') return plain;
   const version = operation.answered['version'];
-  const isTold = Number.isSafeInteger(version);
-  if (operation.outcome === 'ok' && !isTold && !said.isNo) {
+  const hasVersion = Number.isSafeInteger(version);
+  if (operation.outcome === 'ok' && !hasVersion && !said.isNo) {
     return 'expected a version, a whole number below 2^53';
   }
   const isUnseen = name === 'read' && operation.outcome !== 'ok';

@@ -35,7 +35,7 @@ export function readEdnFields(text: string): FieldsRead {
   return { kind: 'malformed', offset: 0, what: `expected a map, found ${ednText(form)}` };
 }
 
-const ESCAPES: ReadonlyMap<string, string> = new Map(
+const ESCAPE_CHARACTERS: ReadonlyMap<string, string> = new Map(
   Object.entries({ t: '\t', r: '\r', n: '\n', b: '\b', f: '\f', '\\': '\\', '"': '"' }),
 );
 
@@ -191,7 +191,7 @@ class EdnReader {
         return read + text.slice(from, at);
       }
       if (character !== '\\') continue;
-      const plain = ESCAPES.get(text.charAt(at + 1));
+      const plain = ESCAPE_CHARACTERS.get(text.charAt(at + 1));
       const code = plain ?? /^u([0-9a-fA-F]{4})/.exec(text.slice(at + 1, at + 6))?.[1];
       if (code === undefined) return this.fail(at, 'unknown escape in a string');
       read += text.slice(from, at) + (plain ?? String.fromCharCode(Number.parseInt(code, 16)));

@@ -46,24 +46,24 @@ describe('an event that does not fit its process is refused', () => {
 });
 
 describe('an operation', () => {
-  const told = (text: string): unknown => {
+  const problemOf = (text: string): unknown => {
     const built = open(text).builder.finish();
     return 'history' in built ? built.history : built.what;
   };
   const written = { name: 'write', key: '', value: 1 };
   test('has the numbers of its events as positions, with other events between them', () => {
     const fault = '{"process":"nemesis","type":"info","f":"pause","anything":1}\n';
-    expect(told(`${fault}${call}${fault}{"process":"a","type":"ok"}\n`)).toEqual([
+    expect(problemOf(`${fault}${call}${fault}{"process":"a","type":"ok"}\n`)).toEqual([
       { client: 'a', call: written, invoke: 2, return: 4, outcome: 'ok' },
     ]);
   });
   test.each(['fail', 'info'])('may end as %s', (type) => {
-    expect(told(`${call}{"process":"a","type":"${type}","f":"write"}\n`)).toEqual([
+    expect(problemOf(`${call}{"process":"a","type":"${type}","f":"write"}\n`)).toEqual([
       { client: 'a', call: written, invoke: 1, return: type === 'info' ? null : 2, outcome: type },
     ]);
   });
   test('without a completion is unknown, and may follow a completed one of its process', () => {
-    expect(told(`${call}{"process":"a","type":"ok"}\n${call}`)).toEqual([
+    expect(problemOf(`${call}{"process":"a","type":"ok"}\n${call}`)).toEqual([
       { client: 'a', call: written, invoke: 1, return: 2, outcome: 'ok' },
       { client: 'a', call: written, invoke: 3, return: null, outcome: 'info' },
     ]);
@@ -108,21 +108,21 @@ describe('a line of a Jepsen log', () => {
     );
     expect(open(`${logger}3 :inv`, jepsenLog).wrong?.what).toContain('expected a process');
     const line = `${logger}3 :invoke :write 4`;
-    expect(open(line, jepsenLog).reader.mayBeCut?.()).toBe(true);
-    expect(open(`${line}\n`, jepsenLog).reader.mayBeCut?.()).toBe(false);
+    expect(open(line, jepsenLog).reader.mayBeTruncated?.()).toBe(true);
+    expect(open(`${line}\n`, jepsenLog).reader.mayBeTruncated?.()).toBe(false);
   });
 });
 
 describe('a line of history.txt', () => {
   const text = '0\t:invoke\t:write\t"a\\tb"\n0\t:info\t:write\t"a\\tb"\t';
-  const told = (written: string): unknown => {
+  const problemOf = (written: string): unknown => {
     const { builder, wrong } = open(written, jepsenText);
     const built = builder.finish();
     return wrong ?? ('history' in built ? built.history.map(({ outcome }) => outcome) : built);
   };
   test('may end in an error of any text, which may continue on the next lines', () => {
     const error = 'it "failed [because\n\tof: this)\n\n  at a.b(C.java)\n';
-    expect(told(`${text}${error}1\t:invoke\t:read\tnil\n`)).toEqual(['info', 'info']);
+    expect(problemOf(`${text}${error}1\t:invoke\t:read\tnil\n`)).toEqual(['info', 'info']);
   });
   test.each([
     [`${text}:timeout\nrest\n1\t:ok\t:read\t1\n`, 4, 'ok of process 1, which has no call open'],
@@ -131,7 +131,7 @@ describe('a line of history.txt', () => {
     [`${text.split('\n')[0]}\nrest\n`, 2, expect.stringContaining('expected a process, a type')],
     ['0\t:invoke\t:write\t[1\n', 1, '"]" is missing'],
   ])('is refused if it is malformed: %j', (written, line, what) => {
-    expect(told(written)).toMatchObject({ line, what });
+    expect(problemOf(written)).toMatchObject({ line, what });
   });
 });
 

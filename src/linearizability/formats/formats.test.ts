@@ -34,11 +34,11 @@ describe('a program can read and check a recorded history', () => {
   });
   it('and a possibly truncated log is distinguished from a complete one', () => {
     const line = '2024-01-01 00:00:00,000{GMT}\tINFO\t[jepsen] jepsen.util: 0\t:invoke\t:write\t1';
-    const mayBeCut = (text: string) => {
+    const mayBeTruncated = (text: string) => {
       const read = readHistory(text, { format: 'jepsen-log' });
-      return read.kind === 'history' ? read.mayBeCut : read.what;
+      return read.kind === 'history' ? read.mayBeTruncated : read.what;
     };
-    expect([mayBeCut(line), mayBeCut(`${line}\n`)]).toEqual([true, false]);
+    expect([mayBeTruncated(line), mayBeTruncated(`${line}\n`)]).toEqual([true, false]);
   });
   it('and a Jepsen log is recognized before its first event', () => {
     const head =
@@ -60,8 +60,8 @@ describe('a program can read and check a recorded history', () => {
   it('but an unknown format or model throws', () => {
     expect(() => readHistory('', { format: 'jsonp' })).toThrow('unknown format "jsonp"; did you');
     expect(() => readHistory('', { model: 'registr' })).toThrow('did you mean "register"?');
-    const told: object = { order: 'tim' };
-    const options: ReadHistoryOptions = Object.assign({}, told);
+    const unknownOptions: object = { order: 'tim' };
+    const options: ReadHistoryOptions = Object.assign({}, unknownOptions);
     expect(() => readHistory('', options)).toThrow('unknown order "tim"; did you mean "time"?');
   });
 });

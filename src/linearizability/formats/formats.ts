@@ -95,7 +95,7 @@ export type HistoryRead =
       /** Number of operations with a value that has no meaning for them. */
       readonly ignoredValues: number;
       /** True if the last line has no line ending, so it may be truncated. */
-      readonly mayBeCut: boolean;
+      readonly mayBeTruncated: boolean;
       /** The times that contradict the file order, which counts, or null if there are none. */
       readonly disorder: TimeDisorder | null;
     }
@@ -146,7 +146,7 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
     hiddenReads: built.hiddenReads,
     keyedByPair: built.keyedByPair,
     ignoredValues: built.ignoredValues,
-    mayBeCut: reader.mayBeCut?.() ?? false,
+    mayBeTruncated: reader.mayBeTruncated?.() ?? false,
     disorder: reader.disorder?.() ?? null,
   };
 }

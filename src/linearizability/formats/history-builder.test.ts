@@ -81,7 +81,7 @@ test('a builder counts its operations, before and after the model is chosen', ()
     expect(builder.size).toBe(3);
     reader.push(events('write', 1).repeat(1_000));
     expect(builder.size).toBe(1_003);
-    expect(builder.finish()).toMatchObject({ isTold: model === null });
+    expect(builder.finish()).toMatchObject({ isDetected: model === null });
   }
 });
 

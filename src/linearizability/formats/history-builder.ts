@@ -9,7 +9,7 @@ import { Interner } from '../interner.ts';
 import type { CallData, Model, Operation } from '../model.ts';
 import { models } from '../models.ts';
 import { type Dialect, readSaid } from './dialect.ts';
-import { dialects, tellModel } from './dialects.ts';
+import { detectModel, dialects } from './dialects.ts';
 import { collectionIn } from './edn.ts';
 import {
   type FilePlace,
@@ -30,7 +30,7 @@ export interface BuildOptions {
 export interface BuiltHistory {
   readonly model: Model<Json, CallData>;
   /** True if the model was not named but chosen. */
-  readonly isTold: boolean;
+  readonly isDetected: boolean;
   readonly history: readonly Operation<CallData>[];
   /** By operation, the lines of its call and of its completion, 0 if there is none. @internal */
   readonly invokeLines: Integers;
@@ -101,14 +101,14 @@ export class HistoryBuilder {
     if (history.length === 0 || chosen === null) {
       return malformed(FIRST_LINE, 'there are no operations in this file');
     }
-    const isTold = this.options.model === null;
-    return { model: chosen.model, isTold, history, invokeLines, returnLines, ...counts };
+    const isDetected = this.options.model === null;
+    return { model: chosen.model, isDetected, history, invokeLines, returnLines, ...counts };
   }
 
   private choose(): Malformed | null {
     const first = this.waiting[0]?.invokedAt ?? FIRST_LINE;
     if (this.waiting.length === 0 && this.options.model === null) return null;
-    const name = this.options.model ?? tellModel(this.waiting);
+    const name = this.options.model ?? detectModel(this.waiting);
     const dialect = name === null ? undefined : dialects.get(name);
     if (dialect === undefined) {
       const said = [...new Set(this.waiting.map(({ f }) => f))].slice(0, 5).join(', ');
@@ -130,9 +130,11 @@ export class HistoryBuilder {
     const name = dialect.words.get(operation.f);
     if (name === undefined) {
       const hint = suggest(operation.f, [...dialect.words.keys()]);
-      const isTold = this.options.model === null;
-      const told = isTold ? ', which the first operations told (--model names another)' : '';
-      const what = `unknown operation "${operation.f}" of the model ${dialect.model}${told}${hint}`;
+      const isDetected = this.options.model === null;
+      const detectedText = isDetected
+        ? ', which the first operations told (--model names another)'
+        : '';
+      const what = `unknown operation "${operation.f}" of the model ${dialect.model}${detectedText}${hint}`;
       return malformed(operation.invokedAt, what);
     }
     const place = operation.returnedAt ?? operation.invokedAt;

@@ -68,7 +68,7 @@ function readLines(
       return takeLine(line);
     });
   });
-  return { ...reader, mayBeCut: () => !isClosed };
+  return { ...reader, mayBeTruncated: () => !isClosed };
 }
 
 const LOGGER = /\bjepsen\.(?:util|print)\s*[-:]?\s+/;

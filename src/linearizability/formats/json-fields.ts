@@ -112,10 +112,10 @@ const MOST_EXPONENT = 400;
 
 /** Returns the exact number in a text, or null for other text and numbers beyond all doubles. */
 export function decimalOf(text: string): Decimal | null {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  const [, sign, integer = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (sign === undefined || Math.abs(Number(exponent)) > MOST_EXPONENT) return null;
   const places = fraction.length - Number(exponent);
-  const digits = BigInt(`${sign}${whole}${fraction}`);
+  const digits = BigInt(`${sign}${integer}${fraction}`);
   if (places < 0) return { digits: scaleUp(digits, -places), places: 0 };
   return { digits, places };
 }
@@ -141,8 +141,8 @@ function isExact(token: string): boolean {
   if (!MAY_BE_ROUNDED.test(token)) return true;
   const number = Number(token);
   if (!Number.isFinite(number)) return false;
-  const isWhole = /^-?\d+$/.test(token);
-  if (isWhole) return Number.isSafeInteger(number);
+  const isInteger = /^-?\d+$/.test(token);
+  if (isInteger) return Number.isSafeInteger(number);
   const [written, read] = [decimalOf(token), decimalOf(String(number))];
   if (written === null || read === null) return false;
   const most = Math.max(written.places, read.places);

@@ -4,7 +4,7 @@
  * JSON: in one array, as elle-cli expects them, or one per line.
  */
 import { suggest } from '../../text/problem.ts';
-import { cutFields, LineCutter } from './cutters.ts';
+import { LineCutter, splitFields } from './cutters.ts';
 import { ANY_KEY } from './dialect.ts';
 import { plainName, readEvents } from './events.ts';
 import { readJsonFields } from './json-fields.ts';
@@ -19,7 +19,7 @@ export const edn: Format = {
     /^[(#]/.test(head.text) ||
     head.record.startsWith('#') ||
     (isEdnMap(head.record) && !porcupine.begins(head)),
-  open: (take, order) => readEvents(take, order, (takeFields) => cutFields('edn', takeFields)),
+  open: (take, order) => readEvents(take, order, (takeFields) => splitFields('edn', takeFields)),
   hidesReads: true,
   readsPairs: true,
 };
@@ -34,7 +34,7 @@ export const porcupine: Format = {
     !isList && isEdnMap(record) && /^\{(?![^{}\n]*:token[\s,])[^{}\n]*:key[\s,]/.test(record),
   open: (take, order) =>
     readEvents(take, order, (takeFields) => {
-      return cutFields('edn', (fields, place) => {
+      return splitFields('edn', (fields, place) => {
         // A completion may omit it.
         const isCall = plainName(fields['type']) === 'invoke';
         const isNamed = ANY_KEY.some((name) => fields[name] !== undefined);
@@ -56,7 +56,7 @@ export const json: Format = {
   name: 'json',
   about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
   begins: ({ record, isList }) => isList && /^(\{\s*"|\]|$)/.test(record),
-  open: (take, order) => readEvents(take, order, (takeFields) => cutFields('json', takeFields)),
+  open: (take, order) => readEvents(take, order, (takeFields) => splitFields('json', takeFields)),
   hidesReads: true,
   readsPairs: true,
 };

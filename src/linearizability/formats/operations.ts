@@ -11,7 +11,7 @@
  * `{"ok": false}`, `{"unknown": true}`.
  */
 import type { Json } from '../../core/kernel/json.ts';
-import { cutFields } from './cutters.ts';
+import { splitFields } from './cutters.ts';
 import { isArray } from './edn.ts';
 import { plainName } from './events.ts';
 import { isFields, readJsonFields } from './json-fields.ts';
@@ -31,7 +31,7 @@ export const operations: Format = {
   begins: ({ record }) => /^\{\s*"/.test(record) && beginsWithOperation(record),
   open(take) {
     const times = new Times();
-    const cutter = cutFields('json', (fields, place) => {
+    const cutter = splitFields('json', (fields, place) => {
       const built = operationOf(lowered(fields), times, place);
       return typeof built === 'string' ? malformed(place, built) : take(built);
     });

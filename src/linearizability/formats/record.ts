@@ -96,7 +96,7 @@ export interface HistoryReader {
    * be truncated: `:read 1` from `:read 12`. Omitted if the format itself shows where a record
    * ends.
    */
-  mayBeCut?(): boolean;
+  mayBeTruncated?(): boolean;
   /**
    * After the end, returns the contradictory times, or null if there are none. Omitted if times
    * determine the order.

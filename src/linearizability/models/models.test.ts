@@ -87,8 +87,8 @@ describe('a fenced register', () => {
     expect(allows(strict, [write(1, 7, 'accepted'), write(1, 8, 'accepted')])).toBe(false);
   });
   it.each(['constructor', 'toString', '__proto__'])('holds nothing under the key %s', (key) => {
-    const told: FencedCall = { name: 'read', resource: 'db', key, token: 1, value: null };
-    expect(allows(fencedRegister(), [told])).toBe(true);
+    const readCall: FencedCall = { name: 'read', resource: 'db', key, token: 1, value: null };
+    expect(allows(fencedRegister(), [readCall])).toBe(true);
     const put: FencedCall = {
       name: 'write',
       resource: 'db',
@@ -97,9 +97,9 @@ describe('a fenced register', () => {
       value: 7,
       answer: 'accepted',
     };
-    const calls: FencedCall[] = [put, { ...told, value: 7 }];
+    const calls: FencedCall[] = [put, { ...readCall, value: 7 }];
     expect(allows(fencedRegister(), calls)).toBe(true);
-    expect(allows(fencedRegister(), [...calls, told])).toBe(false);
+    expect(allows(fencedRegister(), [...calls, readCall])).toBe(false);
   });
 });
 

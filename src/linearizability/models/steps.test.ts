@@ -223,7 +223,7 @@ const at = (highest: number): { highest: number; values: { x: number } } => {
   return { highest, values: { x: 1 } };
 };
 const written = { highest: 3, values: { x: 7 } };
-const told = [
+const steps = [
   [at(3), { ...put, answer: 'accepted' }, [written]],
   [at(4), { ...put, answer: 'accepted' }, illegal],
   [at(3), { ...put, answer: 'refused' }, illegal],
@@ -234,7 +234,7 @@ const told = [
   [at(4), { name: 'read', ...fenced, key: 'y', value: 'unknown' }, [at(4)]],
 ] as const;
 stepsOf('a fenced register', fencedRegister({ initial: 0 }), [
-  ...told,
+  ...steps,
   [at(4), { name: 'read', ...fenced, key, value: 1 }, [at(4)]],
   [at(4), { name: 'read', ...fenced, key, value: 2 }, illegal],
   [at(4), { name: 'read', ...fenced, key: 'y', value: 0 }, [at(4)]],
@@ -245,7 +245,7 @@ stepsOf('a strict fenced register', fencedRegister({ isStrict: true }), [
   [at(2), { ...put, answer: 'accepted' }, [written]],
 ]);
 stepsOf('a fenced register with reads', fencedRegisterWithReads(0), [
-  ...told,
+  ...steps,
   [at(2), { name: 'read', ...fenced, key, value: 'unknown' }, [at(3)]],
   [at(3), { name: 'read', ...fenced, key, value: 1 }, [at(3)]],
   [at(2), { name: 'read', ...fenced, key, value: 1 }, [at(3)]],

@@ -26,7 +26,7 @@ interface Traits<State> {
   readonly version?: number | null;
 }
 
-function tellOf<State extends Json, Call extends CallData>(
+function describeAnswer<State extends Json, Call extends CallData>(
   title: string,
   model: Model<State, Call>,
   object: string,
@@ -66,33 +66,33 @@ describe('a model reports the traits of its calls', () => {
       { ...effect, provides: 'unknown' },
     ],
   ] as const;
-  tellOf('a register', register(), 'x', plain);
+  describeAnswer('a register', register(), 'x', plain);
 
   const cas = { name: 'cas', key, expected: 1, value: 2 } as const;
-  const casTold = { awaits: 1, provides: 2, failed: { answer: 'missed' } } as const;
-  tellOf('a CAS register', casRegister(), 'x', [
+  const reportedCas = { awaits: 1, provides: 2, failed: { answer: 'missed' } } as const;
+  describeAnswer('a CAS register', casRegister(), 'x', [
     ...plain.map(([call, traits]) => [call, { ...traits, failed: null }] as const),
     [
       { ...cas, answer: 'matched' },
-      { ...effect, ...casTold },
+      { ...effect, ...reportedCas },
     ],
     [
       { ...cas, answer: 'missed' },
-      { ...pure, ...casTold },
+      { ...pure, ...reportedCas },
     ],
     [
       { ...cas, answer: 'unknown' },
-      { ...effect, ...casTold },
+      { ...effect, ...reportedCas },
     ],
   ]);
 
-  tellOf('a counter', counter(), 'x', [
+  describeAnswer('a counter', counter(), 'x', [
     [{ name: 'increment', key, by: 2 }, effect],
     [{ name: 'read', key, value: 3 }, pure],
   ]);
 
   const write = { name: 'write', key, value: 7 } as const;
-  tellOf('a versioned register', versionedRegister(), 'x', [
+  describeAnswer('a versioned register', versionedRegister(), 'x', [
     [
       { name: 'read', key, value: 7, version: 2 },
       { ...pure, version: 2 },
@@ -113,7 +113,7 @@ describe('a model reports the traits of its calls', () => {
 
   const edit = { name: 'cas', key, expected: 'a', value: 'b' } as const;
   const edits = { awaits: 'a', provides: 'b', failed: { answer: 'missed' } } as const;
-  tellOf('a map', keyValue('?'), 'x', [
+  describeAnswer('a map', keyValue('?'), 'x', [
     [
       { name: 'get', key, value: 'a' },
       { ...pure, awaits: 'a', failed: null },
@@ -173,12 +173,12 @@ describe('a model reports the traits of its calls', () => {
       { ...pure, failed },
     ],
   ] as const;
-  tellOf('a mutex', mutex(), 'l', locking);
-  tellOf('an anonymous mutex', anonymousMutex(), 'l', locking);
-  tellOf('a reentrant mutex', reentrantMutex(), 'l', locking);
+  describeAnswer('a mutex', mutex(), 'l', locking);
+  describeAnswer('an anonymous mutex', anonymousMutex(), 'l', locking);
+  describeAnswer('a reentrant mutex', reentrantMutex(), 'l', locking);
   const tokenless = { answer: 'denied', token: null } as const;
   for (const model of [fencedMutex(), reentrantFencedMutex()]) {
-    tellOf(`a ${model.name}`, model, 'l', [
+    describeAnswer(`a ${model.name}`, model, 'l', [
       [
         { ...acquire, answer: 'granted', token: 3 },
         { ...effect, failed: tokenless },
@@ -199,7 +199,7 @@ describe('a model reports the traits of its calls', () => {
   }
 
   const permits = { semaphore: 's', permits: 2 } as const;
-  tellOf('a semaphore', semaphore(), 's', [
+  describeAnswer('a semaphore', semaphore(), 's', [
     [
       { name: 'acquire', ...permits, answer: 'granted' },
       { ...effect, failed },
@@ -215,7 +215,7 @@ describe('a model reports the traits of its calls', () => {
   ]);
 
   const leased = { lease: 'l', owner: 'a' } as const;
-  tellOf('a lease', lease(), 'l', [
+  describeAnswer('a lease', lease(), 'l', [
     [
       { name: 'acquire', ...leased, answer: 'granted' },
       { ...effect, failed },
@@ -253,11 +253,11 @@ describe('a model reports the traits of its calls', () => {
     [{ name: 'write', ...fenced, key, value: 7, answer: 'unknown' }, effect],
     [{ name: 'open', ...fenced, answer: 'refused' }, pure],
   ] as const;
-  tellOf('a fenced register', fencedRegister(), 'db', [
+  describeAnswer('a fenced register', fencedRegister(), 'db', [
     ...guarded,
     [{ name: 'read', ...fenced, key, value: 7 }, pure],
   ]);
-  tellOf('a fenced register with reads', fencedRegisterWithReads(), 'db', [
+  describeAnswer('a fenced register with reads', fencedRegisterWithReads(), 'db', [
     ...guarded,
     [{ name: 'read', ...fenced, key, value: 7 }, effect],
     [{ name: 'read', ...fenced, key, value: 'refused' }, pure],

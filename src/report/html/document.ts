@@ -45,7 +45,7 @@ export interface DocumentParts {
 }
 
 export function renderDocument(parts: DocumentParts): string {
-  const style = `${paletteStyle()}\n${SHEET}${parts.style}`;
+  const style = `${paletteStyle()}\n${STYLES}${parts.style}`;
   const { script = null, packed = new Map() } = parts;
   const viewport = { name: 'viewport', content: 'width=device-width, initial-scale=1' };
   const head = element(
@@ -122,7 +122,7 @@ const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
 
 /** The unbundled location of this file, to which the two modules loaded by URL are relative. */
 const HERE = new URL('../../', import.meta.url);
-const WORKBENCH = new URL('../page/workbench.js', import.meta.url);
+const EDITOR = new URL('../page/editor.js', import.meta.url);
 const BOOT = new URL('../page/boot.js', import.meta.url);
 const LOADER = new URL('../page/loader.js', import.meta.url);
 
@@ -144,12 +144,12 @@ export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null
 }
 
 /** Returns the script of the playground: with all locks, and the scenario parser. */
-export function readWorkbenchScript(): PageScript | null {
+export function readEditorScript(): PageScript | null {
   const locks = SPARED.map(([file]) => file);
   const shared = ['checker', 'core', ...locks, 'flow', 'page', 'zod', 'reader'];
   const names = shared.map((name) => `shared/${name}.js`);
-  const own = [WORKBENCH, LOADER].map(({ href }) => href.slice(HERE.href.length));
-  return scriptOf([...names, ...own], HERE, [['yaml', yamlModule()]]);
+  const scripts = [EDITOR, LOADER].map(({ href }) => href.slice(HERE.href.length));
+  return scriptOf([...names, ...scripts], HERE, [['yaml', yamlModule()]]);
 }
 
 /** Returns the CommonJS package `yaml` as one module. */
@@ -157,8 +157,8 @@ function yamlModule(): string {
   const { resolve } = createRequire(import.meta.url);
   const home = new URL('./', pathToFileURL(resolve('yaml')));
   const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
-  const own = files.filter((file) => file.endsWith('.js') && !file.includes('test'));
-  const wrapped = own.map((file) => {
+  const scripts = files.filter((file) => file.endsWith('.js') && !file.includes('test'));
+  const wrapped = scripts.map((file) => {
     const path = file.split(sep).join('/');
     const text = readFileSync(new URL(path, home), 'utf8').replace(COMMENTS, '');
     return `${JSON.stringify(path)}:function(module,exports,require){${text}\n}`;
@@ -184,8 +184,8 @@ files[path](module,module.exports,require);return module.exports};
 function filesWith(locks: readonly string[]): readonly string[] {
   const spared = SPARED.filter(([, theirs]) => theirs.some((lock) => locks.includes(lock)));
   const shared = ['checker', 'core', ...spared.map(([file]) => file), 'flow', 'page'];
-  const own = [BOOT, LOADER].map(({ href }) => href.slice(HERE.href.length));
-  return [...shared.map((name) => `shared/${name}.js`), ...own];
+  const scripts = [BOOT, LOADER].map(({ href }) => href.slice(HERE.href.length));
+  return [...shared.map((name) => `shared/${name}.js`), ...scripts];
 }
 
 function scriptOf(
@@ -213,13 +213,16 @@ export function linkModules(modules: readonly (readonly [string, string])[]): st
   const known = new Map(modules.map(([file], at) => [basename(file), `m${at}`]));
   const linked = modules.map(([, text], at) => {
     const inner = text
-      .replace(IMPORT, (_, whole: string | undefined, some: string | undefined, from: string) => {
-        const module = known.get(basename(from));
-        const pairs = pairsOf(some);
-        if (module !== undefined) return `let{${pairs.map((pair) => pair.join(':'))}}=${module};`;
-        const names = [whole ?? [], pairs.map(([, local]) => local)].flat();
-        return names.length === 0 ? '' : `let ${names.join()};`;
-      })
+      .replace(
+        IMPORT,
+        (_, statement: string | undefined, some: string | undefined, from: string) => {
+          const module = known.get(basename(from));
+          const pairs = pairsOf(some);
+          if (module !== undefined) return `let{${pairs.map((pair) => pair.join(':'))}}=${module};`;
+          const names = [statement ?? [], pairs.map(([, local]) => local)].flat();
+          return names.length === 0 ? '' : `let ${names.join()};`;
+        },
+      )
       .replace(EXPORT, (_, some: string) => {
         return `return{${pairsOf(some).map(([local, name]) => `${name}:${local}`)}};`;
       });
@@ -237,7 +240,7 @@ function pairsOf(text: string | undefined): readonly (readonly [string, string])
   });
 }
 
-const SHEET = `
+const STYLES = `
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,'Segoe UI',Roboto,'Helvetica Neue',sans-serif;overflow-wrap:anywhere}
 main,header,footer{max-width:1320px;margin:0 auto;padding:0 24px}
@@ -294,7 +297,7 @@ footer{padding:4px 24px 40px;font-size:14px;color:var(--soft)}
 `;
 
 /** Styles for interactive controls, and for content beside a finding. */
-export const TOOL_SHEET: string = `
+export const TOOL_STYLES: string = `
 [hidden]{display:none!important}
 html{scroll-padding-top:72px}[data-pictures]{scroll-margin-top:-60px}
 p,dt,figcaption,caption{overflow-wrap:anywhere}

@@ -25,7 +25,7 @@ describe('partingOf', () => {
   });
 
   it('ignores versions that only one store reports, but not different versions', () => {
-    const tells = (version: number | null) => ({
+    const reading = (version: number | null) => ({
       ...zombieTrace,
       events: zombieTrace.events.map((event) =>
         event.kind === 'return' && event.answer?.kind === 'accepted'
@@ -33,8 +33,8 @@ describe('partingOf', () => {
           : event,
       ),
     });
-    expect(partingOf(zombieTrace, tells(1))).toBeNull();
-    expect(partingOf(tells(null), tells(1))).not.toBeNull();
+    expect(partingOf(zombieTrace, reading(1))).toBeNull();
+    expect(partingOf(reading(null), reading(1))).not.toBeNull();
   });
 
   it('is at the end of the shorter run', () => {

@@ -22,9 +22,9 @@ import { capitalized, countOf, shellWords } from '../../text/prose.ts';
 import { trialText } from '../exhausted.ts';
 import { shrunkText } from '../failure.ts';
 import { evidenceShown, keepCommand, replayCommand, rerunCommand } from '../finding.ts';
-import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
-import { type PlainSentence, tellPlainly } from '../plain-words.ts';
+import { drawTimeline, scaleOf, type TimelineOptions } from '../pictures/timeline.ts';
+import { describePlainly, type PlainSentence } from '../plain-words.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
 import {
@@ -55,9 +55,9 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   const data = dataOf(finding, options);
   const steps = listSteps(trace, { evidence: data.evidence, faults: plan.faults });
   const isLive = hasScript && isWalked(finding);
-  const told = [
+  const children = [
     renderPictures(data, id, isLive, steps),
-    renderLesson(tellPlainly(trace, verdict.evidence), steps, isLive),
+    renderLesson(describePlainly(trace, verdict.evidence), steps, isLive),
     storyList(explanation),
     renderFacts(finding),
     renderCured(finding, id, mostEvents),
@@ -84,7 +84,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
       finding.isExpected === true ? '✗ (expected) ' : '',
       sentenceMarkup(explanation.headline),
     ),
-    number === 1 ? told : details(`${claim} of ${system}, seed ${seed}`, false, ...told),
+    number === 1 ? children : details(`${claim} of ${system}, seed ${seed}`, false, ...children),
     isLive ? later(`${id}-held`, renderData(`${id}-data`, data), '', options) : [],
   );
 }
@@ -99,13 +99,13 @@ function renderLesson(
     const at = steps.findIndex((step) => step.event === event && step.atUs === atUs);
     return element('li', { 'data-step': at === -1 ? null : at }, sentenceMarkup(text));
   });
-  const told = element('ol', { class: 'plainly' }, items);
-  if (!isLive) return told;
+  const list = element('ol', { class: 'plainly' }, items);
+  if (!isLive) return list;
   const tool = { class: 'buttons lesson', hidden: true, 'data-tool': '', role: 'group' };
   const buttons = Object.entries({ back: '← sentence', next: 'Sentence by sentence →' }).map(
     ([name, text]) => element('button', { type: 'button', 'data-tell': name }, text),
   );
-  return [told, element('div', { ...tool, 'aria-label': 'Lesson' }, buttons)];
+  return [list, element('div', { ...tool, 'aria-label': 'Lesson' }, buttons)];
 }
 
 function renderFacts(finding: Finding): Markup {
@@ -156,12 +156,12 @@ function renderTable(data: PageData, id: string, steps: readonly Step[], isLive:
 function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
   const { cured, claim } = finding;
   if (cured === undefined) return [];
-  const { own, parting, common } = besides(finding, cured, mostDrawn);
+  const { current, parting, common } = besides(finding, cured, mostDrawn);
   return element(
     'section',
     { class: 'beside', 'aria-labelledby': `${id}-cured` },
     element('h3', { id: `${id}-cured` }, 'The same plan on ', nameMarkup(cured.system)),
-    element('p', {}, partingText(own, cured, parting)),
+    element('p', {}, partingText(current, cured, parting)),
     runFigure(`✓ There ${claim} holds.`, cured, { ...common, id: `${id}-c` }),
   );
 }
@@ -172,20 +172,20 @@ function besides(
   other: OtherRun,
   mostDrawn: number,
 ): {
-  readonly own: OtherRun;
+  readonly current: OtherRun;
   readonly parting: Parting | null;
   readonly common: Omit<FigureOptions, 'id'>;
 } {
   const { trace, plan, claim } = finding;
   const parting = partingOf({ trace, plan }, other);
-  const own = { trace, plan, evidence: evidenceShown(finding) };
-  const ends = [own, other].map((run) => {
+  const current = { trace, plan, evidence: evidenceShown(finding) };
+  const ends = [current, other].map((run) => {
     const shown = { evidence: [], faults: run.plan.faults, claim: '', mostDrawn };
     return scaleOf(layOut(run.trace, shown), 0).untilUs;
   });
   const untilUs = Math.max(...ends);
   return {
-    own,
+    current,
     parting,
     common: { claim, mostDrawn, untilUs, differsAtUs: parting?.atUs ?? null },
   };
@@ -195,9 +195,9 @@ function besides(
 function renderNearest(finding: Finding, id: string, options: FindingOptions): Child {
   const { nearest, claim, plan } = finding;
   if (nearest === undefined) return [];
-  const { own, parting, common } = besides(finding, nearest, options.mostEvents);
+  const { current, parting, common } = besides(finding, nearest, options.mostEvents);
   const pictures = [
-    runFigure(`✗ This run breaks ${claim}.`, own, { ...common, id: `${id}-nb` }),
+    runFigure(`✗ This run breaks ${claim}.`, current, { ...common, id: `${id}-nb` }),
     runFigure(`✓ There ${claim} holds.`, nearest, { ...common, id: `${id}-nh` }),
   ];
   return element(
@@ -205,7 +205,7 @@ function renderNearest(finding: Finding, id: string, options: FindingOptions): C
     { class: 'beside' },
     element('summary', {}, 'Beside the nearest run that passes'),
     element('p', {}, changeText(plan, nearest.plan)),
-    element('p', {}, partingText(own, nearest, parting)),
+    element('p', {}, partingText(current, nearest, parting)),
     later(`${id}-nearest`, pictures, DRAWN_BY_SCRIPT, options),
   );
 }
@@ -244,7 +244,7 @@ function later(
   return element('div', { id }, instead === '' ? [] : faint(instead));
 }
 
-type FigureOptions = Omit<GlanceOptions, 'title' | 'evidence'> & { readonly mostDrawn: number };
+type FigureOptions = Omit<TimelineOptions, 'title' | 'evidence'> & { readonly mostDrawn: number };
 
 function runFigure(
   title: string,
@@ -253,7 +253,7 @@ function runFigure(
 ): Markup {
   const { claim } = options;
   const layout = layOut(trace, { claim, mostDrawn, evidence, faults: plan.faults });
-  const picture = drawGlance(layout, { ...options, title, evidence }).svg;
+  const picture = drawTimeline(layout, { ...options, title, evidence }).svg;
   return figure({ caption: element('b', {}, title), name: title, picture });
 }
 

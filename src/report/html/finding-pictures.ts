@@ -12,11 +12,11 @@ import { isFenced, modelOf } from '../../systems/assemble.ts';
 import { type Attributes, type Child, element, type Markup, trusted } from '../../text/markup.ts';
 import { groupDigits } from '../../text/prose.ts';
 import { evidenceShown } from '../finding.ts';
-import { drawGlance, type GlancePicture, type MarkKind } from '../pictures/glance.ts';
 import { type LayoutOptions, layOut } from '../pictures/layout.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
+import { drawTimeline, type MarkKind, type TimelinePicture } from '../pictures/timeline.ts';
 import { countEvents, laneOrder, lastOfStory, type Step } from '../steps.ts';
 import { faint, figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
@@ -91,10 +91,10 @@ type Drawn = Pick<PageData, 'trace' | 'plan' | 'claim' | 'evidence' | 'lineariza
 export function drawPictures(
   { trace, plan, linearization, claim, evidence, title }: Drawn,
   { id, ...drawing }: Drawing,
-): { readonly glance: GlancePicture; readonly sequence: SequencePicture } {
+): { readonly timeline: TimelinePicture; readonly sequence: SequencePicture } {
   const layout = layOut(trace, { ...drawing, claim, evidence, faults: plan.faults });
   return {
-    glance: drawGlance(layout, { claim, evidence, title, linearization, id: `${id}-s` }),
+    timeline: drawTimeline(layout, { claim, evidence, title, linearization, id: `${id}-s` }),
     sequence: drawSequence(layout, { title, id: `${id}-w` }),
   };
 }
@@ -107,16 +107,16 @@ export function renderPictures(
   steps: readonly Step[],
 ): Markup {
   const { mostRows: mostDrawn } = data;
-  const { glance } = drawPictures(data, { id, mostDrawn, steps });
+  const { timeline } = drawPictures(data, { id, mostDrawn, steps });
   return element(
     'section',
     { 'aria-label': 'Pictures', 'data-pictures': '' },
     figure({
       caption: [element('b', {}, 'At a glance. '), 'Time runs to the right and is true to scale.'],
       name: 'At a glance',
-      picture: glance.svg,
+      picture: timeline.svg,
       attributes: { 'data-time': 'true' },
-      below: [isLive ? renderStepper() : [], renderKey(`${id}-k`, glance.marks)],
+      below: [isLive ? renderStepper() : [], renderKey(`${id}-k`, timeline.marks)],
     }),
   );
 }
@@ -229,7 +229,7 @@ export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
 }
 
 const BOX = { x: 1, y: 2, width: 32, height: 12 };
-const OWN_END = { x: 15, y: 1, width: 3, height: 16 };
+const CLIENT_END = { x: 15, y: 1, width: 3, height: 16 };
 const LOST = { x: 2, y: 8, width: 30, height: 3 };
 const ENDS = [
   { x: 1, y: 8 },
@@ -277,7 +277,7 @@ function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Chil
     request: ['request', arrow(...ENDS, CLIENT)],
     answer: ['answer', arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],
     lost: ['message lost', cross],
-    'own end': ['its own clock ends the lease here', boxed('ink', undefined, {}, OWN_END)],
+    'own end': ['its own clock ends the lease here', boxed('ink', undefined, {}, CLIENT_END)],
     duplicate: ['message that runs twice', twice],
     skew: ['its clock is off', skewed],
     order: ['takes effect here, in the order that was found', [dot, sign('1', 'ink')]],

@@ -65,21 +65,21 @@ function renderReport(report: HistoryReport, id: string): Markup {
 }
 
 function renderFacts(report: HistoryReport): Markup {
-  const { model, isTold, format, operations, processes, parts, configurations } = report;
+  const { model, isDetected, format, operations, processes, parts, configurations } = report;
   const fact = (name: string, value: string, more = ''): Child => [
     `${name} `,
     element('b', {}, nameMarkup(value)),
     more,
   ];
   const bad = parts.filter(({ verdict }) => verdict !== 'valid').length;
-  const isWhole = parts.length === 1 && parts[0]?.key === '';
+  const isSingle = parts.length === 1 && parts[0]?.key === '';
   return list('facts', [
     fact('file', report.file),
-    fact('model', model, isTold ? ', as its operations tell' : ''),
+    fact('model', model, isDetected ? ', as its operations tell' : ''),
     fact('format', format),
     fact('operations', groupDigits(operations)),
     fact('processes', groupDigits(processes)),
-    ...(isWhole
+    ...(isSingle
       ? []
       : [fact('keys', groupDigits(parts.length), `, ${groupDigits(bad)} of them bad`)]),
     fact('configurations', groupDigits(configurations)),
@@ -101,11 +101,11 @@ function renderPart(part: PartReport, id: string): Markup {
 
 function renderCore(part: PartReport, id: string): Markup {
   const { core, operations } = part;
-  const spare = part.isMinimal ? 'none of them can be spared' : 'perhaps fewer would do';
+  const minimality = part.isMinimal ? 'none of them can be spared' : 'perhaps fewer would do';
   const isOne = core.length === 1;
   const total = countOf(operations, 'operation');
   const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
-  const text = isOne ? 'it cannot be true' : `they cannot all be true; ${spare}`;
+  const text = isOne ? 'it cannot be true' : `they cannot all be true; ${minimality}`;
   // Always include the bad return, and the latest calls.
   const last = core.slice(-MOST_CORE);
   const bad = badReturn(core);

@@ -27,7 +27,7 @@ import {
   label,
   type Point,
   type Role,
-  sheet,
+  svgDocument,
   vertical,
 } from '../pictures/shapes.ts';
 import { key, scrolling } from './parts.ts';
@@ -54,7 +54,7 @@ export function drawHistory(
   const { id, title, isLate } = options;
   const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
   return scrolling(isLate ? 'scroll history late' : 'scroll history', title, [
-    sheet(
+    svgDocument(
       size,
       { 'font-family': FONT, role: 'img', 'aria-label': title },
       [],
@@ -203,7 +203,7 @@ class Axis {
   }
 
   /** Returns the space right of the last event up to a position, for points between events. */
-  roomAfter(position: number): { readonly from: number; readonly to: number } {
+  slotAfter(position: number): { readonly from: number; readonly to: number } {
     const before = this.events.findLast((event) => event.position <= position);
     const next = this.events.find((event) => event.position > position);
     const from = before === undefined ? 0 : this.at(before.position);
@@ -290,12 +290,12 @@ function pointsOf(bars: readonly Bar[], axis: Axis): readonly EffectPoint[] {
   const placed = bars
     .flatMap(({ operation, y }) => (operation.effect === null ? [] : [{ operation, y }]))
     .sort((left, right) => rankOf(left.operation) - rankOf(right.operation));
-  const rooms = placed.map(({ operation }) => axis.roomAfter(operation.effect?.position ?? 0));
+  const slots = placed.map(({ operation }) => axis.slotAfter(operation.effect?.position ?? 0));
   return placed.map(({ operation, y }, at) => {
-    const room = rooms[at] ?? { from: 0, to: 0 };
-    const sharing = rooms.flatMap((other, index) => (other.from === room.from ? [index] : []));
+    const slot = slots[at] ?? { from: 0, to: 0 };
+    const sharing = slots.flatMap((other, index) => (other.from === slot.from ? [index] : []));
     const share = (sharing.indexOf(at) + 1) / (sharing.length + 1);
-    return { operation, x: room.from + (room.to - room.from) * share, y: y + BAR_HEIGHT_PX };
+    return { operation, x: slot.from + (slot.to - slot.from) * share, y: y + BAR_HEIGHT_PX };
   });
 }
 
@@ -321,7 +321,7 @@ function drawHeads({ lanes, height }: Layout): Markup {
   const axis = label('line', line, { role: 'soft', anchor: 'end', size: 11, hasHalo: false });
   const size = { width: Math.ceil(width), height: Math.ceil(height) };
   const hidden = { 'font-family': FONT, 'aria-hidden': 'true', class: 'heads' };
-  return sheet(size, hidden, [], heads, axis);
+  return svgDocument(size, hidden, [], heads, axis);
 }
 
 function laneLine(y: number, width: number): Markup {

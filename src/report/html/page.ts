@@ -6,7 +6,7 @@
  * with `verdicts.ts` (the story and the result of each claim), `finding-pictures.ts` (both
  * pictures, and the data from which the script draws them again), `process-state.ts`,
  * `event-table.ts` and `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`,
- * `sequence.ts`, `glance.ts`. `../page` runs in the browser, from `boot.ts`. The other page is
+ * `sequence.ts`, `timeline.ts`. `../page` runs in the browser, from `boot.ts`. The other page is
  * `history-page.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
@@ -15,7 +15,7 @@ import { type Child, element, type Markup, sentenceMarkup } from '../../text/mar
 import { countOf } from '../../text/prose.ts';
 import { metText } from '../overview.ts';
 import type { PageScript } from './document.ts';
-import { renderDocument, TOOL_SHEET } from './document.ts';
+import { renderDocument, TOOL_STYLES } from './document.ts';
 import { renderFinding } from './finding-article.ts';
 import { renderSweepOverview } from './sweep-overview.ts';
 
@@ -38,7 +38,7 @@ export function renderPage(report: PageReport): string {
   const options = { mostEvents, hasScript: Boolean(script), catalogue, packed };
   return renderDocument({
     title: titleOf(report),
-    style: TOOL_SHEET,
+    style: TOOL_STYLES,
     script,
     packed,
     skip: 'Skip to the findings',

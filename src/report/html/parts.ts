@@ -1,6 +1,6 @@
 /** Elements of a page and of its script: cards, figures, keys and tables. */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
-import type { SheetSize } from '../pictures/shapes.ts';
+import type { SvgSize } from '../pictures/shapes.ts';
 
 /** Renders a section with a heading and the anchor `id`. */
 export function card(id: string, title: string, ...children: Child[]): Markup {
@@ -64,7 +64,7 @@ export function figure({ caption, name, picture, below, attributes }: FigurePart
 }
 
 /** Renders the key to a picture: the shapes of each sample, and their meaning. */
-export function key(size: SheetSize, samples: readonly (readonly [Child, string])[]): Markup {
+export function key(size: SvgSize, samples: readonly (readonly [Child, string])[]): Markup {
   const canvas = { ...size, viewBox: `0 0 ${size.width} ${size.height}`, 'aria-hidden': 'true' };
   return list(
     'key',

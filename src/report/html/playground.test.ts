@@ -70,7 +70,7 @@ describe('storesToTry', () => {
   it('offers none for plans with user definitions, or with an engine', () => {
     expect(storesToTry({ ...plan, use: { './a.mjs': 'sha256:0' } }, builtIn)).toEqual([]);
     expect(storesToTry(planIn('optimistic-versioned-sql-no-lost-update'), builtIn)).toEqual([]);
-    const own = { ...plan, system: { ...plan.system, lock: 'own' } };
-    expect(storesToTry(own, builtIn)).toEqual([]);
+    const customPlan = { ...plan, system: { ...plan.system, lock: 'own' } };
+    expect(storesToTry(customPlan, builtIn)).toEqual([]);
   });
 });

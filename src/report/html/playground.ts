@@ -13,7 +13,7 @@ import { whyRefused } from '../../run.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { isReply, operationName, requestText } from '../access-text.ts';
-import { surroundingsOf } from '../surroundings.ts';
+import { environmentOf } from '../environment.ts';
 import { faint } from './parts.ts';
 
 /** A duration that can be changed. */
@@ -115,12 +115,12 @@ export function renderNoTry(why: string): Markup {
 function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
   const { lock, store } = plan.system;
   const protocol = catalogue.locks.get(lock);
-  const own = catalogue.stores.get(store);
+  const storeKind = catalogue.stores.get(store);
   if (plan.use !== undefined) return 'the plan needs modules of its own';
   if (protocol === undefined) return `the lock ${lock} is not built in`;
   if (protocol.build === undefined) return `the clients of ${lock} are asynchronous code`;
-  if (own === undefined) return `the store ${store} is not built in`;
-  return own.needsSql ? `the store ${store} needs an SQL engine` : null;
+  if (storeKind === undefined) return `the store ${store} is not built in`;
+  return storeKind.needsSql ? `the store ${store} needs an SQL engine` : null;
 }
 
 const MOST_MESSAGES = 80;
@@ -191,7 +191,7 @@ function choice(name: string, options: ReadonlyMap<string, string>, chosen: stri
 }
 
 function messagesOf(trace: Trace, { faults }: Plan): ReadonlyMap<string, string> {
-  const around = surroundingsOf(trace, faults);
+  const around = environmentOf(trace, faults);
   const sent = new Map<string, string>();
   for (const event of trace.events) {
     if (event.kind !== 'send' || sent.size >= MOST_MESSAGES) continue;

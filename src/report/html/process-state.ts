@@ -12,6 +12,7 @@ import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
+import { type Environment, versionsIn } from '../environment.ts';
 import {
   type ClientViewSpan,
   clientViewSpans,
@@ -26,7 +27,6 @@ import {
 } from '../spans.ts';
 import { untilText } from '../step-text.ts';
 import { laneOrder, type Step } from '../steps.ts';
-import { type Surroundings, versionsIn } from '../surroundings.ts';
 import { list, nameMarkup } from './parts.ts';
 
 /** One fact, such as `holds` → `db, token 1`. */
@@ -71,8 +71,8 @@ export function stateAfter(
     const facts: Fact[] = [{ name: 'is', value: client.is }];
     if (role === 'store') facts.push(...storeFacts(contents.get(name), isFenced));
     else if (role !== 'lock') {
-      const own = held.filter(({ process }) => process === name);
-      facts.push(...clientFacts(client, own, { leases, nowUs }));
+      const clientLeases = held.filter(({ process }) => process === name);
+      facts.push(...clientFacts(client, clientLeases, { leases, nowUs }));
     }
     // If no single server grants a lock, its clients do.
     facts.push(...locksOf(trace, name, leases));
@@ -116,7 +116,7 @@ function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
 }
 
 /** The context of the words for an answer. */
-type Known = Pick<Surroundings, 'calls' | 'versionsBy'>;
+type Known = Pick<Environment, 'calls' | 'versionsBy'>;
 
 /** Records the version of a row in an answer. The client attaches it to its next write. */
 function learn(client: ClientState, event: Return, { calls, versionsBy }: Known): void {

@@ -11,7 +11,7 @@ import type {
   Summary,
   SystemResult,
 } from '../../search/campaign/result.ts';
-import type { FaultTally } from '../../search/sweep/tally.ts';
+import type { FaultCounts } from '../../search/sweep/counts.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import type { ReportedScenario } from '../cases.ts';
@@ -84,9 +84,9 @@ function renderSystem(system: SystemResult, all: readonly SystemResult[]): Child
 function renderMatrix(systems: readonly SystemResult[]): Child {
   const bySystem = systems.map((system) => {
     const rows = new Map(claimRows(system, true).map((one) => [one.claim, one]));
-    return { system, rows, told: claimRows(system, false).map(({ claim }) => claim) };
+    return { system, rows, listed: claimRows(system, false).map(({ claim }) => claim) };
   });
-  const claims = [...new Set(bySystem.flatMap(({ told }) => told))];
+  const claims = [...new Set(bySystem.flatMap(({ listed }) => listed))];
   const rows = claims.map((claim) => {
     const cells = bySystem.map((one) => claimCell(one.rows.get(claim), one.system));
     return tableRow(claim, ...cells);
@@ -159,7 +159,7 @@ function renderFaults(systems: readonly SystemResult[]): Child {
 
 const BAR = { width: 140, height: 10 };
 
-function faultCell(fault: FaultTally | undefined, seeds: number): Markup {
+function faultCell(fault: FaultCounts | undefined, seeds: number): Markup {
   if (fault === undefined) return element('td', { class: 'faint' }, '–');
   const { fired, overlapped } = fault;
   const long = (count: number): number => (count / Math.max(1, seeds)) * BAR.width;

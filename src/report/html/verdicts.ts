@@ -84,13 +84,14 @@ export function renderOutcome({ claim, verdicts, explanation, events }: RunOutco
 }
 
 function standingOf(claim: string, verdicts: readonly Verdict[]): readonly [string, string] {
-  const own = verdicts.find((verdict) => verdict.claim === claim);
-  if (own !== undefined && isIdle(own)) return [`– ${claim} is not tested in this run`, 'faint'];
+  const verdict = verdicts.find((verdict) => verdict.claim === claim);
+  if (verdict !== undefined && isIdle(verdict))
+    return [`– ${claim} is not tested in this run`, 'faint'];
   const words = {
     valid: `✓ ${claim} holds in this run`,
     invalid: `✗ ${claim} still breaks`,
     unknown: `? ${claim} cannot be judged in this run`,
   };
-  const kind = own?.kind ?? 'unknown';
+  const kind = verdict?.kind ?? 'unknown';
   return [words[kind], STANDINGS[kind][1]];
 }

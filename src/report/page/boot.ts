@@ -5,31 +5,31 @@
  * (runs it with other numbers).
  */
 import type { PageData } from '../html/finding-pictures.ts';
+import { all, FindingView, one } from './finding-view.ts';
 import { openPlayground } from './playground.ts';
-import { all, one, Stage } from './stage.ts';
 
 const stages = all(document, 'article[data-finding]', HTMLElement).map((article) => {
   const text = one(document, `#${article.id}-data`, HTMLScriptElement).textContent;
   const data: PageData = JSON.parse(text ?? '');
-  const stage = new Stage(article, data);
+  const view = new FindingView(article, data);
   openPlayground(article, data);
-  return stage;
+  return view;
 });
 
 /** The finding that keys act on: the one used last or named in the address. */
 let active = stages[0];
 
-for (const stage of stages) {
-  stage.article.addEventListener('focusin', () => {
-    active = stage;
+for (const view of stages) {
+  view.article.addEventListener('focusin', () => {
+    active = view;
   });
-  stage.article.addEventListener('click', () => {
-    active = stage;
+  view.article.addEventListener('click', () => {
+    active = view;
   });
 }
 
 function followAddress(): void {
-  for (const stage of stages) if (stage.follow(location.hash)) active = stage;
+  for (const view of stages) if (view.follow(location.hash)) active = view;
 }
 
 // A click on the event that is already in the address does not change the address.
@@ -41,12 +41,12 @@ document.addEventListener('click', (event) => {
 });
 
 /** Elements in which arrows and letters already have a meaning. */
-const OWN_KEYS = 'input, select, textarea, .scroll, .table, pre, [contenteditable]';
+const KEYBOARD_INPUTS = 'input, select, textarea, .scroll, .table, pre, [contenteditable]';
 
 document.addEventListener('keydown', (event) => {
   const { target } = event;
   if (event.ctrlKey || event.altKey || event.metaKey || active === undefined) return;
-  if (target instanceof Element && target.closest(OWN_KEYS) !== null) return;
+  if (target instanceof Element && target.closest(KEYBOARD_INPUTS) !== null) return;
   if (active.press(event.key)) event.preventDefault();
 });
 

@@ -97,9 +97,9 @@ function unpackBlock(
 function codesIn(reader: BitReader): readonly [Code, Code] {
   const literals = reader.take(5) + 257;
   const distances = reader.take(5) + 1;
-  const told = reader.take(4) + 4;
+  const width = reader.take(4) + 4;
   const ofLengths = Array.from({ length: 19 }, () => 0);
-  for (const symbol of LENGTH_ORDER.slice(0, told)) ofLengths[symbol] = reader.take(3);
+  for (const symbol of LENGTH_ORDER.slice(0, width)) ofLengths[symbol] = reader.take(3);
   const code = codeOf(ofLengths);
   const lengths: number[] = [];
   while (lengths.length < literals + distances) {

@@ -23,7 +23,7 @@ import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
 import { countEvents, listSteps } from '../steps.ts';
-import { all, one } from './stage.ts';
+import { all, one } from './finding-view.ts';
 
 const MOST_DRAWN = 400;
 
@@ -221,12 +221,12 @@ function showRun(section: HTMLElement, data: PageData): void {
   }
   const broken = verdicts.filter((verdict) => verdict.kind === 'invalid');
   const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
-  const told = verdict === null ? null : explainRunNow({ plan, trace, verdict });
-  const explanation = told?.explanation ?? null;
+  const explained = verdict === null ? null : explainRunNow({ plan, trace, verdict });
+  const explanation = explained?.explanation ?? null;
   const evidence =
-    verdict === null || told === null
+    verdict === null || explained === null
       ? []
-      : evidenceShown({ verdict, causation: told.causation, trace });
+      : evidenceShown({ verdict, causation: explained.causation, trace });
   const events = countEvents(listSteps(trace, { evidence, faults: plan.faults }));
   outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, events }));
   const claim = verdict?.claim ?? data.claim;
@@ -239,10 +239,10 @@ function showRun(section: HTMLElement, data: PageData): void {
     title: explanation?.headline ?? 'The run as you turned it',
   };
   const id = `${section.closest('article')?.id ?? ''}-t`;
-  const { glance, sequence } = drawPictures(tried, { id, mostDrawn: MOST_DRAWN });
+  const { timeline, sequence } = drawPictures(tried, { id, mostDrawn: MOST_DRAWN });
   const isOpen = drawn.querySelector('details')?.open ?? false;
   const shown = [
-    figureOf('At a glance', glance.svg),
+    figureOf('At a glance', timeline.svg),
     details('Step by step', isOpen, figureOf('Step by step', sequence.svg)),
   ];
   drawn.innerHTML = render(shown);

@@ -116,11 +116,11 @@ function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): re
   const story = lastOfStory(trace, options.evidence);
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
   // A run without evidence has no natural end, so it ends at the healing of the world.
-  const isCutAtHealing = healed > story || (healed > 0 && options.evidence.length === 0);
+  const isTruncatedAtHealing = healed > story || (healed > 0 && options.evidence.length === 0);
   const lastEvent = Math.min(
     trace.events.length - 1,
     story + AFTER_THE_STORY,
-    isCutAtHealing ? healed - 1 : Number.POSITIVE_INFINITY,
+    isTruncatedAtHealing ? healed - 1 : Number.POSITIVE_INFINITY,
   );
   const shown = windowOf(steps, lastEvent, options);
   const violation = shown.findIndex((step) => step.event === story && step.part !== '');
@@ -220,15 +220,15 @@ function lanesOf(
       step.process === process.name ? displayWidth(label) : 0,
     );
     const flag = process.role === 'store' ? 34 : 0;
-    const room = Math.max(70, Math.max(...columns) * COLUMN_PX + 26 + flag);
+    const space = Math.max(70, Math.max(...columns) * COLUMN_PX + 26 + flag);
     const isClient = process.role === 'client' || process.role === 'probe';
     const role = isClient ? clientRole(clients) : 'soft';
     if (isClient) clients += 1;
     const afterHead = headEnd === 0 ? 0 : headEnd + 14 + headWidth(process) / 2;
-    const x = Math.max(afterHead, right + (labelSide === 'left' ? room : 44));
+    const x = Math.max(afterHead, right + (labelSide === 'left' ? space : 44));
     headEnd = x + headWidth(process) / 2;
     lanes.set(process.name, { process, x, labelSide, role });
-    right = x + (labelSide === 'left' ? 56 : room);
+    right = x + (labelSide === 'left' ? 56 : space);
   }
   return { lanes, width: Math.max(right, headEnd) + 16 };
 }

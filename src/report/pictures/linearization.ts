@@ -43,9 +43,9 @@ export function linearizationOf(
   trace: Trace,
   { claim, model }: { readonly claim: string; readonly model: string | null },
 ): Linearization | null {
-  const [, own = null] = /^linearizable\((.*)\)$/.exec(claim) ?? [];
-  if (own === null && claim !== 'linearizable') return null;
-  const definition = storeModels.get(own ?? model ?? '');
+  const [, key = null] = /^linearizable\((.*)\)$/.exec(claim) ?? [];
+  if (key === null && claim !== 'linearizable') return null;
+  const definition = storeModels.get(key ?? model ?? '');
   if (definition === undefined) return null;
   const indexed = indexTrace(trace);
   for (const operations of storeOperations(indexed)) {

@@ -3,21 +3,21 @@ import type { Trace } from '../../core/history/trace.ts';
 import { render } from '../../text/markup.ts';
 import { zombieFinding, zombieTrace } from '../sample.fixture.ts';
 import { stormTrace } from '../storm.fixture.ts';
-import { drawGlance } from './glance.ts';
 import { layOut } from './layout.ts';
 import { drawSequence } from './sequence.ts';
 import { PALETTE } from './shapes.ts';
+import { drawTimeline } from './timeline.ts';
 
 const { evidence } = zombieFinding.verdict;
 const base = { claim: 'fence-monotone', faults: [], mostDrawn: 2000, id: 'p', title: 'a picture' };
 
-interface Sheet {
+interface Svg {
   readonly svg: string;
   readonly width: number;
   readonly height: number;
 }
 
-function sheetOf(svg: string): Sheet {
+function svgOf(svg: string): Svg {
   const [, width = '0', height = '0'] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(svg) ?? [];
   return { svg, width: Number(width), height: Number(height) };
 }
@@ -27,15 +27,15 @@ const unended: Trace = {
   events: zombieTrace.events.filter(({ kind }) => kind !== 'leave' && kind !== 'resume'),
 };
 
-const sheets: readonly Sheet[] = [
+const sheets: readonly Svg[] = [
   { trace: zombieTrace, evidence },
   { trace: stormTrace, evidence: [] },
   { trace: unended, evidence: [] },
 ].flatMap(({ trace, evidence: parts }) => {
   const options = { ...base, evidence: parts };
   const layout = layOut(trace, options);
-  return [drawSequence(layout, options), drawGlance(layout, options)].map(({ svg }) =>
-    sheetOf(render(svg)),
+  return [drawSequence(layout, options), drawTimeline(layout, options)].map(({ svg }) =>
+    svgOf(render(svg)),
   );
 });
 

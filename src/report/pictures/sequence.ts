@@ -31,7 +31,7 @@ import {
   label,
   named,
   type Role,
-  sheet,
+  svgDocument,
   vertical,
 } from './shapes.ts';
 
@@ -60,7 +60,7 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
   const { spans } = layout;
   const lanes = [...layout.lanes.values()];
   const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
-  const svg = sheet(
+  const svg = svgDocument(
     size,
     named(title, 'sequence'),
     hatches(id, lanes),
@@ -188,12 +188,12 @@ function drawClientViews(scene: Scene): Child {
     const x = barLeft(lane, span.slot);
     const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
     const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;
-    const isOwn = ({ process, ordinal }: OverlapSpan | LossSpan): boolean =>
+    const isOfOverlap = ({ process, ordinal }: OverlapSpan | LossSpan): boolean =>
       process === span.process && ordinal === span.ordinal;
-    const red = inLanes(overlaps.filter(isOwn), scene, (overlap, _, within) =>
+    const red = inLanes(overlaps.filter(isOfOverlap), scene, (overlap, _, within) =>
       drawOverlap(overlap, { x, ...within }, scene),
     );
-    const lost = inLanes(losses.filter(isOwn), scene, (loss, _, within) => {
+    const lost = inLanes(losses.filter(isOfOverlap), scene, (loss, _, within) => {
       const long = proseDuration(loss.untilUs - loss.fromUs);
       const unnoticed = `${loss.process} has lost the lock and does not know, ${long}`;
       const box = { x: x + BAR_PX + 3, width: 3, ...within };
@@ -225,7 +225,7 @@ function drawFlights({ spans, lanes, yOf, bottom }: Layout): Child {
       { x: from.x + side * 10, y },
       { x: to.x - side * 10, y: endY ?? y },
     ] as const;
-    const cut = isUnderWay
+    const truncation = isUnderWay
       ? { x: from.x + (to.x - from.x) * 0.6, y: Math.max(y + 6, bottom + 8) }
       : { x: from.x + (to.x - from.x) * 0.55, y: y + (endY - y) * 0.55 };
     const { role } = from.process.role === 'client' ? from : to;
@@ -235,7 +235,7 @@ function drawFlights({ spans, lanes, yOf, bottom }: Layout): Child {
       isDashed: isAnswer,
       isThin: isAnswer,
       title: flight.message,
-      cut,
+      tip: truncation,
       crossSize: 16,
       beside: { x: 0, y: 4 },
     });

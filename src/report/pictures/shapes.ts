@@ -72,7 +72,7 @@ export function paletteStyle(): string {
 
 export const FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
 
-export interface SheetSize {
+export interface SvgSize {
   readonly width: number;
   readonly height: number;
 }
@@ -81,8 +81,8 @@ export interface SheetSize {
 const TEXT = { 'font-size': 12, 'stroke-linejoin': 'round' };
 
 /** Draws a picture with a background and its definitions. */
-export function sheet(
-  size: SheetSize,
+export function svgDocument(
+  size: SvgSize,
   attributes: Attributes,
   defined: Child,
   ...children: Child[]
@@ -109,7 +109,7 @@ export interface Point {
   readonly y: number;
 }
 
-export interface Box extends Point, SheetSize {}
+export interface Box extends Point, SvgSize {}
 
 type Paint = Readonly<Record<string, string | number | null>>;
 
@@ -159,8 +159,8 @@ const HALO = { 'stroke-width': 5, 'paint-order': 'stroke' };
 /** Draws a rectangle with rounded corners. `title` is its tooltip. */
 export function bar(box: Box, paint: Paint, title: string): Markup {
   const size = { width: Math.max(1, box.width), height: Math.max(1, box.height), rx: 3 };
-  const told = title === '' ? [] : element('title', {}, title);
-  return element('rect', { ...box, ...size, ...paint }, told);
+  const titleElement = title === '' ? [] : element('title', {}, title);
+  return element('rect', { ...box, ...size, ...paint }, titleElement);
 }
 
 /** Draws a hidden marker, which a script moves to the current step. */
@@ -189,8 +189,8 @@ export function hatch(id: string, role: Role, isDense: boolean): Markup {
 /** Defines a hatch for the role of each lane, `<id>-<role>`, and a dense one, `<id>-danger`. */
 export function hatches(id: string, lanes: Iterable<{ readonly role: Role }>): Markup {
   const roles = new Set([...lanes].map(({ role }) => role));
-  const own = [...roles].map((role) => hatch(`${id}-${role}`, role, false));
-  return element('defs', {}, own, hatch(`${id}-danger`, 'danger', true));
+  const patterns = [...roles].map((role) => hatch(`${id}-${role}`, role, false));
+  return element('defs', {}, patterns, hatch(`${id}-danger`, 'danger', true));
 }
 
 export interface ArrowStyle {
@@ -257,7 +257,7 @@ export function flagWidth(text: string): number {
 
 export interface FlightStyle extends ArrowStyle {
   /** The end of a lost message, and of one that is still under way at the end of the picture. */
-  readonly cut: Point;
+  readonly tip: Point;
   readonly crossSize: number;
   /** The offset of a copy from its original. */
   readonly beside: Point;
@@ -269,12 +269,12 @@ export interface FlightStyle extends ArrowStyle {
 export function drawMessage(
   { isLost, isCopy, isUnderWay }: Readonly<Record<'isLost' | 'isCopy' | 'isUnderWay', boolean>>,
   [start, stop]: readonly [Point, Point],
-  { cut, crossSize, beside, title, ...style }: FlightStyle,
+  { tip, crossSize, beside, title, ...style }: FlightStyle,
 ): Child {
   const headless = { ...style, hasHead: false };
-  if (isUnderWay) return arrow(start, cut, { ...headless, isDashed: true });
+  if (isUnderWay) return arrow(start, tip, { ...headless, isDashed: true });
   const cross = { role: 'danger', anchor: 'middle', size: crossSize, isBold: true } as const;
-  if (isLost) return [arrow(start, cut, headless), label('✕', cut, cross)];
+  if (isLost) return [arrow(start, tip, headless), label('✕', tip, cross)];
   const shown = arrow(start, stop, style, title === '' ? [] : element('title', {}, title));
   if (!isCopy) return shown;
   const moved = ({ x, y }: Point): Point => ({ x: x + beside.x, y: y + beside.y });

@@ -5,8 +5,8 @@ import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import { describeShrunk } from '../../report/describe-finding.ts';
 import { expand } from '../../scenario/expand.ts';
+import { claimCounts, NO_COUNTS } from '../sweep/counts.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { claimTally, EMPTY_TALLY } from '../sweep/tally.ts';
 import { campaign } from './campaign.ts';
 import { exits } from './exit-codes.ts';
 import type { Result, ScenarioResult } from './result.ts';
@@ -68,8 +68,11 @@ describe('a campaign', () => {
     const weak = { ...subject, scenario: { ...subject.scenario, systems } };
     const { events, result } = await run({ chunkSeeds: 1 }, weak);
     const found = events.filter(({ kind }) => kind === 'failure found');
-    const { tallies } = await sweep(weak.scenario, { from: 0, to: 9, pool: null });
-    const [seed] = claimTally(tallies.get('unfenced') ?? EMPTY_TALLY, 'fence-monotone').brokenSeeds;
+    const { countsBySystem } = await sweep(weak.scenario, { from: 0, to: 9, pool: null });
+    const [seed] = claimCounts(
+      countsBySystem.get('unfenced') ?? NO_COUNTS,
+      'fence-monotone',
+    ).brokenSeeds;
     expect(found).toEqual([
       { kind: 'failure found', system: 'unfenced', claim: 'fence-monotone', seed },
     ]);
@@ -80,16 +83,19 @@ describe('a campaign', () => {
     ['time', { asked: 10, by: 'time' }],
     ['interrupted', { asked: 10, by: 'interrupted' }],
     ['enough', undefined],
-  ] as const)('that is stopped by %s is truncated only if seeds are missing', async (stop, cut) => {
-    let asked = 0;
-    const stopLater = (): typeof stop | null => {
-      asked += 1;
-      return asked > 6 ? stop : null;
-    };
-    const { scenario } = await run({ chunkSeeds: 1, stop: stopLater });
-    expect(scenario.systems.map(({ seeds }) => seeds)).toEqual([3, 3]);
-    expect(scenario.cutShort).toEqual(cut);
-  });
+  ] as const)(
+    'that is stopped by %s is truncated only if seeds are missing',
+    async (stop, isShort) => {
+      let asked = 0;
+      const stopLater = (): typeof stop | null => {
+        asked += 1;
+        return asked > 6 ? stop : null;
+      };
+      const { scenario } = await run({ chunkSeeds: 1, stop: stopLater });
+      expect(scenario.systems.map(({ seeds }) => seeds)).toEqual([3, 3]);
+      expect(scenario.cutShort).toEqual(isShort);
+    },
+  );
 
   test('gives the same conclusion for results of another machine as for its own', async () => {
     let examined: Examined | null = null;
@@ -130,14 +136,17 @@ describe('a campaign', () => {
 
   test('reports a breach that does not occur again on its seed', async () => {
     const range = { from: 0, to: 99 };
-    const { tallies } = await sweep(smallScenario(), { ...range, pool: null });
-    const own = tallies.get('unfenced') ?? EMPTY_TALLY;
-    const broken = claimTally(own, 'fence-monotone');
+    const { countsBySystem } = await sweep(smallScenario(), { ...range, pool: null });
+    const ofSystem = countsBySystem.get('unfenced') ?? NO_COUNTS;
+    const broken = claimCounts(ofSystem, 'fence-monotone');
     const holds = [...Array(100).keys()].filter((seed) => !broken.brokenSeeds.includes(seed));
     const conclude = (brokenSeeds: readonly number[]): ReturnType<typeof run> => {
-      const claims = { ...own.claims, 'fence-monotone': { ...broken, causes: [], brokenSeeds } };
+      const claims = {
+        ...ofSystem.claims,
+        'fence-monotone': { ...broken, causes: [], brokenSeeds },
+      };
       const examined: Examined = {
-        tallies: new Map([...tallies, ['unfenced', { ...own, claims }]]),
+        countsBySystem: new Map([...countsBySystem, ['unfenced', { ...ofSystem, claims }]]),
         range,
         cutShort: null,
         isPart: false,

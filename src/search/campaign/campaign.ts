@@ -14,19 +14,19 @@
  */
 
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
-import { entitled } from '../../host/async/whereabouts.ts';
+import { withLabel } from '../../host/async/progress-beacon.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type KeptReplay, replayKept } from '../corpus/kept-replay.ts';
 import { systemsThatDie } from '../sweep/alike.ts';
+import { claimCounts, type SweepCounts } from '../sweep/counts.ts';
 import { unexpectedIn } from '../sweep/expected.ts';
 import { firstOf, type KeptOutcome, rangeOfShard, type SeedRange } from '../sweep/shards.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { claimTally, type Tally } from '../sweep/tally.ts';
 import type { Named, TaskContext } from '../sweep/tasks.ts';
 import { concludeScenario, resultOf } from './conclude.ts';
 import { countAllPlans, rangesOf, widest } from './count-plans.ts';
-import type { CutReason, Result } from './result.ts';
+import type { Result, StopReason } from './result.ts';
 import { ALL_REPEATED, checkReuse, selfCheck } from './self-check.ts';
 import {
   type CampaignEvent,
@@ -81,7 +81,7 @@ async function examineScenario(subject: Subject, setting: CampaignSetting): Prom
     const systems = scenario.systems.filter(({ name }) => !dying.includes(name));
     for (const check of await checkReuse(
       { ...scenario, systems },
-      { whole: range, part },
+      { all: range, part },
       isThorough,
       tasks,
     )) {
@@ -133,7 +133,7 @@ export async function replayKeptPlans(
 /** Replays a kept plan. Returns null if the plan is damaged. */
 export async function replayKeptPlan(
   kept: KeptPlan,
-  named: Named = ({ what }, work) => entitled(what, work),
+  named: Named = ({ what }, work) => withLabel(what, work),
 ): Promise<KeptReplay | null> {
   if (kept.kind === 'damaged') return null;
   const { file, plan, catalogue, hasChanged } = kept;
@@ -165,14 +165,14 @@ async function sweepPart(
   { scenario, catalogue }: Subject,
   { range, part, plans, reusing, dying }: SweptPart,
   context: { readonly journal: SweepJournal | null; readonly setting: CampaignSetting },
-): Promise<Pick<Examined, 'tallies' | 'cutShort' | 'milliseconds'>> {
+): Promise<Pick<Examined, 'countsBySystem' | 'cutShort' | 'milliseconds'>> {
   const { journal, setting } = context;
   const { pool, named, emit, isInterrupted, chunkSeeds } = setting;
   const startedMs = performance.now();
   const findFailures = failureFinder(scenario);
   let runs = 0;
   let stop: SweepEnd | null = null;
-  const { tallies, isWhole, milliseconds } = await sweep(scenario, {
+  const { countsBySystem, isComplete, milliseconds } = await sweep(scenario, {
     ...part,
     pool,
     catalogue,
@@ -184,11 +184,11 @@ async function sweepPart(
         : rangesOf(plans, range, setting.shard),
     ...(chunkSeeds === undefined ? {} : { chunkSeeds }),
     ...(named === undefined ? {} : { named }),
-    onFinished: (chunk, tally) => {
-      runs += tally.seeds;
-      for (const failure of findFailures(chunk.system, tally)) void emit(failure);
-      journal?.add(chunk, tally);
-      void emit({ kind: 'examined', chunk, tally });
+    onFinished: (chunk, counts) => {
+      runs += counts.seeds;
+      for (const failure of findFailures(chunk.system, counts)) void emit(failure);
+      journal?.add(chunk, counts);
+      void emit({ kind: 'examined', chunk, counts });
     },
     onDifference: (system, { seed, what }) => {
       journal?.forget(system);
@@ -204,24 +204,24 @@ async function sweepPart(
       void emit({ kind: 'progress', runs, seconds, ...progress });
     },
   });
-  const killed = [...tallies.values()].reduce((sum, tally) => sum + tally.killed, 0);
-  const isCut = !isWhole && stop !== 'enough';
-  const by = isInterrupted() ? 'interrupted' : killed > 0 ? 'hangs' : cutReasonOf(stop);
-  const cutShort = isCut ? { asked: part.to - part.from + 1, by } : null;
+  const killed = [...countsBySystem.values()].reduce((sum, counts) => sum + counts.killed, 0);
+  const isShort = !isComplete && stop !== 'enough';
+  const by = isInterrupted() ? 'interrupted' : killed > 0 ? 'hangs' : stopReasonOf(stop);
+  const cutShort = isShort ? { asked: part.to - part.from + 1, by } : null;
   await emit({ kind: 'swept', part, runs, milliseconds, killed, cutShort });
-  return { tallies, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
+  return { countsBySystem, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
 }
 
 /** Returns a function that finds unexpected breaches, each claim of a system once. */
 export function failureFinder({
   systems,
-}: Pick<Scenario, 'systems'>): (system: string, tally: Tally) => readonly FailureFound[] {
+}: Pick<Scenario, 'systems'>): (system: string, counts: SweepCounts) => readonly FailureFound[] {
   const found = new Set<string>();
-  return (system, tally) => {
+  return (system, counts) => {
     const known = systems.find(({ name }) => name === system);
-    const broken = known === undefined ? [] : unexpectedIn(known, tally);
+    const broken = known === undefined ? [] : unexpectedIn(known, counts);
     return broken.flatMap((claim): readonly FailureFound[] => {
-      const [seed] = claimTally(tally, claim).brokenSeeds;
+      const [seed] = claimCounts(counts, claim).brokenSeeds;
       if (seed === undefined || found.has(`${system} ${claim}`)) return [];
       found.add(`${system} ${claim}`);
       return [{ kind: 'failure found', system, claim, seed }];
@@ -231,6 +231,6 @@ export function failureFinder({
 
 type FailureFound = Extract<CampaignEvent, { readonly kind: 'failure found' }>;
 
-function cutReasonOf(stop: SweepEnd | null): CutReason {
+function stopReasonOf(stop: SweepEnd | null): StopReason {
   return stop === null || stop === 'enough' ? 'time' : stop;
 }

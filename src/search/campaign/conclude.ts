@@ -13,11 +13,11 @@ import {
   countAvoided,
   NONE_AVOIDED,
 } from '../sweep/counterfactual.ts';
+import { claimCounts, distinctFailures, NO_COUNTS, type SweepCounts } from '../sweep/counts.ts';
 import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
 import { expectedOf, judgedOn } from '../sweep/expected.ts';
 import { mostFirst } from '../sweep/sections.ts';
 import { type KeptOutcome, seedsLeftOut } from '../sweep/shards.ts';
-import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { performTask } from '../sweep/tasks.ts';
 import { type Exit, exits, worstOf } from './exit-codes.ts';
 import type {
@@ -47,20 +47,20 @@ export async function concludeScenario(
   setting: CampaignSetting,
 ): Promise<Concluded> {
   const { scenario, file, catalogue } = subject;
-  const { tallies, range, cutShort, isPart, keptPlans, difference, plans } = examined;
+  const { countsBySystem, range, cutShort, isPart, keptPlans, difference, plans } = examined;
   const avoided = await avoidedIn(subject, examined, () => isOver(setting));
-  const isWhole = cutShort === null;
+  const isComplete = cutShort === null;
   const isSingle = range.from === range.to;
   const { isCalm = false } = setting;
-  const seeds = { isWhole: isWhole && !isPart, isSingle, isPart, isCalm };
-  const coverage = { ...seeds, avoided, tallies, catalogue };
+  const seeds = { isComplete: isComplete && !isPart, isSingle, isPart, isCalm };
+  const coverage = { ...seeds, avoided, countsBySystem, catalogue };
   const codes = exitsOfKept(keptPlans);
   if (difference !== null) codes.push(exits.nondeterministic);
   const systems: SystemResult[] = [];
   const findings: Finding[] = [];
   for (const system of scenario.systems) {
-    const tally = tallies.get(system.name) ?? EMPTY_TALLY;
-    const judgement = judgeSystem(scenario, system, tally, coverage);
+    const counts = countsBySystem.get(system.name) ?? NO_COUNTS;
+    const judgement = judgeSystem(scenario, system, counts, coverage);
     const shrunk = isPart ? NOTHING_SHRUNK : await shrinkSystem(subject, system, examined, setting);
     const found = await edgesOf(subject, system, examined, setting);
     const output = await outputOf(subject, system, examined, setting);
@@ -68,22 +68,22 @@ export async function concludeScenario(
     codes.push(
       ...shrunk.codes,
       ...found.codes,
-      ...exitsOf(tally, judgement, !isWhole && !setting.isInterrupted()),
+      ...exitsOf(counts, judgement, !isComplete && !setting.isInterrupted()),
     );
     const exhausted = plans?.get(system.name);
     systems.push({
-      ...systemResult(system, { tally, avoided, judgement }),
+      ...systemResult(system, { counts, avoided, judgement }),
       counterexample: counterexampleOf(shrunk.findings[0]),
       ...(isPart ? { isPart } : {}),
       ...(plans === null && drawsNothing(scenario, system.name) ? { isWritten: true } : {}),
       ...(exhausted === undefined ? {} : { exhausted: scopeOf(scenario, exhausted) }),
       ...(found.edges === null ? {} : { edges: found.edges }),
       ...(output === null ? {} : { output }),
-      ...(seedsLeftOut(tally, range) === 0 ? {} : { leftOut: seedsLeftOut(tally, range) }),
+      ...(seedsLeftOut(counts, range) === 0 ? {} : { leftOut: seedsLeftOut(counts, range) }),
     });
   }
-  const sum = (of: (tally: Tally) => number): number =>
-    scenario.systems.reduce((all, { name }) => all + of(tallies.get(name) ?? EMPTY_TALLY), 0);
+  const sum = (of: (counts: SweepCounts) => number): number =>
+    scenario.systems.reduce((all, { name }) => all + of(countsBySystem.get(name) ?? NO_COUNTS), 0);
   return {
     result: {
       name: scenario.name,
@@ -105,23 +105,23 @@ export async function concludeScenario(
 /** Counts the seeds on which a system avoided what broke its twin, once all are known. */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
-  { tallies, isPart, plans }: Examined,
+  { countsBySystem, isPart, plans }: Examined,
   shouldStop: () => boolean,
 ): Promise<AvoidedSeeds> {
   if (isPart) return NONE_AVOIDED;
   const numbered = plans && new Map([...plans].map(([name, one]) => [name, one.numbered]));
   const options = { catalogue, shouldStop, ...(numbered && { numbered }) };
-  return await countAvoided(scenario, tallies, options);
+  return await countAvoided(scenario, countsBySystem, options);
 }
 
 /** Repeats the first failed seed, or the only one. Returns null if it prints nothing. */
 async function outputOf(
   subject: Subject,
   { name }: SystemScenario,
-  { tallies, plans, range, isPart }: Examined,
+  { countsBySystem, plans, range, isPart }: Examined,
   setting: CampaignSetting,
 ): Promise<NonNullable<SystemResult['output']> | null> {
-  const { failures, killed, seeds } = tallies.get(name) ?? EMPTY_TALLY;
+  const { failures, killed, seeds } = countsBySystem.get(name) ?? NO_COUNTS;
   const isSingle = range.from === range.to && seeds === 1 && setting.chunkSeeds === undefined;
   const seed = failures[0]?.seed ?? (isSingle ? range.from : null);
   const tasks = tasksOf(subject, setting);
@@ -145,20 +145,20 @@ interface SystemEdgesFound {
 async function edgesOf(
   subject: Subject,
   { name: system, expect }: SystemScenario,
-  { tallies, plans, cutShort, isPart }: Examined,
+  { countsBySystem, plans, cutShort, isPart }: Examined,
   setting: CampaignSetting,
 ): Promise<SystemEdgesFound> {
   const { scenario } = subject;
   const nothing = { edges: null, codes: [] };
-  const own = plans?.get(system);
+  const systemPlans = plans?.get(system);
   const tasks = tasksOf(subject, setting);
-  const tally = tallies.get(system) ?? EMPTY_TALLY;
+  const counts = countsBySystem.get(system) ?? NO_COUNTS;
   const listed = [...expect.breaks, ...expect.holds];
-  const claims = listed.filter((claim) => claimTally(tally, claim).broken > 0);
+  const claims = listed.filter((claim) => claimCounts(counts, claim).broken > 0);
   const isWanted = setting.findsEdges && cutShort === null && !isPart && claims.length > 0;
-  if (own === undefined || !isWanted || tasks.isGivenUp()) return nothing;
+  if (systemPlans === undefined || !isWanted || tasks.isGivenUp()) return nothing;
   await setting.emit({ kind: 'edges', system });
-  const mostRuns = Math.max(own.plans, LEAST_EDGE_RUNS);
+  const mostRuns = Math.max(systemPlans.plans, LEAST_EDGE_RUNS);
   const end = await performTask({ kind: 'edges', scenario, system, claims, mostRuns }, tasks);
   if (tasks.isGivenUp()) return nothing;
   if (end.kind === 'edges') return { edges: end.edges, codes: [] };
@@ -178,11 +178,11 @@ const NOTHING_SHRUNK: ShrunkSystem = { findings: [], codes: [] };
 async function shrinkSystem(
   subject: Subject,
   system: SystemScenario,
-  { tallies, plans }: Examined,
+  { countsBySystem, plans }: Examined,
   setting: CampaignSetting,
 ): Promise<ShrunkSystem> {
   const { isInterrupted, describe, shrinking } = setting;
-  const tally = tallies.get(system.name) ?? EMPTY_TALLY;
+  const counts = countsBySystem.get(system.name) ?? NO_COUNTS;
   const codes: Exit[] = [];
   const emit: CampaignSetting['emit'] = (event) => {
     if (event.kind === 'run lost') codes.push(exits.failed);
@@ -192,9 +192,9 @@ async function shrinkSystem(
   const numbered = plans?.get(system.name)?.numbered ?? null;
   const context = { tasks, limits: shrinking, isInterrupted, numbered, describe, emit };
   const all: Finding[] = [];
-  for (const claim of shrinking.claimsOf(system, tally)) {
+  for (const claim of shrinking.claimsOf(system, counts)) {
     const startedMs = performance.now();
-    const broken = { system: system.name, claim, tally: claimTally(tally, claim) };
+    const broken = { system: system.name, claim, counts: claimCounts(counts, claim) };
     const [first, ...others] = await shrinkClaim(subject, broken, context);
     if (first !== undefined) {
       all.push(first, ...others);
@@ -202,7 +202,7 @@ async function shrinkSystem(
       const findings = [first, ...others] as const;
       await emit({ kind: 'failure shrunk', system: system.name, claim, findings, milliseconds });
     } else if (!isInterrupted()) {
-      const [seed = 0] = broken.tally.brokenSeeds;
+      const [seed = 0] = broken.counts.brokenSeeds;
       await emit({ kind: 'vanished', subject, system: system.name, claim, seed });
       codes.push(exits.nondeterministic);
     }
@@ -225,17 +225,17 @@ export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
     .map(({ outcome }) => KEPT_EXITS.get(outcome) ?? exits.broken);
 }
 
-function exitsOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
+function exitsOf(counts: SweepCounts, judgement: Judgement, isSpent: boolean): Exit[] {
   const codes: Exit[] = [];
-  if (tally.failed > 0) codes.push(exits.failed);
+  if (counts.failed > 0) codes.push(exits.failed);
   if (judgement.met === false) codes.push(exits.broken);
-  const isOpen = judgement.met === null && tally.failed === 0;
+  const isOpen = judgement.met === null && counts.failed === 0;
   if (isOpen && (judgement.isIncomplete || isSpent)) codes.push(exits.incomplete);
   return codes;
 }
 
 interface Judged {
-  readonly tally: Tally;
+  readonly counts: SweepCounts;
   readonly avoided: AvoidedSeeds;
   readonly judgement: Judgement;
 }
@@ -243,14 +243,14 @@ interface Judged {
 /** Summarizes a system: its counts over all seeds and in comparison with its twins. */
 function systemResult(
   system: SystemScenario,
-  { tally, avoided, judgement }: Judged,
+  { counts, avoided, judgement }: Judged,
 ): Omit<SystemResult, 'counterexample'> {
   const { name, expect } = system;
-  const { seeds, broken, unknown, failed, stampede } = tally;
+  const { seeds, broken, unknown, failed, stampede } = counts;
   const isListed = judgement.unexpected.every((claim) => expect.holds.includes(claim));
-  const claims = Object.keys(tally.claims).map((claim): readonly [string, ClaimResult] => [
+  const claims = Object.keys(counts.claims).map((claim): readonly [string, ClaimResult] => [
     claim,
-    claimResult(claim, tally, avoidedOn(avoided, name, claim)),
+    claimResult(claim, counts, avoidedOn(avoided, name, claim)),
   ]);
   return {
     name,
@@ -261,22 +261,22 @@ function systemResult(
     unknown,
     claims: Object.fromEntries(claims),
     measured: {
-      'holder-overlap': tally.overlap,
-      'loss-noticed': tally.losses,
+      'holder-overlap': counts.overlap,
+      'loss-noticed': counts.losses,
       ...(stampede.computations === 0 ? {} : { stampede }),
     },
-    sections: { ...tally.sections, failed: mostFirst(tally.sections.failed) },
+    sections: { ...counts.sections, failed: mostFirst(counts.sections.failed) },
     vacuous: judgement.vacuous,
     hints: judgement.hints,
-    ...(tally.unsimulated.found.length === 0 ? {} : { unsimulated: tally.unsimulated }),
+    ...(counts.unsimulated.found.length === 0 ? {} : { unsimulated: counts.unsimulated }),
     // The order in which kinds first fired depends on how the seeds were split into chunks.
-    faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
+    faults: Object.fromEntries(Object.entries(counts.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     failed,
-    failures: distinctFailures(tally),
+    failures: distinctFailures(counts),
   };
 }
 
-function claimResult(claim: string, tally: Tally, avoided: number): ClaimResult {
+function claimResult(claim: string, counts: SweepCounts, avoided: number): ClaimResult {
   const {
     broken,
     brokenSeeds,
@@ -284,7 +284,7 @@ function claimResult(claim: string, tally: Tally, avoided: number): ClaimResult 
     firstUnknown,
     exercised,
     causes = [],
-  } = claimTally(tally, claim);
+  } = claimCounts(counts, claim);
   const kinds = kindsAmong(causes).map((kind) => ({
     rule: kind.cause.rule,
     cause: causeText(kind.cause),
@@ -297,7 +297,7 @@ function claimResult(claim: string, tally: Tally, avoided: number): ClaimResult 
     firstSeed,
     exercised,
     avoided,
-    ...judgedOn(tally, claim),
+    ...judgedOn(counts, claim),
     unknown,
     ...(firstUnknown === null ? {} : { firstUnknown }),
     ...(kinds.length === 0 ? {} : { kinds }),

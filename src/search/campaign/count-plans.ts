@@ -25,7 +25,7 @@ export class TooManyPlans extends Error {
 }
 
 /** The count for a system whose plans could not be counted: its plan without faults. */
-const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
+const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], stopped: 'stopped' };
 
 /**
  * Returns all plans of each system of a narrowed scenario. Throws `TooManyPlans`. Calls
@@ -41,8 +41,8 @@ export async function countAllPlans(
   for (const { name: system } of scenario.systems) {
     const end = await performTask({ kind: 'count', scenario, system }, context);
     const counted = end.kind === 'counted' ? end.count : NOT_COUNTED;
-    if (counted.cut === 'too many') throw new TooManyPlans(system, counted.plans);
-    if (counted.cut === 'stopped') {
+    if (counted.stopped === 'too many') throw new TooManyPlans(system, counted.plans);
+    if (counted.stopped === 'stopped') {
       const lost = end.kind === 'lost' ? `${end.where}: ${end.why}` : null;
       await onUncounted(system, end.kind === 'threw' ? end.error : lost);
     }
@@ -66,8 +66,11 @@ export function rangesOf(
 ): ReadonlyMap<string, NumberRange> {
   const ranges = [...all].map(([system, { range }]): [string, NumberRange] => {
     const { from, to } = shard === null ? range : rangeOfShard(range, shard);
-    const own = { from: Math.max(from, asked.from), to: Math.min(to, asked.to) };
-    return [system, { from: own.from, to: Math.max(own.to, own.from - 1), blocks: range.blocks }];
+    const overlap = { from: Math.max(from, asked.from), to: Math.min(to, asked.to) };
+    return [
+      system,
+      { from: overlap.from, to: Math.max(overlap.to, overlap.from - 1), blocks: range.blocks },
+    ];
   });
   return new Map(ranges);
 }

@@ -14,7 +14,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { Data } from '../../core/plan/fields.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ExhaustScope } from '../../scenario/scenario.ts';
-import { faultStagesSchema } from '../sweep/fault-stages.ts';
+import { faultStagesSchema } from '../sweep/fault-positions.ts';
 import { keptOutcomeSchema, runDifferenceSchema } from '../sweep/shards.ts';
 import { unsimulatedSchema } from '../sweep/unsimulated.ts';
 import { count, digest, exit, head, text, texts } from './fields.ts';
@@ -168,7 +168,7 @@ const system = z.strictObject({
 });
 
 /** Ctrl-C, `--time`, seeds that did not finish, or an incomplete shard. */
-const cutReason = z.enum(['interrupted', 'time', 'hangs', 'shard']);
+const stopReasonSchema = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({
   name: text,
@@ -180,7 +180,7 @@ const scenario = z.strictObject({
   cutShort: z
     .strictObject({
       asked: count.describe('seeds that each system was to be examined on'),
-      by: cutReason,
+      by: stopReasonSchema,
     })
     .exactOptional()
     .describe('why not all seeds were examined; absent where all were'),
@@ -321,9 +321,9 @@ export type ExhaustedScope = Data<typeof exhaustedScope>;
 /** The shortest fault of one kind that breaks one claim, at one ttl. */
 export type EdgePoint = Data<typeof edgePoint>;
 export type SystemEdges = Data<typeof edges>;
-export type CutReason = z.infer<typeof cutReason>;
+export type StopReason = z.infer<typeof stopReasonSchema>;
 /** The number of seeds that each system should have been examined on, and why some are missing. */
-export type CutShort = NonNullable<ScenarioResult['cutShort']>;
+export type EarlyStop = NonNullable<ScenarioResult['cutShort']>;
 /** The outcome of the same plan on another system. */
 export type SiblingLine = Data<typeof sibling>;
 /** The part of a finding that is written as JSON. */

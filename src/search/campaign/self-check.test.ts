@@ -6,7 +6,7 @@ import { runs } from '../../../properties/runs.ts';
 import { runTest } from '../../adapters/scenario-check/check-scenario.ts';
 import { checkOptions } from '../../adapters/scenario-check/options.ts';
 import { lockOfBody } from '../../adapters/scenario-check/subject.ts';
-import { readWishes } from '../../adapters/scenario-check/test-place.ts';
+import { readRequests } from '../../adapters/scenario-check/test-place.ts';
 import { rangeOfShard } from '../sweep/shards.ts';
 import { campaign } from './campaign.ts';
 import type { CampaignEvent, CampaignSetting } from './setting.ts';
@@ -73,7 +73,7 @@ async function sectionsOf(seeds: number): Promise<number> {
   const file = join(import.meta.dirname, 'exit-codes.ts');
   const place = { file, fullName: 'own', command: [], alone: [] };
   const { signal } = new AbortController();
-  const setting = { place, wishes: readWishes({}), signal, print: () => {} };
+  const setting = { place, requests: readRequests({}), signal, print: () => {} };
   // The result is irrelevant here: a single client exercises no claim.
   await Promise.allSettled([runTest(checkOptions(options, lock), setting)]);
   return sections;

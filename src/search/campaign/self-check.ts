@@ -7,8 +7,8 @@ import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { whyRefused } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { canReuse } from '../sweep/keepers.ts';
 import type { RunDifference, SeedRange } from '../sweep/shards.ts';
+import { canReuse } from '../sweep/stateful-modules.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 
 /** The number of seeds per system to run twice. */
@@ -74,15 +74,14 @@ export interface ReuseCheck {
  */
 export async function checkReuse(
   scenario: Scenario,
-  ranges: { readonly whole: SeedRange; readonly part: SeedRange },
+  ranges: { readonly all: SeedRange; readonly part: SeedRange },
   isThorough: boolean,
   tasks: TaskContext,
 ): Promise<readonly ReuseCheck[]> {
   const checks: ReuseCheck[] = [];
   let lost: string | null = null;
   for (const { name: system } of scenario.systems) {
-    if (ranges.whole.to <= ranges.whole.from || !canReuse(scenario, system, tasks.catalogue))
-      continue;
+    if (ranges.all.to <= ranges.all.from || !canReuse(scenario, system, tasks.catalogue)) continue;
     let same = 0;
     let why: string | null = lost;
     for (const { from, seeds } of blocksToCompare(ranges, isThorough)) {
@@ -110,13 +109,13 @@ interface ComparedBlock {
 }
 
 function blocksToCompare(
-  { whole, part }: { readonly whole: SeedRange; readonly part: SeedRange },
+  { all, part }: { readonly all: SeedRange; readonly part: SeedRange },
   isThorough: boolean,
 ): readonly ComparedBlock[] {
   const compared: ComparedBlock[] = [];
-  const last = blockOf(whole.to) - blockOf(whole.from);
+  const last = blockOf(all.to) - blockOf(all.from);
   for (let at = 0; at < COMPARED_BLOCKS; at += 1) {
-    const block = blockOf(whole.from) + Math.floor((last * at) / (COMPARED_BLOCKS - 1));
+    const block = blockOf(all.from) + Math.floor((last * at) / (COMPARED_BLOCKS - 1));
     const from = block * BLOCK_SEEDS;
     if (compared.at(-1)?.from !== from) compared.push({ from, seeds: COMPARED_SEEDS });
   }

@@ -5,15 +5,15 @@ import type { ShrinkResult } from '../../core/shrink/shrink.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import type { KeptReplay } from '../corpus/kept-replay.ts';
 import type { Chunk } from '../sweep/chunk.ts';
+import type { SweepCounts } from '../sweep/counts.ts';
 import type { FinishedChunk } from '../sweep/journal.ts';
 import type { Pool } from '../sweep/pool.ts';
 import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../sweep/shards.ts';
 import type { Progress } from '../sweep/sweep.ts';
-import type { Tally } from '../sweep/tally.ts';
 import type { Named, TaskContext } from '../sweep/tasks.ts';
 import type { ExhaustedPlans } from './count-plans.ts';
 import type { Exit } from './exit-codes.ts';
-import type { CutReason, CutShort, Finding, ScenarioResult } from './result.ts';
+import type { EarlyStop, Finding, ScenarioResult, StopReason } from './result.ts';
 import type { Repeats, ReuseCheck } from './self-check.ts';
 
 /** A scenario to examine. */
@@ -47,7 +47,7 @@ export interface SweepJournal {
   readonly finished: readonly FinishedChunk[];
   /** The time that earlier attempts took. */
   readonly milliseconds: number;
-  add(chunk: Chunk, tally: Tally): void;
+  add(chunk: Chunk, counts: SweepCounts): void;
   /** Deletes the chunks of a system that is examined again. */
   forget(system: string): void;
 }
@@ -90,7 +90,7 @@ export type CampaignEvent =
       readonly seed: number;
       readonly what: string;
     }
-  | { readonly kind: 'examined'; readonly chunk: Chunk; readonly tally: Tally }
+  | { readonly kind: 'examined'; readonly chunk: Chunk; readonly counts: SweepCounts }
   | ({ readonly kind: 'progress'; readonly runs: number; readonly seconds: number } & Progress)
   /** The first seed on which a claim broke that should hold. */
   | ({ readonly kind: 'failure found' } & Pick<ShrunkFailure, 'system' | 'claim' | 'seed'>)
@@ -100,7 +100,7 @@ export type CampaignEvent =
       readonly runs: number;
       readonly milliseconds: number;
       readonly killed: number;
-      readonly cutShort: CutShort | null;
+      readonly cutShort: EarlyStop | null;
     }
   /** In an exhaustive search, the search for the shortest faults that break a claim starts. */
   | { readonly kind: 'edges'; readonly system: string }
@@ -133,11 +133,11 @@ export type CampaignEvent =
 /** The results of a scenario once its seeds have been run. */
 export interface Examined {
   /** By name of the system. */
-  readonly tallies: ReadonlyMap<string, Tally>;
+  readonly countsBySystem: ReadonlyMap<string, SweepCounts>;
   /** The seeds that were requested. For a shard, the seeds of all shards. */
   readonly range: SeedRange;
   /** The reason why some requested seeds were not examined here, or null if all were. */
-  readonly cutShort: CutShort | null;
+  readonly cutShort: EarlyStop | null;
   /** True for one shard of several, which leaves the conclusion to the merge. */
   readonly isPart: boolean;
   readonly milliseconds: number;
@@ -176,7 +176,7 @@ export type ShrunkPlan = Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary
 /** Limits on the shrinking of one system. */
 export interface ShrinkLimits {
   /** Returns the claims to shrink. All of them broke. */
-  readonly claimsOf: (system: SystemScenario, tally: Tally) => readonly string[];
+  readonly claimsOf: (system: SystemScenario, counts: SweepCounts) => readonly string[];
   /** The number of seeds to shrink for the first kind of failure of a claim. */
   readonly seeds: number;
   /** The number of kinds of failure to shrink per claim. */
@@ -186,7 +186,7 @@ export interface ShrinkLimits {
 }
 
 /** Reason to end the seeds of a scenario early. `enough` means that the rest would add nothing. */
-export type SweepEnd = CutReason | 'enough';
+export type SweepEnd = StopReason | 'enough';
 
 /** The options of a campaign. */
 export interface CampaignSetting {

@@ -13,8 +13,8 @@ import { drawsNothing, expand } from '../../scenario/expand.ts';
 import { isSameKind, signatureOf } from '../corpus/signature.ts';
 import type { NumberedPlans } from '../exhaust/exhaust.ts';
 import { kindsAmong } from '../sweep/causes.ts';
+import type { ClaimCounts } from '../sweep/counts.ts';
 import { claimsToShrink } from '../sweep/expectation.ts';
-import type { ClaimTally } from '../sweep/tally.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 import type { Finding } from './result.ts';
 import type {
@@ -43,7 +43,7 @@ export interface ShrinkContext
 export interface BrokenClaim {
   readonly system: string;
   readonly claim: string;
-  readonly tally: ClaimTally;
+  readonly counts: ClaimCounts;
 }
 
 /** Returns the counterexamples of a claim. The list is empty if no seed breaks the claim again. */
@@ -53,7 +53,7 @@ export async function shrinkClaim(
   context: ShrinkContext,
 ): Promise<readonly Finding[]> {
   const { limits, numbered, isInterrupted } = context;
-  const { causes = [], brokenSeeds } = broken.tally;
+  const { causes = [], brokenSeeds } = broken.counts;
   const kinds = kindsAmong(causes);
   const known: BreachCause[] = kinds.map(({ cause }) => cause);
   const seedsByKind = kinds.length === 0 ? [brokenSeeds] : kinds.map((one) => one.brokenSeeds);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
-import { admit, type CorpusEntry, superfluousIn } from './entry.ts';
+import { addIfNew, type CorpusEntry, superfluousIn } from './entry.ts';
 import { signatureOf } from './signature.ts';
 
 /** A plan that breaks `grant-order`; the more `attempts`, the less simple. */
@@ -29,17 +29,17 @@ interface More {
 
 describe('a corpus accepts', () => {
   test('a plan of a new kind', () => {
-    expect(admit(entryOf('new.yaml'), [])).toEqual({ kind: 'new' });
+    expect(addIfNew(entryOf('new.yaml'), [])).toEqual({ kind: 'new' });
     const others = [entryOf('a.yaml', { system: 'other' })];
-    expect(admit(entryOf('new.yaml'), others)).toEqual({ kind: 'new' });
+    expect(addIfNew(entryOf('new.yaml'), others)).toEqual({ kind: 'new' });
     const { plan, ...rest } = entryOf('b.yaml');
     const elsewhere = { ...rest, plan: { ...plan, scenario: 'other' } };
-    expect(admit(entryOf('new.yaml'), [elsewhere])).toEqual({ kind: 'new' });
+    expect(addIfNew(entryOf('new.yaml'), [elsewhere])).toEqual({ kind: 'new' });
   });
 
   test('no second plan of a kind, and names the simplest one that it has', () => {
     const entries = [entryOf('a.yaml', { attempts: 9 }), entryOf('b.yaml', { attempts: 2 })];
-    expect(admit(entryOf('new.yaml', { attempts: 2 }), entries)).toEqual({
+    expect(addIfNew(entryOf('new.yaml', { attempts: 2 }), entries)).toEqual({
       kind: 'known',
       of: entries[1],
     });
@@ -47,12 +47,12 @@ describe('a corpus accepts', () => {
 
   test('a simpler plan instead of the simplest', () => {
     const entries = [entryOf('a.yaml', { attempts: 9 }), entryOf('b.yaml', { attempts: 2 })];
-    expect(admit(entryOf('new.yaml'), entries)).toEqual({ kind: 'simpler', than: entries[1] });
+    expect(addIfNew(entryOf('new.yaml'), entries)).toEqual({ kind: 'simpler', than: entries[1] });
   });
 
   test('a plan that breaks next to a guard of its shape', () => {
     const guard = entryOf('guard.yaml', { outcome: 'fixed', expected: 'fixed' });
-    expect(admit(entryOf('new.yaml'), [guard])).toEqual({ kind: 'new' });
+    expect(addIfNew(entryOf('new.yaml'), [guard])).toEqual({ kind: 'new' });
   });
 });
 

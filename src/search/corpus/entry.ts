@@ -34,7 +34,7 @@ type Admission =
   | { readonly kind: 'simpler'; readonly than: CorpusEntry };
 
 /** Compares a candidate with the simplest plan of its kind, and decides whether to accept it. */
-export function admit(candidate: Kind, entries: readonly CorpusEntry[]): Admission {
+export function addIfNew(candidate: Kind, entries: readonly CorpusEntry[]): Admission {
   const [best] = simplestFirst(entries.filter((entry) => isSameFailure(entry, candidate)));
   if (best === undefined) return { kind: 'new' };
   return isSimpler(candidate.plan, best.plan)

@@ -185,14 +185,14 @@ describe('if the code has changed', () => {
     expect: { claim: 'grant-order', outcome: 'reproduced', cause },
   });
   const HIT = { kind: 'pause', what: 'before access' } as const;
-  const CAUSE: KeptCause = { rule: 'stale-write', isByForeignRelease: false, faults: [HIT] };
+  const CAUSE: KeptCause = { rule: 'stale-write', isByNonOwnerRelease: false, faults: [HIT] };
 
   test.each<[string, Partial<KeptCause>, string | null]>([
     ['the same', {}, null],
     ['one with fewer faults', { faults: [] }, null],
     ['one with more', { faults: [HIT, { kind: 'crash', what: 'of lock' }] }, null],
     ['another rule', { rule: 'lost-update' }, 'stale-write: pause before access'],
-    ['a release', { isByForeignRelease: true }, 'stale-write: pause before access'],
+    ['a release', { isByNonOwnerRelease: true }, 'stale-write: pause before access'],
     [
       'a fault elsewhere',
       { faults: [{ kind: 'pause', what: 'before release' }] },

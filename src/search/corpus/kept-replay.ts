@@ -118,12 +118,16 @@ function otherCause(
   judge: Judge,
 ): string | null {
   if (cause === null || judge.kept === null) return null;
-  const kept = { ...judge.kept, faults: hitsNow(judge.kept, cause, trace) };
+  const kept = { ...judge.kept, faults: affectedNow(judge.kept, cause, trace) };
   return isSameCause(cause, kept) ? null : causeName(cause);
 }
 
 /** Translates the labels of the kept cause. The code may have renamed an operation since. */
-function hitsNow({ faults }: KeptCause, { faults: now }: BreachCause, trace: Trace): FaultHit[] {
+function affectedNow(
+  { faults }: KeptCause,
+  { faults: now }: BreachCause,
+  trace: Trace,
+): FaultHit[] {
   const labels = new Set(labelsIn(trace));
   return faults.map((hit) => {
     const [, before, label = '', after] = HIT.exec(hit.what) ?? [];

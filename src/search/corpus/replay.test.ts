@@ -88,8 +88,8 @@ describe('the twins of a plan that broke a claim', () => {
   test('are empty if the claim should not break, or the scenario lacks the system', async () => {
     const plan = zombieOn('unfenced');
     expect(await runSiblings(scenario, { plan, claim: 'tokens-unique' })).toEqual([]);
-    const foreign = { ...plan, system: { ...plan.system, name: 'foreign' } };
-    expect(await runSiblings(scenario, { plan: foreign, claim: 'grant-order' })).toEqual([]);
+    const otherSystem = { ...plan, system: { ...plan.system, name: 'foreign' } };
+    expect(await runSiblings(scenario, { plan: otherSystem, claim: 'grant-order' })).toEqual([]);
   });
 
   test('report why they cannot run the plan', async () => {

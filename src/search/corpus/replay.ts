@@ -86,12 +86,12 @@ export async function runSiblings(
   { plan, claim }: { readonly plan: Plan; readonly claim: string },
   catalogue: Catalogue = builtIn,
 ): Promise<readonly Sibling[]> {
-  const own = scenario.systems.find(({ name }) => name === plan.system.name);
-  if (own === undefined || !own.expect.breaks.includes(claim)) return [];
+  const declared = scenario.systems.find(({ name }) => name === plan.system.name);
+  if (declared === undefined || !declared.expect.breaks.includes(claim)) return [];
   const siblings: Sibling[] = [];
   for (const system of scenario.systems) {
     if (!system.expect.holds.includes(claim)) continue;
-    const twin = planOn(plan, { scenario, from: own, to: system });
+    const twin = planOn(plan, { scenario, from: declared, to: system });
     const why = whyRefused(twin, catalogue);
     siblings.push({
       system: system.name,

@@ -110,9 +110,9 @@ describe('the shape of a plan', () => {
     const transition = [{ kind: 'transition', id: 1, forUs: 9 } as const];
     const clients = ['m', 'n'].map((lock) => clientOf(lock, transition, { section: { lock } }));
     const step = { machine: 'm', steps: 1, retries: 0 };
-    const shapeWith = (own: Partial<QueuePlan>): string => {
+    const shapeWith = (change: Partial<QueuePlan>): string => {
       const none = { steps: 3, retries: 2, visibilityUs: 10, messages: [], copies: [] };
-      return shapeOf({ ...zombie, clients, faults: [], queue: { ...none, ...own } });
+      return shapeOf({ ...zombie, clients, faults: [], queue: { ...none, ...change } });
     };
     const plain = shapeWith({ messages: [{ ...step, atUs: 0 }] });
 
@@ -140,8 +140,8 @@ describe('the shape of a plan', () => {
         'another machine',
         { messages: ['m', 'n'].map((machine) => ({ ...step, machine, atUs: 0 })) },
       ],
-    ])('differs with %s', (_, own) => {
-      expect(shapeWith(own)).not.toBe(plain);
+    ])('differs with %s', (_, change) => {
+      expect(shapeWith(change)).not.toBe(plain);
     });
 
     test('does not depend on times, names or the order of messages', () => {
@@ -235,7 +235,7 @@ describe('a fault is described by its target and place, in names of the shape', 
   const link = { kind: 'link', from: 'adam', to: 'other', atUs: 3 } as const;
   const late = { kind: 'late-timer', byUs: 1 } as const;
   const sides = { from: ['zoe', 'adam'], to: ['store', 'lock'] } as const;
-  const cut = { kind: 'partition', ...sides, when: at, forUs: 1 } as const;
+  const partition = { kind: 'partition', ...sides, when: at, forUs: 1 } as const;
   const forgets = (key: string, process = 'other'): Fault => {
     return { kind: 'evict', process, key, when: at };
   };
@@ -253,8 +253,8 @@ describe('a fault is described by its target and place, in names of the shape', 
     ['pause store 2 after A/1/read', of('after', 'zoe/3/read', 'other')],
     ['pause A', { ...pause, process: 'zoe', when: at }],
     ['pause A with frozen clocks', { ...pause, process: 'zoe', when: at, clocks: 'freeze' }],
-    ['partition A+B and lock+store 1', { ...cut, direction: 'both' }],
-    ['partition A+B to lock+store 1', { ...cut, direction: 'one-way' }],
+    ['partition A+B and lock+store 1', { ...partition, direction: 'both' }],
+    ['partition A+B to lock+store 1', { ...partition, direction: 'one-way' }],
     ['reset A to store 1', { kind: 'reset', from: 'zoe', to: 'store', when: at }],
     ['late timer of B', { ...late, which: { kind: 'process', process: 'adam', atUs: 1 } }],
     ['late timer A/timeout', { ...late, which: { kind: 'timer', timer: 'zoe/timeout-3ms' } }],

@@ -133,7 +133,8 @@ const NAMED_RENEWAL: Texts = {
   'extends: owner': 'A renew that names its acquisition would have changed nothing',
 };
 
-const TELLS_BUSY = 'A client that tells “somebody holds it” from “system error” would have waited';
+const DISTINGUISHES_BUSY =
+  'A client that tells “somebody holds it” from “system error” would have waited';
 
 /** Changes that keep a lock from granting what another client holds. */
 const HELD: Texts = {
@@ -141,7 +142,7 @@ const HELD: Texts = {
   'expiry: monotonic': 'A node that counts by a clock nobody sets would have kept the key',
   'clock: server':
     'A lease judged by one clock, not by that of whoever asks, would have been waited for',
-  'onDenied: waits': TELLS_BUSY,
+  'onDenied: waits': DISTINGUISHES_BUSY,
   'standby: no': 'One server alone, which knows each lease it gave, would have denied it',
   'vacant: add': 'A first lease that is stored only where none is would have been denied',
   'timeout: recorded': 'A lease that lasts as long as was recorded would have been waited for',
@@ -156,9 +157,9 @@ const HELD: Texts = {
   'seconds: whole': 'A lease rounded up to whole seconds would have been waited for',
   'lock: lock-service':
     'A lock service that goes by its own clock, and by the grant that a release names, would have denied it',
-  'lock: lease-dynamodb': TELLS_BUSY,
-  'lock: lease-memcached': TELLS_BUSY,
-  'lock: lease-redis': TELLS_BUSY,
+  'lock: lease-dynamodb': DISTINGUISHES_BUSY,
+  'lock: lease-memcached': DISTINGUISHES_BUSY,
+  'lock: lease-redis': DISTINGUISHES_BUSY,
 };
 
 const RISING: Texts = {

@@ -23,7 +23,7 @@ import { proseDuration } from '../../core/plan/duration.ts';
 import { targetOf } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Boundary } from '../../core/shrink/boundary.ts';
-import type { Examination } from '../../examine.ts';
+import type { SeedResult } from '../../examine.ts';
 import { whyRefused } from '../../run.ts';
 import { isAvoided, sectionsEnded } from './avoided.ts';
 import { type Candidate, curesFor } from './cures.ts';
@@ -37,7 +37,7 @@ export interface Sought {
   readonly boundary?: Boundary | null;
 }
 
-export type EvidenceSteps<T> = Generator<Plan, T, Examination>;
+export type EvidenceSteps<T> = Generator<Plan, T, SeedResult>;
 
 /** Maximum number of faults to remove, one run each. A shrunk plan has few. */
 const MOST_FAULTS = 12;
@@ -91,7 +91,7 @@ function faultsFired({ events }: Trace): readonly Fired[] {
 
 function* withoutFault(
   { plan, claim }: Sought,
-  broken: Examination,
+  broken: SeedResult,
   { fault }: Fired,
 ): EvidenceSteps<Seen> {
   const taken = plan.faults[fault];
@@ -103,7 +103,7 @@ function* withoutFault(
 
 function* beyondBoundary(
   { claim }: Sought,
-  broken: Examination,
+  broken: SeedResult,
   { holdsPlan, what, holdsAtUs }: Boundary,
 ): EvidenceSteps<Seen> {
   const beside = yield holdsPlan;
@@ -115,7 +115,7 @@ function* beyondBoundary(
   };
 }
 
-function outcomeOf(beside: Examination, broken: Examination, claim: string): Neighbour['outcome'] {
+function outcomeOf(beside: SeedResult, broken: SeedResult, claim: string): Neighbour['outcome'] {
   const [one, other] = [beside.causes.get(claim), broken.causes.get(claim)];
   if (one === undefined || other === undefined) return 'holds';
   return isSameCause(one, other) ? 'breaks' : 'otherwise';
@@ -129,7 +129,7 @@ interface Cured {
 /** Finds the first candidate with which the claim holds and work continues. */
 function* firstCure(
   { plan, catalogue }: Sought,
-  broken: Examination,
+  broken: SeedResult,
   breach: Invalid,
 ): EvidenceSteps<Cured | null> {
   for (const candidate of curesFor(plan, breach.rule, catalogue)) {
@@ -148,13 +148,13 @@ function* firstCure(
 }
 
 function isCured(run: {
-  readonly broken: Examination;
+  readonly broken: SeedResult;
   readonly breach: Invalid;
-  readonly cured: Examination;
+  readonly cured: SeedResult;
   readonly candidate: Candidate;
 }): boolean {
   const { broken, breach, cured, candidate } = run;
-  const kindOf = ({ verdicts }: Examination, claim: string): string | undefined =>
+  const kindOf = ({ verdicts }: SeedResult, claim: string): string | undefined =>
     verdicts.find((verdict) => verdict.claim === claim)?.kind;
   if (kindOf(cured, breach.claim) !== 'valid') return false;
   const isStuck =
@@ -181,7 +181,7 @@ function refusesMore(broken: Trace, cured: Trace): boolean {
 }
 
 function concluded(
-  { trace }: Examination,
+  { trace }: SeedResult,
   { evidence }: Invalid,
   found: {
     readonly seen: readonly Seen[];

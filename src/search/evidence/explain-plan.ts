@@ -8,7 +8,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { Boundary } from '../../core/shrink/boundary.ts';
 import { examineEither, pinAsync } from '../../host/async/run-async.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
-import { type BrokenRun, type ToldBreach, toldBy } from './explain-run.ts';
+import { type BrokenRun, type ExplainedBreach, explainBreach } from './explain-run.ts';
 
 export interface ExplainOptions {
   /** Resolves the names in the plan. Default: the built-in catalogue. */
@@ -24,7 +24,7 @@ export async function explainPlan(
   plan: Plan,
   claim: string,
   options: ExplainOptions = {},
-): Promise<ToldBreach | null> {
+): Promise<ExplainedBreach | null> {
   const { catalogue = builtIn } = options;
   const { trace, verdicts } = await examineEither(plan, [claim], catalogue);
   const verdict = verdicts[0];
@@ -36,7 +36,7 @@ export async function explainPlan(
 export async function explainRun(
   broken: BrokenRun,
   { catalogue = builtIn, boundary = null }: ExplainOptions = {},
-): Promise<ToldBreach> {
+): Promise<ExplainedBreach> {
   const { claim } = broken.verdict;
   const plan = await pinAsync(broken.plan, catalogue);
   const steps = causationSteps({ plan, claim, catalogue, boundary });
@@ -45,5 +45,5 @@ export async function explainRun(
   while (step.done !== true) {
     step = steps.next(await examineEither(step.value, claims, catalogue));
   }
-  return toldBy(broken, step.value);
+  return explainBreach(broken, step.value);
 }

@@ -16,7 +16,7 @@ import { examine } from '../../examine.ts';
 import { pin } from '../../run.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
 
-export interface ToldBreach {
+export interface ExplainedBreach {
   readonly explanation: Explanation;
   readonly causation: Causation;
 }
@@ -28,17 +28,20 @@ export interface BrokenRun {
 }
 
 /** Runs the neighbors synchronously. The system must be built in and use generators. */
-export function explainRunNow(broken: BrokenRun): ToldBreach {
+export function explainRunNow(broken: BrokenRun): ExplainedBreach {
   const { claim } = broken.verdict;
   const steps = causationSteps({ plan: pin(broken.plan), claim, catalogue: builtIn });
   const claims = claimsWeighed(claim);
   let step = steps.next();
   while (step.done !== true) step = steps.next(examine(step.value, claims));
-  return toldBy(broken, step.value);
+  return explainBreach(broken, step.value);
 }
 
 /** Explains the breach. `found` is null if the plan did not break the claim again. */
-export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | null): ToldBreach {
+export function explainBreach(
+  { plan, trace, verdict }: BrokenRun,
+  found: Causation | null,
+): ExplainedBreach {
   const { evidence } = verdict;
   const unproven = { causes: [], turn: null, neighbours: [], cure: null, evidence };
   const causation = withNamed(found ?? unproven, { trace, verdict });

@@ -31,7 +31,7 @@ export interface PlanCount {
   /** In ascending order. */
   readonly blocks: readonly PlanBlock[];
   /** The reason why counting ended before the last plan, or null if it did not. */
-  readonly cut: 'too many' | 'stopped' | null;
+  readonly stopped: 'too many' | 'stopped' | null;
 }
 
 /** Maximum number of plans. A smaller scope gives an answer sooner. */
@@ -55,19 +55,19 @@ export async function countPlans(
   let plans = 1;
   for (const { grown, more, keep } of growthsOf(placements, scenario.exhaust)) {
     const expected = plans + (await aboutAfter(grown, more));
-    if (expected > 2 * most) return { plans: expected, blocks, cut: 'too many' };
+    if (expected > 2 * most) return { plans: expected, blocks, stopped: 'too many' };
     for (const departures of grown) {
-      if (shouldStop()) return { plans, blocks, cut: 'stopped' };
+      if (shouldStop()) return { plans, blocks, stopped: 'stopped' };
       const placed = await more(departures);
       const found = plansIn({ departures, placed });
       if (found.length === 0) continue;
       blocks.push({ from: plans, to: plans + found.length - 1, departures, placed });
       plans += found.length;
-      if (plans > most) return { plans, blocks, cut: 'too many' };
+      if (plans > most) return { plans, blocks, stopped: 'too many' };
       keep(found);
     }
   }
-  return { plans, blocks, cut: null };
+  return { plans, blocks, stopped: null };
 }
 
 /** Plans to derive others from by `more`. `keep` stores the derived plans. */

@@ -38,7 +38,7 @@ const DELAY = 'delay: { by: 6ms, chance: 1/9 }';
 const DROP = 'drop: { chance: 1/9 }';
 const CLOCK = 'clock: { process: lock, step: 8ms }';
 const LATE = 'late-timer: { by: 3ms, chance: 1/9 }';
-const CUT = 'partition: { from: clients, to: lock, for: 9ms }';
+const PARTITION = 'partition: { from: clients, to: lock, for: 9ms }';
 const RESET = 'reset: { from: clients, to: lock }';
 const FAIL = 'failover: { process: lock, lag: 5ms }';
 const COPY = 'duplicate: { by: 6ms, chance: 1/9 }';
@@ -79,7 +79,7 @@ async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySe
       }
     }
   }
-  return new Set([...runs].flatMap(([text, isWhole]) => (isWhole ? [text] : [])));
+  return new Set([...runs].flatMap(([text, isComplete]) => (isComplete ? [text] : [])));
 }
 
 function* subsets(faults: readonly Fault[], most: number): Generator<readonly Fault[]> {
@@ -110,7 +110,7 @@ describe('each set of faults that all fire is found once', () => {
     ['of which copies are made', [COPY, DELAY], 2, 'datagram'],
     ['of which one ends a program', [PAUSE, CRASH], 2, 'connection'],
     ['at times and timers', [CLOCK, LATE, FREEZE], 3, 'connection'],
-    ['between processes', [CUT, RESET], 2, 'connection'],
+    ['between processes', [PARTITION, RESET], 2, 'connection'],
     ['of a server', [FAIL, CLOCK, FREEZE], 2, 'connection'],
     [
       'three of them',

@@ -168,7 +168,7 @@ interface Threshold {
   readonly process: string;
   readonly atUs: number;
   /** True if only the process itself and messages from a server to it can meet the threshold. */
-  readonly isOwn: boolean;
+  readonly isLocal: boolean;
   readonly isEnd: boolean;
 }
 
@@ -202,16 +202,16 @@ function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number
   if (ends === null) return [];
   const { trace, timers } = largest;
   const ofTimers = [...timers].map(([name, { atUs }]) => {
-    return { process: name.slice(0, name.indexOf('/')), atUs, isOwn: true, isEnd: false };
+    return { process: name.slice(0, name.indexOf('/')), atUs, isLocal: true, isEnd: false };
   });
   const thresholds = [...trace.events.flatMap(thresholdsOf), ...ofTimers];
   const clients = new Set(largest.plan.clients.map(({ name }) => name));
   const isAtServer = ![...ends.processes].some((name) => clients.has(name));
-  const lengths = thresholds.flatMap(({ process, atUs, isOwn }) => {
+  const lengths = thresholds.flatMap(({ process, atUs, isLocal }) => {
     const [here, there] = [atUs - ends.fromUs, atUs - ends.fromUs - latencyUs];
     if (fault.kind === 'partition') return [here, there];
     if (ends.processes.has(process)) return [here];
-    return isOwn && !isAtServer ? [] : [there];
+    return isLocal && !isAtServer ? [] : [there];
   });
   return lengths;
 }
@@ -243,10 +243,10 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
 
 /** Returns the steps that make a later event see a time shown earlier, or only later. */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
-  const own = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
-  const later = own.filter((one) => !one.isEnd && one.atUs >= atUs);
+  const thresholds = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
+  const later = thresholds.filter((one) => !one.isEnd && one.atUs >= atUs);
   const after = [atUs, ...later.map((one) => one.atUs)];
-  const shown = own.filter((one) => one.isEnd || one.atUs < atUs);
+  const shown = thresholds.filter((one) => one.isEnd || one.atUs < atUs);
   return shown.flatMap((one) => after.map((us) => one.atUs - us));
 }
 
@@ -254,16 +254,16 @@ function thresholdsOf(event: TraceEvent): readonly Threshold[] {
   switch (event.kind) {
     case 'receive': {
       const isRequest = event.message.endsWith('/request');
-      return [{ process: event.to, atUs: event.atUs, isOwn: !isRequest, isEnd: false }];
+      return [{ process: event.to, atUs: event.atUs, isLocal: !isRequest, isEnd: false }];
     }
     case 'grant':
     case 'renew':
     case 'key-change':
       return event.untilUs === null
         ? []
-        : [{ process: event.process, atUs: event.untilUs, isOwn: false, isEnd: true }];
+        : [{ process: event.process, atUs: event.untilUs, isLocal: false, isEnd: true }];
     case 'enter':
-      return [{ process: event.process, atUs: event.believedUntilUs, isOwn: true, isEnd: true }];
+      return [{ process: event.process, atUs: event.believedUntilUs, isLocal: true, isEnd: true }];
     default:
       return [];
   }

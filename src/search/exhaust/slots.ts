@@ -297,8 +297,8 @@ export class Slots {
       return [slotAt(form, when, { position, turn, atUs: fixedUs })];
     }
     const clients = new Set(plan.clients.map(({ name }) => name));
-    const own = form.processes.filter((name) => clients.has(name));
-    const subjects = own.length > 0 ? new Set(own) : clients;
+    const clientNames = form.processes.filter((name) => clients.has(name));
+    const subjects = clientNames.length > 0 ? new Set(clientNames) : clients;
     for (const [text, at] of passed) {
       const when = whenOf(text);
       if (when === null || at.atUs >= plan.limits.healAtUs) continue;

@@ -117,7 +117,7 @@ class KnownPlaces {
   /** Operations that user code declares. */
   private readonly declared: ReadonlySet<string>;
   private runs = 0;
-  private isCut = false;
+  private isTruncated = false;
 
   constructor(scenario: Scenario, catalogue: Catalogue) {
     this.scenario = scenario;
@@ -145,10 +145,10 @@ class KnownPlaces {
       const plan = changed(expand(this.scenario, name, seed));
       const seen = await pointsOfRun(plan, this.catalogue).catch(() => null);
       // If the run throws, the sweep reports the error with its seed.
-      const { places, messages, isCut } = seen ?? NOTHING_SEEN;
+      const { places, messages, isTruncated } = seen ?? NOTHING_SEEN;
       for (const place of places) this.passed.set(place.name, place.kind);
       for (const message of messages) this.messages.add(message);
-      this.isCut ||= isCut;
+      this.isTruncated ||= isTruncated;
       this.runs += 1;
     }
   }
@@ -177,7 +177,7 @@ class KnownPlaces {
   /** Classifies a name that no run passed: if it may still occur, and the nearest names. */
   verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
     const { kind, word, message } = asked;
-    const isOpen = this.isCut || this.mayCome(asked);
+    const isOpen = this.isTruncated || this.mayCome(asked);
     const near = nearestFirst(
       word,
       kind === 'verb' ? this.verbsLike(asked) : this.namesLike(asked),
@@ -190,8 +190,8 @@ class KnownPlaces {
         const what = `clients call "${word}", but the \`operations\` of their lock do not name it`;
         return { isOpen: false, what };
       }
-      const nobody = isOpen ? `in ${this.runs} runs no client passed` : 'no client ever passes';
-      return { isOpen, what: `${nobody} "${word}"${there}` };
+      const noPassText = isOpen ? `in ${this.runs} runs no client passed` : 'no client ever passes';
+      return { isOpen, what: `${noPassText} "${word}"${there}` };
     }
     const called = `${kind} "${kind === 'message' ? message : word}"`;
     const none = isOpen ? `in ${this.runs} runs there was no` : 'there is no';
@@ -238,7 +238,7 @@ class KnownPlaces {
   }
 }
 
-const NOTHING_SEEN: RunPoints = { places: [], messages: new Set(), isCut: true };
+const NOTHING_SEEN: RunPoints = { places: [], messages: new Set(), isTruncated: true };
 
 /** Maximum number of similar names in a report. */
 const MOST_NAMED = 8;

@@ -35,7 +35,7 @@ export interface RunPoints {
   readonly places: readonly PlacePassed[];
   readonly messages: ReadonlySet<string>;
   /** True if the run was cut off or failed, so that further places may exist. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Returns the plan without its faults, planned or drawn. */
@@ -78,7 +78,7 @@ export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<Run
   const places = [...timers.values(), ...passed.values()].sort(
     (a, b) => (a.atUs ?? 0) - (b.atUs ?? 0),
   );
-  return { places, messages: new Set(receivers.keys()), isCut: ending.kind !== 'complete' };
+  return { places, messages: new Set(receivers.keys()), isTruncated: ending.kind !== 'complete' };
 }
 
 function placeNamed(

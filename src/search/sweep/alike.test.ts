@@ -8,8 +8,8 @@ import { exits } from '../campaign/exit-codes.ts';
 import type { SystemResult } from '../campaign/result.ts';
 import type { CampaignSetting, Examined } from '../campaign/setting.ts';
 import { QUIET } from '../campaign/small-scenario.fixture.ts';
+import { NO_COUNTS } from './counts.ts';
 import { type FiledShard, mergeShards, type Shard } from './shards.ts';
-import { EMPTY_TALLY } from './tally.ts';
 
 /** A system whose run fails with the error that `why` returns, or passes if it returns null. */
 async function examine(
@@ -92,23 +92,23 @@ test('shards leave out the same seeds, and merge into the result of one machine'
   }
   const merge = mergeShards(shards);
   if (merge.kind !== 'merged') throw new Error(JSON.stringify(merge));
-  expect(merge.merged.cut).toEqual([]);
-  expect(merge.merged.scenarios[0]?.tallies).toEqual(one.examined.tallies);
+  expect(merge.merged.truncated).toEqual([]);
+  expect(merge.merged.scenarios[0]?.countsBySystem).toEqual(one.examined.countsBySystem);
   const shorter = shards.map((each, at) => (at === 0 ? without(each) : each));
-  expect(mergeShards(shorter)).toMatchObject({ merged: { cut: [{}, {}, {}, {}] } });
+  expect(mergeShards(shorter)).toMatchObject({ merged: { truncated: [{}, {}, {}, {}] } });
 });
 
 function filed(
-  { tallies, keptPlans, repeated, difference }: Examined,
+  { countsBySystem, keptPlans, repeated, difference }: Examined,
   { shard, range }: Pick<FiledShard['shard'], 'shard' | 'range'>,
 ): FiledShard {
   const scenario = {
     origin: { scenario: 'alike', fencepost: '', modules: {}, digest: '' },
     file: '',
     text: '',
-    isWhole: true,
+    isComplete: true,
     milliseconds: 0,
-    tallies: Object.fromEntries(tallies),
+    countsBySystem: Object.fromEntries(countsBySystem),
     counterexamples: [],
     keptPlans,
     repeated,
@@ -119,6 +119,6 @@ function filed(
 }
 
 function without({ file, shard }: FiledShard): FiledShard {
-  const scenarios = shard.scenarios.map((one) => ({ ...one, tallies: { own: EMPTY_TALLY } }));
+  const scenarios = shard.scenarios.map((one) => ({ ...one, countsBySystem: { own: NO_COUNTS } }));
   return { file, shard: { ...shard, scenarios } };
 }

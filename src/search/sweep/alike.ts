@@ -6,8 +6,8 @@
 import { builtIn } from '../../catalogue.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { isSameError } from './counts.ts';
 import { FIRST_SEEDS, type SeedRange } from './shards.ts';
-import { isSameError } from './tally.ts';
 import { performTask, type TaskContext } from './tasks.ts';
 
 /** Returns the systems whose first seeds all die of the same error. */

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { loadScenarioFile, type ScenarioFileRead } from '../../host/modules/load-files.ts';
+import type { SweepCounts } from './counts.ts';
 import { sweep } from './sweep.ts';
-import type { Tally } from './tally.ts';
 
 const SEEDS = 36;
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-blocks-'));
@@ -60,29 +60,29 @@ async function loaded(statement: string): Promise<Loaded> {
   return read;
 }
 
-async function tallyOf(read: Loaded, chunkSeeds = SEEDS): Promise<Tally> {
+async function countsOf(read: Loaded, chunkSeeds = SEEDS): Promise<SweepCounts> {
   const options = { from: 0, to: SEEDS - 1, pool: null, chunkSeeds, catalogue: read.catalogue };
-  const { tallies } = await sweep(read.scenario, options);
-  return tallies.get('own') ?? expect.fail('no tally');
+  const { countsBySystem } = await sweep(read.scenario, options);
+  return countsBySystem.get('own') ?? expect.fail('no tally');
 }
 
 /** Reference results for these seeds: with a refused call, and with a changed global. */
-let thrown: Tally;
-let ofGlobal: Tally;
-const seedsOf = ({ failures }: Tally): readonly number[] => failures.map(({ seed }) => seed);
-const withoutTexts = (tally: Tally): object => ({
-  ...tally,
+let thrown: SweepCounts;
+let ofGlobal: SweepCounts;
+const seedsOf = ({ failures }: SweepCounts): readonly number[] => failures.map(({ seed }) => seed);
+const withoutTexts = (counts: SweepCounts): object => ({
+  ...counts,
   sections: null,
-  failures: seedsOf(tally),
+  failures: seedsOf(counts),
 });
 
 beforeAll(async () => {
   // Replaced once for all tests, as in a worker: replacing globals again takes time.
   virtualizeGlobals();
-  thrown = await tallyOf(await loaded('process.abort();'));
+  thrown = await countsOf(await loaded('process.abort();'));
   expect(thrown.failed).toBeGreaterThan(2);
   expect(thrown.failed).toBeLessThan(10);
-  ofGlobal = await tallyOf(await loaded('globalThis.tok = {};'));
+  ofGlobal = await countsOf(await loaded('globalThis.tok = {};'));
 });
 
 const CHANGES: [name: string, statement: string, isPlaced?: boolean][] = [
@@ -129,7 +129,7 @@ const CHANGES: [name: string, statement: string, isPlaced?: boolean][] = [
 ];
 
 test.each(CHANGES)('exactly the seeds that change %s fail', async (name, statement, isPlaced) => {
-  const found = await tallyOf(await loaded(statement));
+  const found = await countsOf(await loaded(statement));
   const text = name.replace(/[.*+?^$()[\]\\]/g, '\\$&');
   const place = isPlaced === false ? '' : '; at \\S+\\.mjs:13:\\d+';
   const error = new RegExp(
@@ -142,13 +142,13 @@ test.each(CHANGES)('exactly the seeds that change %s fail', async (name, stateme
 
 test('the same seeds fail for every chunk size, and one seed at a time', async () => {
   const statement = 'Readable.tok = (Readable.tok ?? 0) + 1;';
-  const expected = await tallyOf(await loaded(statement), SEEDS);
+  const expected = await countsOf(await loaded(statement), SEEDS);
   expect(seedsOf(expected)).toEqual(seedsOf(thrown));
-  const inSevens = await tallyOf(await loaded(statement), 7);
+  const inSevens = await countsOf(await loaded(statement), 7);
   expect(withoutTexts(inSevens)).toEqual(withoutTexts(expected));
   // A test ends at its first failed seed; earlier seeds already have their results.
   const [first] = seedsOf(expected);
-  const { failures } = await tallyOf(await loaded(statement), 1);
+  const { failures } = await countsOf(await loaded(statement), 1);
   expect(failures[0]).toMatchObject({
     seed: first,
     error: expect.stringContaining('Readable.tok'),
@@ -160,7 +160,7 @@ test.each([
   ['Object.seal of util', "Object.seal(require('node:util'));"],
   ['Reflect.preventExtensions of Math', 'Reflect.preventExtensions(Math);'],
 ])('a change that cannot be undone is refused at its call: %s', async (name, statement) => {
-  const found = await tallyOf(await loaded(statement));
+  const found = await countsOf(await loaded(statement));
   for (const { error } of found.failures) {
     expect(error).toContain(`it calls ${name}, which all simulated processes share; at ${folder}`);
   }

@@ -3,18 +3,18 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { BreachCause } from '../../check/breach-cause.ts';
-import { type CauseTally, causesSchema, KEPT_CAUSES, kindsAmong, mergeCauses } from './causes.ts';
+import { type CauseCounts, causesSchema, KEPT_CAUSES, kindsAmong, mergeCauses } from './causes.ts';
 
 function of(...whats: readonly string[]): BreachCause {
   const faults = whats.map((what) => ({ kind: 'pause', what }) as const);
-  return { rule: 'stale-write', isByForeignRelease: false, faults };
+  return { rule: 'stale-write', isByNonOwnerRelease: false, faults };
 }
 
-function seen(cause: BreachCause, ...brokenSeeds: readonly number[]): CauseTally {
+function seen(cause: BreachCause, ...brokenSeeds: readonly number[]): CauseCounts {
   return { cause, broken: brokenSeeds.length, brokenSeeds: brokenSeeds.slice(0, 3) };
 }
 
-function kindsOf(causes: readonly CauseTally[]): readonly string[] {
+function kindsOf(causes: readonly CauseCounts[]): readonly string[] {
   return kindsAmong(causes).map(
     ({ cause, broken, brokenSeeds }) =>
       `${cause.faults.map(({ what }) => what).join('+')}: ${broken}, ${brokenSeeds}`,

@@ -8,7 +8,7 @@ import { type BreachCause, causeText, isPartOf, isSameCause } from '../../check/
 import { FAULT_KINDS } from '../../core/plan/fault.ts';
 
 /** Seeds on which a claim broke by one cause. */
-export interface CauseTally {
+export interface CauseCounts {
   readonly cause: BreachCause;
   readonly broken: number;
   /** The lowest of these seeds, ascending, at most `KEPT_OF_CAUSE`. */
@@ -29,12 +29,12 @@ export function causeName(cause: BreachCause): string {
 }
 
 export function mergeCauses(
-  a: readonly CauseTally[],
-  b: readonly CauseTally[],
-): readonly CauseTally[] {
-  const merged = new Map(a.map((one) => [ownName(one.cause), one]));
+  a: readonly CauseCounts[],
+  b: readonly CauseCounts[],
+): readonly CauseCounts[] {
+  const merged = new Map(a.map((one) => [uniqueName(one.cause), one]));
   for (const one of b) {
-    const name = ownName(one.cause);
+    const name = uniqueName(one.cause);
     const known = merged.get(name);
     merged.set(name, known === undefined ? one : together(known, one));
   }
@@ -43,12 +43,12 @@ export function mergeCauses(
 }
 
 /** Returns a key that is equal for causes that are counted as one. */
-function ownName(cause: BreachCause): string {
+function uniqueName(cause: BreachCause): string {
   return causeName({ ...cause, earlier: [] });
 }
 
 /** Merges two counts of a cause. The shorter list of earlier faults is sufficient. */
-function together(one: CauseTally, other: CauseTally): CauseTally {
+function together(one: CauseCounts, other: CauseCounts): CauseCounts {
   const seeds = [...one.brokenSeeds, ...other.brokenSeeds].sort((x, y) => x - y);
   return {
     cause: isLess(other.cause, one.cause) ? other.cause : one.cause,
@@ -60,15 +60,15 @@ function together(one: CauseTally, other: CauseTally): CauseTally {
 /** Returns true if `one` is the same cause with fewer earlier faults. */
 function isLess(one: BreachCause, other: BreachCause): boolean {
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
-  if (more.length === 0 || ownName(one) !== ownName(other)) return false;
+  if (more.length === 0 || uniqueName(one) !== uniqueName(other)) return false;
   return fewer.length === more.length
     ? causeName(one) < causeName(other)
     : fewer.length < more.length;
 }
 
 /** Groups causes into kinds of failure, ordered by their lowest seed. */
-export function kindsAmong(causes: readonly CauseTally[]): readonly CauseTally[] {
-  const kinds: CauseTally[] = [];
+export function kindsAmong(causes: readonly CauseCounts[]): readonly CauseCounts[] {
+  const kinds: CauseCounts[] = [];
   const fewestFirst = [...causes].sort(
     (x, y) => x.cause.faults.length - y.cause.faults.length || y.broken - x.broken,
   );
@@ -88,16 +88,16 @@ function needsNoMore(one: BreachCause, other: BreachCause): boolean {
 }
 
 const count = z.int().min(0);
-const hits = z.array(z.strictObject({ kind: z.enum(FAULT_KINDS), what: z.string().max(500) }));
+const affected = z.array(z.strictObject({ kind: z.enum(FAULT_KINDS), what: z.string().max(500) }));
 
-export const causesSchema: z.ZodType<readonly CauseTally[]> = z
+export const causesSchema: z.ZodType<readonly CauseCounts[]> = z
   .array(
     z.strictObject({
       cause: z.strictObject({
         rule: z.string().max(100),
-        isByForeignRelease: z.boolean(),
-        faults: hits,
-        earlier: hits.exactOptional(),
+        isByNonOwnerRelease: z.boolean(),
+        faults: affected,
+        earlier: affected.exactOptional(),
       }),
       broken: count,
       brokenSeeds: z.array(count).max(KEPT_OF_CAUSE),

@@ -16,13 +16,13 @@ import {
 import type { Verdict } from '../../check/verdict.ts';
 import type { TraceEvent } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
-import type { Examination } from '../../harness.ts';
+import type { SeedResult } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
-import { type Examiner, examineChunk, killedTally } from './chunk.ts';
+import { countsOfKilled, type Examiner, examineChunk } from './chunk.ts';
+import { NO_COUNTS, type SweepCounts } from './counts.ts';
 import { NO_SECTIONS } from './sections.ts';
-import { EMPTY_TALLY, type Tally } from './tally.ts';
 
-const quiet: Examination = {
+const quiet: SeedResult = {
   plan: planOf({ clients: [clientOf('alice', [])] }),
   trace: traceOf([]),
   verdicts: [],
@@ -35,16 +35,16 @@ const quiet: Examination = {
 const RELEASE = 'alice/1/release';
 const LISTED = { holds: ['kept'], breaks: ['broken'] };
 
-function tallyBy(examiner: Examiner, to = 0, skip: readonly number[] = []): Promise<Tally> {
+function countsBy(examiner: Examiner, to = 0, skip: readonly number[] = []): Promise<SweepCounts> {
   return examineChunk({ system: 's', from: 0, to, skip }, LISTED, examiner, () => {});
 }
 
 /** Counts consecutive seeds from 0, each with one of these results. */
-function tallyOf(...seeds: readonly Partial<Examination>[]): Promise<Tally> {
-  return tallyBy((_, seed) => ({ ...quiet, ...seeds[seed] }), seeds.length - 1);
+function countsOf(...seeds: readonly Partial<SeedResult>[]): Promise<SweepCounts> {
+  return countsBy((_, seed) => ({ ...quiet, ...seeds[seed] }), seeds.length - 1);
 }
 
-const traced = (...events: readonly TraceEvent[]): Partial<Examination> => ({
+const traced = (...events: readonly TraceEvent[]): Partial<SeedResult> => ({
   trace: traceOf(events),
 });
 
@@ -164,7 +164,7 @@ describe('a fault', () => {
     ],
     ['meets nothing where a lock was asked for in vain', asked(write(5, 'alice', 0, 1)), 0],
   ])('that %s', async (_, events, overlapped) => {
-    const { faults } = await tallyOf(traced(...events));
+    const { faults } = await countsOf(traced(...events));
     expect(Object.values(faults)).toMatchObject([{ fired: 1, overlapped }]);
   });
 
@@ -179,14 +179,14 @@ describe('a fault', () => {
       1,
     ],
   ])('that %s, if no client asks for a lock', async (_, events, overlapped) => {
-    const { faults } = await tallyOf(traced(...events));
+    const { faults } = await countsOf(traced(...events));
     expect(faults).toMatchObject({ pause: { fired: 1, overlapped } });
   });
 
   test('counts once per seed and kind', async () => {
     const faulty = traced(grant(0, 'alice', 1), pause(1, 'bob', 2), pause(3, 'bob', 4));
     const idle = traced(fault(0, 'drop', 'bob'), grant(5, 'alice', 1), pause(50, 'bob', 51));
-    const { faults, events } = await tallyOf(faulty, idle);
+    const { faults, events } = await countsOf(faulty, idle);
     expect(faults).toEqual({
       pause: { fired: 2, overlapped: 1, strikes: { 'not-holding': 3 } },
       drop: { fired: 1, overlapped: 0, strikes: { 'not-holding': 1 } },
@@ -222,10 +222,10 @@ describe('a verdict', () => {
   const unsure = (claim: string, exercised = 0): Verdict => {
     return { kind: 'unknown', claim, exercised, reason: 'who knows' };
   };
-  const seed = (...verdicts: readonly Verdict[]): Partial<Examination> => ({ verdicts });
+  const seed = (...verdicts: readonly Verdict[]): Partial<SeedResult> => ({ verdicts });
 
   test('that is broken or unknown counts for the seed if the claim is listed', async () => {
-    const { broken: seeds, unknown } = await tallyOf(
+    const { broken: seeds, unknown } = await countsOf(
       seed(broken('kept'), broken('broken')),
       seed(broken('other'), unsure('broken')),
       seed(unsure('other'), unsure('kept'), broken('broken')),
@@ -236,7 +236,7 @@ describe('a verdict', () => {
 
   test('counts for its claim, listed or not', async () => {
     const valid: Verdict = { kind: 'valid', claim: 'other', exercised: 0 };
-    const { claims } = await tallyOf(
+    const { claims } = await countsOf(
       seed(valid),
       seed(unsure('other', 1)),
       seed(unsure('other')),
@@ -255,7 +255,7 @@ describe('a verdict', () => {
   });
 
   test('of a broken claim lists the first fifty seeds, and counts all', async () => {
-    const { claims } = await tallyOf(...Array.from({ length: 52 }, () => seed(broken('kept'))));
+    const { claims } = await countsOf(...Array.from({ length: 52 }, () => seed(broken('kept'))));
     const brokenSeeds = Array.from({ length: 50 }, (_, at) => at);
     expect(claims['kept']).toMatchObject({ broken: 52, brokenSeeds });
   });
@@ -266,7 +266,7 @@ test('overlaps and stampedes are counted per seed, with the longest and the larg
     overlap: { times, longestUs, totalUs: longestUs },
     stampede: { computations, most },
   });
-  const { overlap, stampede } = await tallyOf(of(2, 7, 3, 2), of(0, 0, 1, 1), of(1, 5, 4, 3));
+  const { overlap, stampede } = await countsOf(of(2, 7, 3, 2), of(0, 0, 1, 1), of(1, 5, 4, 3));
   expect(overlap).toEqual({ seeds: 2, longestUs: 7 });
   expect(stampede).toEqual({ seeds: 2, computations: 8, most: 3 });
 });
@@ -277,13 +277,13 @@ describe('a seed that fails', () => {
   };
 
   test('is a finding if its run fails, or if its examination throws or rejects', async () => {
-    const tally = await tallyBy((_, seed) => {
+    const counts = await countsBy((_, seed) => {
       if (seed === 0) return { ...quiet, trace: failed('out of cheese') };
       if (seed === 1) throw new Error('no such lock');
       return seed === 2 ? Promise.reject(new Error('too late')) : Promise.resolve(quiet);
     }, 3);
-    expect(tally).toEqual({
-      ...EMPTY_TALLY,
+    expect(counts).toEqual({
+      ...NO_COUNTS,
       seeds: 4,
       failed: 3,
       // A seed whose examination threw has no run, so its sections are not counted.
@@ -295,15 +295,20 @@ describe('a seed that fails', () => {
   });
 
   test('is listed if it is among the first ten, and counted', async () => {
-    const tally = await tallyOf(...Array.from({ length: 12 }, () => ({ trace: failed('x') })));
-    expect([tally.failed, tally.failures.map(({ seed }) => seed)]).toEqual([
+    const counts = await countsOf(...Array.from({ length: 12 }, () => ({ trace: failed('x') })));
+    expect([counts.failed, counts.failures.map(({ seed }) => seed)]).toEqual([
       12,
       [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
     ]);
   });
 
   test('outside of the examination has counts of its own', () => {
-    const { seeds, failed: count, killed, failures } = killedTally({ seed: 7, error: 'it hung' });
+    const {
+      seeds,
+      failed: count,
+      killed,
+      failures,
+    } = countsOfKilled({ seed: 7, error: 'it hung' });
     expect([seeds, count, killed]).toEqual([1, 1, 1]);
     expect(failures).toEqual([{ seed: 7, error: 'it hung' }]);
   });
@@ -322,26 +327,26 @@ test('every seed of a chunk is announced and examined, except skipped ones', asy
 });
 
 test('the cause of a breach is counted for listed claims only', async () => {
-  const cause = { rule: 'r', isByForeignRelease: false, faults: [] };
+  const cause = { rule: 'r', isByNonOwnerRelease: false, faults: [] };
   const broken = (claim: string): Verdict => {
     return { kind: 'invalid', claim, exercised: 1, rule: 'r', evidence: [] };
   };
   const causes = new Map(['kept', 'other'].map((claim) => [claim, cause]));
   const verdicts = [broken('kept'), broken('other')];
-  const { claims } = await tallyOf({ verdicts, causes }, {}, { verdicts, causes });
+  const { claims } = await countsOf({ verdicts, causes }, {}, { verdicts, causes });
   expect(claims['kept']?.causes).toEqual([{ cause, broken: 2, brokenSeeds: [0, 2] }]);
   expect(claims['other']).toMatchObject({ broken: 2 });
   expect(claims['other']?.causes).toBeUndefined();
 });
 
 test('each run before a seed is announced as a fraction between two seeds', async () => {
-  const told: number[] = [];
+  const reported: number[] = [];
   const examiner: Examiner = (_, __, passing) => {
     for (let runs = 0; runs < 3; runs += 1) passing?.onPass();
     return quiet;
   };
   const chunk = { system: 's', from: 4, to: 5, skip: [] };
-  await examineChunk(chunk, LISTED, examiner, (seed) => void told.push(seed));
-  expect(told.map(Math.ceil)).toEqual([4, 4, 4, 4, 5, 5, 5, 5]);
-  expect(new Set(told).size).toBe(told.length);
+  await examineChunk(chunk, LISTED, examiner, (seed) => void reported.push(seed));
+  expect(reported.map(Math.ceil)).toEqual([4, 4, 4, 4, 5, 5, 5, 5]);
+  expect(new Set(reported).size).toBe(reported.length);
 });

@@ -9,28 +9,28 @@ import type { Draft } from '../../core/kernel/json.ts';
 import { operationOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import { failureText } from '../../core/world/failure.ts';
-import type { Examination } from '../../harness.ts';
+import type { SeedResult } from '../../harness.ts';
 import { walked } from '../../host/async/walk.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
-import { cutText, errorText } from '../../text/error-text.ts';
+import { errorText, truncateText } from '../../text/error-text.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
-import { type CauseTally, mergeCauses } from './causes.ts';
-import { addFaultStages, faultStagesOf, type StageCounts } from './fault-stages.ts';
-import { addLeases, type LeaseTally, NO_LEASES } from './leases.ts';
-import { SectionCounter } from './sections.ts';
-import type { SeedRange } from './shards.ts';
-import { addStakes, NO_STAKES, type StakesTally } from './stakes.ts';
+import { type CauseCounts, mergeCauses } from './causes.ts';
 import {
-  type ClaimTally,
-  EMPTY_TALLY,
-  type FaultTally,
+  type ClaimCounts,
+  type FaultCounts,
   KEPT_BROKEN,
   KEPT_SEEDS,
-  mergeTallies,
+  mergeCounts,
+  NO_COUNTS,
   type SeedFailure,
-  type Tally,
-} from './tally.ts';
+  type SweepCounts,
+} from './counts.ts';
+import { addCoverage, type CoverageCounts, NO_COVERAGE } from './coverage.ts';
+import { addFaultStages, faultStagesOf, type PositionCounts } from './fault-positions.ts';
+import { addLeases, type LeaseCounts, NO_LEASES } from './leases.ts';
+import { SectionCounter } from './sections.ts';
+import type { SeedRange } from './shards.ts';
 import { ALL_SIMULATED, mergeUnsimulated, type UnsimulatedCounts } from './unsimulated.ts';
 
 /** Seeds, both ends inclusive. `skip` are left out because they hung or crashed a worker. */
@@ -55,7 +55,7 @@ export type Examiner = (
   system: string,
   seed: number,
   passing?: Passing,
-) => Examination | Promise<Examination>;
+) => SeedResult | Promise<SeedResult>;
 
 /** Callbacks for earlier seeds of the same block that have to be run first. */
 export interface Passing {
@@ -86,9 +86,9 @@ export async function examineChunk(
   examiner: Examiner,
   onSeed: (seed: number) => void,
   onDifference: (difference: ReuseDifference) => void = () => {},
-): Promise<Tally> {
+): Promise<SweepCounts> {
   if (chunk.isWalked !== true) return examinePart(chunk, expect, examiner, onSeed, onDifference);
-  let tally = EMPTY_TALLY;
+  let counts = NO_COUNTS;
   for (let { from } = chunk; from <= chunk.to; ) {
     const to = Math.min(chunk.to, from - (from % BLOCK_SEEDS) + BLOCK_SEEDS - 1);
     let differences: ReuseDifference[] = [];
@@ -98,10 +98,10 @@ export async function examineChunk(
       return examinePart({ ...chunk, from, to }, expect, examiner, onSeed, note);
     });
     differences.forEach(onDifference);
-    tally = mergeTallies(tally, part);
+    counts = mergeCounts(counts, part);
     from = to + 1;
   }
-  return tally;
+  return counts;
 }
 
 async function examinePart(
@@ -110,7 +110,7 @@ async function examinePart(
   examiner: Examiner,
   onSeed: (seed: number) => void,
   onDifference: (difference: ReuseDifference) => void,
-): Promise<Tally> {
+): Promise<SweepCounts> {
   const count = new Count(new Set([...expect.holds, ...expect.breaks]));
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;
@@ -126,45 +126,46 @@ async function examinePart(
         onPass,
         onDifference: (what: string): void => onDifference({ seed, what }),
       };
-      const examination = examiner(chunk.system, seed, passing);
-      count.add(seed, examination instanceof Promise ? await examination : examination);
+      const result = examiner(chunk.system, seed, passing);
+      count.add(seed, result instanceof Promise ? await result : result);
     } catch (error) {
       count.fail({ seed, error: errorText(error) });
     }
   }
-  return count.tally();
+  return count.counts();
 }
 
 /** Returns the counts of one seed that was killed. */
-export function killedTally({ seed, error }: SeedFailure): Tally {
-  const failures = [{ seed, error: cutText(error) }];
-  return { ...EMPTY_TALLY, seeds: 1, failures, failed: 1, killed: 1 };
+export function countsOfKilled({ seed, error }: SeedFailure): SweepCounts {
+  const failures = [{ seed, error: truncateText(error) }];
+  return { ...NO_COUNTS, seeds: 1, failures, failed: 1, killed: 1 };
 }
 
 /** Accumulates counts. Seeds must be added in ascending order. */
 class Count {
   private readonly listed: ReadonlySet<string>;
-  private readonly sums: Draft<Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>> =
-    { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
-  private readonly overlap: Draft<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
-  private readonly losses: Draft<Tally['losses']> = { ...EMPTY_TALLY.losses };
-  private readonly stampede: Draft<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
+  private readonly sums: Draft<
+    Pick<SweepCounts, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>
+  > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
+  private readonly overlap: Draft<SweepCounts['overlap']> = { ...NO_COUNTS.overlap };
+  private readonly losses: Draft<SweepCounts['losses']> = { ...NO_COUNTS.losses };
+  private readonly stampede: Draft<SweepCounts['stampede']> = { ...NO_COUNTS.stampede };
   private readonly sections: SectionCounter = new SectionCounter();
-  private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
-  private readonly leases: Draft<LeaseTally> = { ...NO_LEASES };
+  private readonly coverage: Draft<CoverageCounts> = { ...NO_COVERAGE };
+  private readonly leases: Draft<LeaseCounts> = { ...NO_LEASES };
   private unsimulated: UnsimulatedCounts = ALL_SIMULATED;
   private readonly failures: SeedFailure[] = [];
-  private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
+  private readonly claims: Map<string, Draft<ClaimCounts>> = new Map();
   /** The causes of the breaches of each listed claim, in seed order. */
-  private readonly breaches: Map<string, CauseTally[]> = new Map();
-  private readonly faults: Map<FaultKind, Draft<Omit<FaultTally, 'strikes'>>> = new Map();
-  private readonly stages: Map<FaultKind, StageCounts> = new Map();
+  private readonly breaches: Map<string, CauseCounts[]> = new Map();
+  private readonly faults: Map<FaultKind, Draft<Omit<FaultCounts, 'strikes'>>> = new Map();
+  private readonly stages: Map<FaultKind, PositionCounts> = new Map();
 
   constructor(listed: ReadonlySet<string>) {
     this.listed = listed;
   }
 
-  add(seed: number, examined: Examination): void {
+  add(seed: number, examined: SeedResult): void {
     const { plan, trace, verdicts, overlap, losses, stampede } = examined;
     const { sums } = this;
     sums.seeds += 1;
@@ -184,7 +185,7 @@ class Count {
     this.sections.add(seed, plan, trace);
     const refused = trace.unsimulated?.map((one) => ({ ...one, firstSeed: seed })) ?? [];
     this.unsimulated = mergeUnsimulated(this.unsimulated, { found: refused, others: 0 });
-    addStakes(this.stakes, plan, trace);
+    addCoverage(this.coverage, plan, trace);
     addLeases(this.leases, indexed, seed);
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
@@ -205,13 +206,13 @@ class Count {
 
   private keepFailure({ seed, error }: SeedFailure): void {
     this.sums.failed += 1;
-    if (this.failures.length < KEPT_SEEDS) this.failures.push({ seed, error: cutText(error) });
+    if (this.failures.length < KEPT_SEEDS) this.failures.push({ seed, error: truncateText(error) });
   }
 
   private addVerdict(
     seed: number,
-    verdict: Examination['verdicts'][number],
-    { causes, trace }: Pick<Examination, 'causes' | 'trace'>,
+    verdict: SeedResult['verdicts'][number],
+    { causes, trace }: Pick<SeedResult, 'causes' | 'trace'>,
   ): void {
     let claim = this.claims.get(verdict.claim);
     if (claim === undefined) {
@@ -238,7 +239,7 @@ class Count {
       }
     } else if (verdict.kind === 'unknown' && trace.ending.kind !== 'failed') {
       claim.unknown += 1;
-      claim.firstUnknown ??= { seed, reason: cutText(verdict.reason) };
+      claim.firstUnknown ??= { seed, reason: truncateText(verdict.reason) };
     }
   }
 
@@ -252,21 +253,21 @@ class Count {
     }
   }
 
-  tally(): Tally {
+  counts(): SweepCounts {
     const { sums, overlap, losses, stampede, failures } = this;
     for (const [name, claim] of this.claims) {
       const breaches = this.breaches.get(name);
       if (breaches !== undefined) claim.causes = mergeCauses([], breaches);
     }
     const claims = Object.fromEntries(this.claims);
-    const faults: Draft<Tally['faults']> = {};
+    const faults: Draft<SweepCounts['faults']> = {};
     for (const [kind, { fired, overlapped }] of this.faults) {
       faults[kind] = { fired, overlapped, strikes: faultStagesOf(this.stages.get(kind)) };
     }
     const sections = this.sections.counts();
-    const { stakes, leases, unsimulated } = this;
+    const { coverage, leases, unsimulated } = this;
     const measured = { overlap, losses, stampede };
-    const counted = { sections, stakes, leases, unsimulated };
+    const counted = { sections, coverage, leases, unsimulated };
     return { ...sums, claims, faults, ...measured, ...counted, failures, killed: 0 };
   }
 }

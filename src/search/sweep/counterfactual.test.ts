@@ -4,9 +4,9 @@ import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { NumberedPlans } from '../exhaust/exhaust.ts';
 import { avoidedOn, countAvoided } from './counterfactual.ts';
+import { mergeCounts, NO_COUNTS, type SweepCounts } from './counts.ts';
 import { judgeSystem } from './expectation.ts';
 import { sweep } from './sweep.ts';
-import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 const WORLD = `
 clients: { count: 3, ttl: 10ms, sections: 3, think: 0ms..20ms }
@@ -29,14 +29,22 @@ const MONOTONIC =
   'monotonic: { lock: lock-service, store: fenced, expect: { holds: [mutual-exclusion] } }';
 const clocks = scenarioOf([WALL, MONOTONIC], [STEP]);
 
-async function tallied(scenario: Scenario, to: number, from = 0): Promise<Map<string, Tally>> {
-  return new Map((await sweep(scenario, { from, to, pool: null })).tallies);
+async function tallied(
+  scenario: Scenario,
+  to: number,
+  from = 0,
+): Promise<Map<string, SweepCounts>> {
+  return new Map((await sweep(scenario, { from, to, pool: null })).countsBySystem);
 }
 
 test('a breach is avoided if the same faults broke a twin and not this system', async () => {
-  const tallies = await tallied(clocks, 199);
-  const broken = tallies.get('wall')?.claims['mutual-exclusion']?.broken ?? 0;
-  const avoided = avoidedOn(await countAvoided(clocks, tallies), 'monotonic', 'mutual-exclusion');
+  const countsBySystem = await tallied(clocks, 199);
+  const broken = countsBySystem.get('wall')?.claims['mutual-exclusion']?.broken ?? 0;
+  const avoided = avoidedOn(
+    await countAvoided(clocks, countsBySystem),
+    'monotonic',
+    'mutual-exclusion',
+  );
   expect(broken).toBeGreaterThan(5);
   expect(avoided).toBeGreaterThan(5);
   expect(avoided).toBeLessThanOrEqual(broken);
@@ -45,18 +53,18 @@ test('a breach is avoided if the same faults broke a twin and not this system', 
 test('nothing is avoided if the lock never answers a client', async () => {
   const deaf = MONOTONIC.replace('store: fenced,', 'store: fenced, clients: { lockTimeout: 1us },');
   const scenario = scenarioOf([WALL, deaf], [STEP]);
-  const tallies = await tallied(scenario, 199);
-  expect(tallies.get('wall')?.claims['mutual-exclusion']?.broken).toBeGreaterThan(0);
-  const avoided = await countAvoided(scenario, tallies);
+  const countsBySystem = await tallied(scenario, 199);
+  expect(countsBySystem.get('wall')?.claims['mutual-exclusion']?.broken).toBeGreaterThan(0);
+  const avoided = await countAvoided(scenario, countsBySystem);
   expect(avoidedOn(avoided, 'monotonic', 'mutual-exclusion')).toBe(0);
 });
 
 test('the count does not depend on how the seeds were split', async () => {
   const parts = [await tallied(clocks, 99), await tallied(clocks, 149, 100)];
   const merged = new Map(
-    [...(parts[0] ?? new Map<string, Tally>())].map(([system, tally]) => [
+    [...(parts[0] ?? new Map<string, SweepCounts>())].map(([system, counts]) => [
       system,
-      mergeTallies(parts[1]?.get(system) ?? EMPTY_TALLY, tally),
+      mergeCounts(parts[1]?.get(system) ?? NO_COUNTS, counts),
     ]),
   );
   expect(await countAvoided(clocks, merged)).toEqual(
@@ -65,26 +73,28 @@ test('the count does not depend on how the seeds were split', async () => {
 });
 
 test('it takes a share of the runs of a sweep, and at least a few', async () => {
-  const seedsTried = async (tallies: ReadonlyMap<string, Tally>): Promise<number> => {
+  const seedsTried = async (countsBySystem: ReadonlyMap<string, SweepCounts>): Promise<number> => {
     let seeds = 0;
     const shouldStop = (): boolean => {
       seeds += 1;
       return false;
     };
-    await countAvoided(clocks, tallies, { shouldStop });
+    await countAvoided(clocks, countsBySystem, { shouldStop });
     return seeds;
   };
-  const tallies = await tallied(clocks, 199);
-  expect(await seedsTried(tallies)).toBeLessThanOrEqual(400 / 12 / 2);
-  const few = [...tallies].map(([system, tally]) => [system, { ...tally, seeds: 20 }] as const);
+  const countsBySystem = await tallied(clocks, 199);
+  expect(await seedsTried(countsBySystem)).toBeLessThanOrEqual(400 / 12 / 2);
+  const few = [...countsBySystem].map(
+    ([system, counts]) => [system, { ...counts, seeds: 20 }] as const,
+  );
   expect(await seedsTried(new Map(few))).toBe(6);
-  expect(await countAvoided(clocks, tallies, { shouldStop: () => true })).toEqual(new Map());
+  expect(await countAvoided(clocks, countsBySystem, { shouldStop: () => true })).toEqual(new Map());
 });
 
 test('a system with a failed seed does not run again', async () => {
-  const tallies = await tallied(clocks, 99);
-  const monotonic = { ...(tallies.get('monotonic') ?? EMPTY_TALLY), failed: 1 };
-  const failed = new Map([...tallies, ['monotonic', monotonic] as const]);
+  const countsBySystem = await tallied(clocks, 99);
+  const monotonic = { ...(countsBySystem.get('monotonic') ?? NO_COUNTS), failed: 1 };
+  const failed = new Map([...countsBySystem, ['monotonic', monotonic] as const]);
   expect(await countAvoided(clocks, failed)).toEqual(new Map());
 });
 
@@ -107,23 +117,23 @@ class NotedPlans extends NumberedPlans {
 
 test('the lowest fifty seeds on which twins broke a claim are tried, in order', async () => {
   const scenario = scenarioOf([WALL, WALL.replace('wall', 'second'), MONOTONIC], [STEP]);
-  const broke = (brokenSeeds: readonly number[]): Tally => {
+  const broke = (brokenSeeds: readonly number[]): SweepCounts => {
     const none = { unknown: 0, firstUnknown: null, exercised: 0, times: 0 };
     const claim = { ...none, broken: brokenSeeds.length, brokenSeeds };
-    return { ...EMPTY_TALLY, seeds: 9_999, claims: { 'mutual-exclusion': claim } };
+    return { ...NO_COUNTS, seeds: 9_999, claims: { 'mutual-exclusion': claim } };
   };
   const evens = Array.from({ length: 50 }, (_, at) => 2 * at + 2);
   const odds = evens.map((even) => even - 1);
-  const tallies = new Map([
+  const countsBySystem = new Map([
     ['wall', broke(evens)],
     ['second', broke([...odds.slice(0, 20), 40, ...odds.slice(20, -1)])],
     ['monotonic', broke([])],
   ]);
   const asked = new Set<string>();
   const numbered = new Map(
-    [...tallies.keys()].map((name) => [name, new NotedPlans(scenario, name, asked)]),
+    [...countsBySystem.keys()].map((name) => [name, new NotedPlans(scenario, name, asked)]),
   );
-  await countAvoided(scenario, tallies, { numbered });
+  await countAvoided(scenario, countsBySystem, { numbered });
   const ones = Array.from({ length: 50 }, (_, at) => at + 1);
   expect([...asked]).toEqual(
     ones.flatMap((seed) => {
@@ -134,20 +144,20 @@ test('the lowest fifty seeds on which twins broke a claim are tried, in order', 
 });
 
 describe('a claim that should hold and was never exercised', () => {
-  const whole = { isWhole: true, isSingle: false };
+  const complete = { isComplete: true, isSingle: false };
   const claim = { broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null };
   const claims = { 'mutual-exclusion': { ...claim, exercised: 0, times: 0 } };
   const faults = { clock: { fired: 9, overlapped: 9, strikes: {} } };
-  const sections = { ...EMPTY_TALLY.sections, began: 9, entered: 9 };
-  const tally: Tally = { ...EMPTY_TALLY, seeds: 99, claims, faults, sections };
+  const sections = { ...NO_COUNTS.sections, began: 9, entered: 9 };
+  const counts: SweepCounts = { ...NO_COUNTS, seeds: 99, claims, faults, sections };
   const [, system] = clocks.systems;
 
   test('is met if it avoided a breach of its twin, and is not judged otherwise', () => {
     if (system === undefined) throw new Error('there are two systems');
     const avoided = new Map([['monotonic', new Map([['mutual-exclusion', 3]])]]);
-    expect(judgeSystem(clocks, system, tally, { ...whole, avoided }).met).toBe(true);
+    expect(judgeSystem(clocks, system, counts, { ...complete, avoided }).met).toBe(true);
     const others = new Map([['monotonic', new Map([['grant-order', 3]])]]);
-    expect(judgeSystem(clocks, system, tally, { ...whole, avoided: others })).toMatchObject({
+    expect(judgeSystem(clocks, system, counts, { ...complete, avoided: others })).toMatchObject({
       met: null,
       vacuous: ['mutual-exclusion was never exercised'],
     });

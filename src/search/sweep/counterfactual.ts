@@ -16,13 +16,13 @@ import type { Verdict } from '../../check/verdict.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { Examination } from '../../harness.ts';
+import type { SeedResult } from '../../harness.ts';
 import { examineEither } from '../../host/async/run-async.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { standsBeside } from '../evidence/avoided.ts';
 import type { NumberedPlans } from '../exhaust/exhaust.ts';
-import { claimTally, EMPTY_TALLY, KEPT_BROKEN, type Tally } from './tally.ts';
+import { claimCounts, KEPT_BROKEN, NO_COUNTS, type SweepCounts } from './counts.ts';
 
 /** The number of seeds on which each system avoided what broke a twin, by system, then by claim. */
 export type AvoidedSeeds = ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -47,21 +47,21 @@ export interface CounterfactualOptions {
 /** Counts the avoided seeds. The stores of the scenario's systems must be prepared. */
 export async function countAvoided(
   scenario: Scenario,
-  tallies: ReadonlyMap<string, Tally>,
+  countsBySystem: ReadonlyMap<string, SweepCounts>,
   { catalogue = builtIn, shouldStop = () => false, numbered }: CounterfactualOptions = {},
 ): Promise<AvoidedSeeds> {
   const found = new Map<string, Map<string, number>>();
   let examined = 0;
-  for (const { seeds } of tallies.values()) examined += seeds;
+  for (const { seeds } of countsBySystem.values()) examined += seeds;
   let left = Math.max(LEAST_RUNS, Math.floor(examined / SHARE));
-  for (const { seed, rank, trials } of trialsOf(scenario, tallies, numbered !== undefined)) {
-    const runs = new Map<string, Examination>();
+  for (const { seed, rank, trials } of trialsOf(scenario, countsBySystem, numbered !== undefined)) {
+    const runs = new Map<string, SeedResult>();
     const names = new Set(trials.flatMap(({ cure, twin }) => [cure, twin]));
     left -= names.size;
     if ((left < 0 && rank >= LEAST_SEEDS) || shouldStop()) break;
     for (const name of names) {
-      const own = trials.filter(({ cure, twin }) => name === cure || name === twin);
-      const claims = [...new Set(own.map(({ claim }) => claim))];
+      const pair = trials.filter(({ cure, twin }) => name === cure || name === twin);
+      const claims = [...new Set(pair.map(({ claim }) => claim))];
       const plan =
         numbered === undefined
           ? expand(scenario, name, seed)
@@ -81,10 +81,10 @@ function planOn(
   numbered: ReadonlyMap<string, NumberedPlans>,
   { name, twin, number }: { name: string; twin: string; number: number },
 ): Plan {
-  const [own, theirs] = [numbered.get(name), numbered.get(twin)];
-  assert(own !== undefined && theirs !== undefined, `${name} and ${twin} have plans`);
+  const [cureNumber, theirs] = [numbered.get(name), numbered.get(twin)];
+  assert(cureNumber !== undefined && theirs !== undefined, `${name} and ${twin} have plans`);
   const plan = theirs.planOf(number);
-  return name === twin ? plan : own.planWith(plan);
+  return name === twin ? plan : cureNumber.planWith(plan);
 }
 
 /** Returns the number of seeds on which a system avoided the breach of a claim. */
@@ -113,16 +113,16 @@ interface SeedTrials {
  */
 function trialsOf(
   { systems }: Scenario,
-  tallies: ReadonlyMap<string, Tally>,
+  countsBySystem: ReadonlyMap<string, SweepCounts>,
   areNumbers: boolean,
 ): readonly SeedTrials[] {
   const bySeed = new Map<string, SeedTrials>();
   for (const { name: cure, expect } of systems) {
-    if ((tallies.get(cure) ?? EMPTY_TALLY).failed > 0) continue;
+    if ((countsBySystem.get(cure) ?? NO_COUNTS).failed > 0) continue;
     for (const claim of expect.holds) {
       const broken = systems.flatMap(({ name: twin }) => {
         if (twin === cure) return [];
-        const { brokenSeeds } = claimTally(tallies.get(twin) ?? EMPTY_TALLY, claim);
+        const { brokenSeeds } = claimCounts(countsBySystem.get(twin) ?? NO_COUNTS, claim);
         return brokenSeeds.map((seed) => ({ seed, trial: { claim, cure, twin } }));
       });
       const seeds = [...new Set(broken.map(({ seed }) => seed))].sort((a, b) => a - b);
@@ -143,11 +143,11 @@ function trialsOf(
 /** Returns the distinct pairs of system and claim that were avoided on a seed. */
 function avoidedIn(
   trials: readonly Trial[],
-  runs: ReadonlyMap<string, Examination>,
+  runs: ReadonlyMap<string, SeedResult>,
 ): readonly (readonly [cure: string, claim: string])[] {
   const found = new Map<string, readonly [string, string]>();
   for (const { claim, cure, twin } of trials) {
-    const verdictOf = (run: Examination | undefined): Verdict | undefined =>
+    const verdictOf = (run: SeedResult | undefined): Verdict | undefined =>
       run?.verdicts.find((verdict) => verdict.claim === claim);
     const [broken, cured] = [runs.get(twin), runs.get(cure)];
     const breach = verdictOf(broken);

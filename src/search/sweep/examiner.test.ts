@@ -29,8 +29,8 @@ test('a longer trace differs at the end of the shorter one', () => {
 });
 
 test('traces with different endings differ', () => {
-  const cut: Trace = { ...traceOf('a'), ending: { kind: 'cut', limit: 'end' } };
-  expect(traceDifference(traceOf('a'), cut)).toBe('the runs ended differently');
+  const truncated: Trace = { ...traceOf('a'), ending: { kind: 'cut', limit: 'end' } };
+  expect(traceDifference(traceOf('a'), truncated)).toBe('the runs ended differently');
 });
 
 const read = loadScenario(
@@ -62,22 +62,22 @@ test('a seed gives the same result twice if only its plan decides', async () => 
 });
 
 describe('a seed whose system reuses its realms', () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const passing = {
     skip: [1],
-    onPass: () => void told.push('passed'),
-    onDifference: (what: string) => void told.push(what),
+    onPass: () => void reported.push('passed'),
+    onDifference: (what: string) => void reported.push(what),
   };
-  beforeEach(() => void told.splice(0));
+  beforeEach(() => void reported.splice(0));
 
   test('passes each earlier seed of its block, except skipped ones', async () => {
     const examine = examinerOf(scenario, undefined, ['one']);
     expect((await examine('one', 3, passing)).verdicts).toEqual(
       (await examinerOf(scenario)('one', 3)).verdicts,
     );
-    expect(told).toEqual(['passed', 'passed']);
+    expect(reported).toEqual(['passed', 'passed']);
     await examine('one', 4, passing);
-    expect(told).toEqual(['passed', 'passed']);
+    expect(reported).toEqual(['passed', 'passed']);
   });
 
   test('runs once if no claim breaks', async () => {
@@ -117,13 +117,13 @@ describe('a seed whose system reuses its realms', () => {
     const examine = examinerOf(lossy, undefined, ['one']);
     const { verdicts } = await examine('one', 0, passing);
     expect(verdicts.some(({ kind }) => kind === 'invalid')).toBe(true);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   test('reports no difference if neither realm can examine it', async () => {
     const examine = examinerOf(scenario, undefined, ['two']);
     await expect(examine('two', 0, passing)).rejects.toThrow('two');
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 

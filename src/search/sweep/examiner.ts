@@ -8,7 +8,7 @@ import { isJudgedUnlisted } from '../../check/claims.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { Examination } from '../../harness.ts';
+import type { SeedResult } from '../../harness.ts';
 import { examineEither, runAsync } from '../../host/async/run-async.ts';
 import { walked } from '../../host/async/walk.ts';
 import { BLOCK_SEEDS, RealmBlock } from '../../host/realm/realm-blocks.ts';
@@ -45,29 +45,29 @@ export function examinerOf(
     system: string,
     seed: number,
     claims: readonly string[],
-  ): Promise<Examination> => examineEither(planOf(system, seed), claims, catalogue);
+  ): Promise<SeedResult> => examineEither(planOf(system, seed), claims, catalogue);
   const inBlock = async (
     { system, seed, claims }: { system: string; seed: number; claims: readonly string[] },
     { skip, onPass, onDifference }: Passing,
-  ): Promise<Examination> => {
+  ): Promise<SeedResult> => {
     const examine = async (
       one: number,
       judged: readonly string[],
       realms: RealmBlock,
-    ): Promise<Examination> => examineEither(planOf(system, one), judged, catalogue, { realms });
-    const realms = await blocks.realmsFor({ system, seed, skip }, async (before, own) => {
+    ): Promise<SeedResult> => examineEither(planOf(system, one), judged, catalogue, { realms });
+    const realms = await blocks.realmsFor({ system, seed, skip }, async (before, realms) => {
       onPass();
-      await examine(before, [], own);
+      await examine(before, [], realms);
     });
     const used = await examine(seed, claims, realms).catch(errorText);
     if (typeof used !== 'string' && !isTrouble(used)) return used;
-    const anew = await fresh(system, seed, claims).catch((error: unknown) => {
+    const rerun = await fresh(system, seed, claims).catch((error: unknown) => {
       if (typeof used !== 'string') onDifference('it fails only with modules loaded anew');
       throw error;
     });
-    const what = typeof used === 'string' ? used : traceDifference(used.trace, anew.trace);
+    const what = typeof used === 'string' ? used : traceDifference(used.trace, rerun.trace);
     if (what !== null) onDifference(what);
-    return anew;
+    return rerun;
   };
   const alone: Passing = { skip: [], onPass: () => {}, onDifference: () => {} };
   return (system, seed, passing = alone) => {
@@ -94,7 +94,7 @@ function planSource(
 }
 
 /** Returns true if a run shows a problem, which is only reported from new realms. */
-function isTrouble({ verdicts, trace }: Examination): boolean {
+function isTrouble({ verdicts, trace }: SeedResult): boolean {
   return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
 }
 

@@ -17,15 +17,15 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { builtInClaims } from '../../check/claims.ts';
-import { canBefall } from '../../scenario/expand-faults.ts';
+import { canAffect } from '../../scenario/expand-faults.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
+import { claimCounts, type SweepCounts } from './counts.ts';
+import { nothingAtStake } from './coverage.ts';
 import { expectedOf, isJudged, judgedOn, unexpectedIn } from './expected.ts';
 import { faultHints, surrenderHints } from './hints.ts';
 import { earlyGuards, shortFaults } from './leases.ts';
 import { failedSections, fateText } from './sections.ts';
-import { nothingAtStake } from './stakes.ts';
-import { claimTally, type Tally } from './tally.ts';
 
 export interface Judgement {
   /** Null if the expectations could not be judged. */
@@ -42,9 +42,9 @@ export interface Judgement {
   readonly isIncomplete: boolean;
 }
 
-/** The examined part of the range: all of it if `isWhole`, a single seed if `isSingle`. */
+/** The examined part of the range: all of it if `isComplete`, a single seed if `isSingle`. */
 interface Coverage {
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly isSingle: boolean;
   /** True for one of several shards, which the merge judges. Default: false. */
   readonly isPart?: boolean;
@@ -52,7 +52,7 @@ interface Coverage {
   readonly isCalm?: boolean;
   readonly avoided?: AvoidedSeeds;
   /** The counts of all systems of the scenario; absent if there is only one. */
-  readonly tallies?: ReadonlyMap<string, Tally>;
+  readonly countsBySystem?: ReadonlyMap<string, SweepCounts>;
   readonly catalogue?: Catalogue;
 }
 
@@ -64,45 +64,45 @@ interface Coverage {
 export function judgeSystem(
   scenario: Scenario,
   system: SystemScenario,
-  tally: Tally,
+  counts: SweepCounts,
   coverage: Coverage,
 ): Judgement {
-  const { isWhole, isSingle, isPart = false, catalogue = builtIn } = coverage;
+  const { isComplete, isSingle, isPart = false, catalogue = builtIn } = coverage;
   const { holds, breaks } = system.expect;
   const isShort = (claim: string): boolean =>
-    !isBroken(tally, claim) && !isJudged(judgedOn(tally, claim));
-  const isFull = isWhole && !isSingle;
-  const unexpected = unexpectedIn(system, tally);
-  const missing = breaks.filter((claim) => !isBroken(tally, claim));
-  const empty = [...nothingEntered(system, tally), ...nothingButErrors(system, tally)];
-  const idle = empty.length > 0 ? empty : untestedIn(scenario, system, tally, coverage);
+    !isBroken(counts, claim) && !isJudged(judgedOn(counts, claim));
+  const isFull = isComplete && !isSingle;
+  const unexpected = unexpectedIn(system, counts);
+  const missing = breaks.filter((claim) => !isBroken(counts, claim));
+  const empty = [...nothingEntered(system, counts), ...nothingButErrors(system, counts)];
+  const idle = empty.length > 0 ? empty : untestedIn(scenario, system, counts, coverage);
   const isUnknown = [...expectedOf(system).holds, ...breaks].some(isShort);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
   // A shard without seeds leaves everything to the others.
-  const isEmptyPart = isPart && tally.seeds === 0;
-  const isRefused = tally.unsimulated.found.length > 0;
+  const isEmptyPart = isPart && counts.seeds === 0;
+  const isRefused = counts.unsimulated.found.length > 0;
   const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart) || isRefused;
   const isFailed = unexpected.length > 0 || (isFull && missing.some((claim) => !isShort(claim)));
-  const isUntried = tally.seeds === 0 || missing.length > 0;
-  const isWeakened = tally.failed > 0 && (!isToBreakOnly || tally.killed > 0);
+  const isUntried = counts.seeds === 0 || missing.length > 0;
+  const isWeakened = counts.failed > 0 && (!isToBreakOnly || counts.killed > 0);
   const isOpen = isUnknown || isUntested || isUntried || isWeakened || isRefused;
   const met = isFailed ? false : isOpen ? null : true;
-  const hints = surrenderHints(scenario, system, tally, catalogue);
-  hints.push(...earlyGuards(tally.leases));
-  if (isFull && missing.length > 0) hints.unshift(...faultHints(scenario, system, tally));
+  const hints = surrenderHints(scenario, system, counts, catalogue);
+  hints.push(...earlyGuards(counts.leases));
+  if (isFull && missing.length > 0) hints.unshift(...faultHints(scenario, system, counts));
   return { met, unexpected, missing, vacuous: isPart ? empty : idle, hints, isIncomplete };
 }
 
 /** Returns the claims to shrink: all unexpected breaches, else the first expected one. */
-export function claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
-  const unexpected = unexpectedIn(system, tally);
+export function claimsToShrink(system: SystemScenario, counts: SweepCounts): readonly string[] {
+  const unexpected = unexpectedIn(system, counts);
   if (unexpected.length > 0) return unexpected;
-  return system.expect.breaks.filter((claim) => isBroken(tally, claim)).slice(0, 1);
+  return system.expect.breaks.filter((claim) => isBroken(counts, claim)).slice(0, 1);
 }
 
-function isBroken(tally: Tally, claim: string): boolean {
-  return claimTally(tally, claim).broken > 0;
+function isBroken(counts: SweepCounts, claim: string): boolean {
+  return claimCounts(counts, claim).broken > 0;
 }
 
 /** Claims that one client fulfills for all. The others may never get the lock. */
@@ -112,50 +112,50 @@ const ONE_IS_ENOUGH: ReadonlySet<string> = new Set(['at-most-once', 'single-flig
 function untestedIn(
   scenario: Scenario,
   system: SystemScenario,
-  tally: Tally,
-  { isSingle, isCalm = false, avoided = NONE_AVOIDED, tallies = new Map() }: Coverage,
+  counts: SweepCounts,
+  { isSingle, isCalm = false, avoided = NONE_AVOIDED, countsBySystem = new Map() }: Coverage,
 ): readonly string[] {
   const { name, expect } = system;
-  const ran = tally.seeds - tally.failed;
+  const ran = counts.seeds - counts.failed;
   if (ran === 0 || (isCalm && isSingle)) return [];
   const isAvoided = (claim: string): boolean => avoidedOn(avoided, name, claim) > 0;
   const neverMet = expect.holds.filter((claim) => {
-    const { broken, exercised, unknown } = claimTally(tally, claim);
+    const { broken, exercised, unknown } = claimCounts(counts, claim);
     return broken + exercised + unknown === 0 && !isAvoided(claim) && !isCalm;
   });
-  const twins: Tally[] = [];
+  const twins: SweepCounts[] = [];
   if (expect.holds.some(isAvoided)) {
-    for (const [other, one] of tallies) if (other !== name) twins.push(one);
+    for (const [other, one] of countsBySystem) if (other !== name) twins.push(one);
   }
-  const stakes = nothingAtStake(tally.stakes, {
+  const coverage = nothingAtStake(counts.coverage, {
     isOneEnough:
       system.hasGrants === false ||
       expect.holds.every((claim) => {
         return ONE_IS_ENOUGH.has(claim) || (!builtInClaims.has(claim) && isAvoided(claim));
       }),
-    isWriting: twins.length === 0 || twins.some((twin) => twin.stakes.written > 0),
+    isWriting: twins.length === 0 || twins.some((twin) => twin.coverage.written > 0),
   });
-  const { idle, kinds } = idleFaults(scenario, system, tally, twins);
+  const { idle, kinds } = idleFaults(scenario, system, counts, twins);
   // A single seed need not have every fault of the scenario.
   const isIdle = isSingle || ran === 1 ? idle.length === kinds : idle.length > 0;
   const reasons = neverMet.map((claim) => `${claim} was never exercised`);
-  const short = shortFaults(scenario, system, tally.leases, neverMet);
+  const short = shortFaults(scenario, system, counts.leases, neverMet);
   if (short !== null) reasons.push(short);
-  return [...stakes, ...(isIdle ? idle : []), ...reasons];
+  return [...coverage, ...(isIdle ? idle : []), ...reasons];
 }
 
 /** Returns the kinds of fault that affected nothing, in words, and the number of kinds. */
 function idleFaults(
   { faults, exhaust }: Scenario,
   system: SystemScenario,
-  tally: Tally,
-  twins: readonly Tally[],
+  counts: SweepCounts,
+  twins: readonly SweepCounts[],
 ): { readonly idle: readonly string[]; readonly kinds: number } {
-  const befalling = faults.filter((fault) => canBefall(system, fault));
+  const befalling = faults.filter((fault) => canAffect(system, fault));
   const kinds = new Set(exhaust?.faults === 0 ? [] : befalling.map(({ kind }) => kind));
   const idle = [...kinds].flatMap((kind) => {
     if (twins.some((twin) => (twin.faults[kind]?.overlapped ?? 0) > 0)) return [];
-    const fault = tally.faults[kind];
+    const fault = counts.faults[kind];
     if (fault === undefined) return [`${kind} never fired`];
     if (fault.overlapped > 0 || system.hasGrants === false) return [];
     return [`${kind} never fired while a lock was held`];
@@ -166,7 +166,7 @@ function idleFaults(
 /** Returns a reason if no section was entered: a lock without holders cannot have held. */
 function nothingEntered(
   { hasGrants = true }: SystemScenario,
-  { seeds, failed, sections }: Tally,
+  { seeds, failed, sections }: SweepCounts,
 ): readonly string[] {
   if (seeds === failed || sections.entered > 0 || !hasGrants) return [];
   return [`no section was ever entered: ${fateText(sections)}`];
@@ -175,12 +175,12 @@ function nothingEntered(
 /** Returns a reason if errors ended every section. What was tested before an error still counts. */
 function nothingButErrors(
   { expect, hasGrants = true }: SystemScenario,
-  tally: Tally,
+  counts: SweepCounts,
 ): readonly string[] {
-  const { sections } = tally;
+  const { sections } = counts;
   const hasAny = hasGrants ? sections.entered > 0 : sections.began > 0;
   const isAll = hasAny && failedSections(sections) >= sections.began;
-  const isTested = expect.holds.some((claim) => claimTally(tally, claim).exercised > 0);
+  const isTested = expect.holds.some((claim) => claimCounts(counts, claim).exercised > 0);
   if (!isAll || isTested || expect.holds.length === 0) return [];
   return [`every section ended by an error: ${fateText(sections)}`];
 }

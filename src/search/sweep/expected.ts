@@ -4,7 +4,7 @@
  */
 import { builtIn } from '../../catalogue.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
-import { claimTally, type Tally } from './tally.ts';
+import { claimCounts, type SweepCounts } from './counts.ts';
 
 type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
 
@@ -13,14 +13,14 @@ export function expectedOf(system: SystemScenario | undefined): Expected {
   if (system === undefined) return { holds: [], breaks: [] };
   const { lock, store, expect } = system;
   const { holds, breaks, may = [] } = expect;
-  const isOwn = !builtIn.locks.has(lock) || !builtIn.stores.has(store);
+  const isUserDefined = !builtIn.locks.has(lock) || !builtIn.stores.has(store);
   const isListed = [holds, breaks, may].some((side) => side.includes('progress'));
-  return isOwn && !isListed ? { holds: [...holds, 'progress'], breaks } : expect;
+  return isUserDefined && !isListed ? { holds: [...holds, 'progress'], breaks } : expect;
 }
 
 /** Returns the claims that should hold but broke. */
-export function unexpectedIn(system: SystemScenario, tally: Tally): readonly string[] {
-  return expectedOf(system).holds.filter((claim) => claimTally(tally, claim).broken > 0);
+export function unexpectedIn(system: SystemScenario, counts: SweepCounts): readonly string[] {
+  return expectedOf(system).holds.filter((claim) => claimCounts(counts, claim).broken > 0);
 }
 
 /** Seeds on which a claim was due; on `judged` it was known and the code did not fail. */
@@ -29,9 +29,9 @@ export interface Judged {
   readonly judged: number;
 }
 
-export function judgedOn(tally: Tally, claim: string): Judged {
-  const { seeds, failed } = tally;
-  return { due: seeds, judged: seeds - failed - claimTally(tally, claim).unknown };
+export function judgedOn(counts: SweepCounts, claim: string): Judged {
+  const { seeds, failed } = counts;
+  return { due: seeds, judged: seeds - failed - claimCounts(counts, claim).unknown };
 }
 
 /** Returns true if a claim was judged on at least nine of ten seeds on which it was due. */

@@ -13,10 +13,10 @@ import type {
   TemplateField,
 } from '../../scenario/scenario.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
-import type { Stage } from './fault-stages.ts';
-import type { FaultTally, Tally } from './tally.ts';
+import type { FaultCounts, SweepCounts } from './counts.ts';
+import type { Position } from './fault-positions.ts';
 
-const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> = {
+const WORDS: Readonly<Record<Exclude<Position, 'server' | 'not-holding'>, string>> = {
   'before-access': 'before the first access',
   reading: 'during a read',
   'read-to-write': 'between a read and its write',
@@ -31,11 +31,11 @@ const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> 
 export function faultHints(
   scenario: Scenario,
   system: SystemScenario,
-  tally: Tally,
+  counts: SweepCounts,
 ): readonly string[] {
-  if (tally.seeds === tally.failed) return [];
+  if (counts.seeds === counts.failed) return [];
   const kinds = [...new Set(scenario.faults.map(({ kind }) => kind))];
-  return kinds.map((kind) => hintOf(kind, tally.faults[kind], { scenario, system }));
+  return kinds.map((kind) => hintOf(kind, counts.faults[kind], { scenario, system }));
 }
 
 interface Setting {
@@ -43,12 +43,12 @@ interface Setting {
   readonly system: SystemScenario;
 }
 
-function hintOf(kind: FaultKind, fault: FaultTally | undefined, setting: Setting): string {
+function hintOf(kind: FaultKind, fault: FaultCounts | undefined, setting: Setting): string {
   const stages = fault?.strikes ?? {};
   const total = Object.values(stages).reduce((sum, count) => sum + count, 0);
   if (fault === undefined || total === 0) return `${kind} never fired`;
-  const held = Object.entries(WORDS).flatMap(([stage, words]) => {
-    const count = Object.entries(stages).find(([name]) => name === stage)?.[1] ?? 0;
+  const held = Object.entries(WORDS).flatMap(([position, words]) => {
+    const count = Object.entries(stages).find(([name]) => name === position)?.[1] ?? 0;
     return count === 0 ? [] : [{ count, words }];
   });
   const grants = held.reduce((sum, { count }) => sum + count, 0);
@@ -65,7 +65,7 @@ function hintOf(kind: FaultKind, fault: FaultTally | undefined, setting: Setting
 /** Suggests how to reach the step at which a write becomes stale, or to outlast the lease. */
 function adviceOn(
   kind: FaultKind,
-  stages: FaultTally['strikes'],
+  stages: FaultCounts['strikes'],
   { scenario, system }: Setting,
 ): string {
   const place = PLACES[kind];
@@ -129,16 +129,16 @@ const FEW = 10;
 /** Compares how long clients try with a lease. Asynchronous code decides that itself. */
 export function surrenderHints(
   { clients }: Scenario,
-  { lock, clients: own }: SystemScenario,
-  { sections: { began, gaveUp } }: Tally,
+  { lock, clients: scenarioClients }: SystemScenario,
+  { sections: { began, gaveUp } }: SweepCounts,
   { locks }: Catalogue,
 ): string[] {
   if (gaveUp === 0 || locks.get(lock)?.buildAsync !== undefined) return [];
-  const ttlUs = Math.max(...clients.map(({ settings }) => own.ttl ?? settings.ttlUs));
+  const ttlUs = Math.max(...clients.map(({ settings }) => scenarioClients.ttl ?? settings.ttlUs));
   const tries = clients.map(({ settings }) => {
     const [attempts, eachUs] = [
-      own.attempts ?? settings.attempts,
-      own.backoff ?? settings.backoffUs,
+      scenarioClients.attempts ?? settings.attempts,
+      scenarioClients.backoff ?? settings.backoffUs,
     ];
     return { attempts, eachUs, forUs: attempts * eachUs };
   });

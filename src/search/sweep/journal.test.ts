@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FinishedRange } from './chunk.ts';
+import { countsOf } from './counts.fixture.ts';
 import {
   type FinishedChunk,
   type JournalHead,
@@ -11,7 +12,6 @@ import {
   whyOtherSweep,
   withoutRepeats,
 } from './journal.ts';
-import { tallyOf } from './tally.fixture.ts';
 
 const head: JournalHead = {
   origin: { fencepost: '1.2.3', scenario: 'zombie', digest: 'sha256:00', modules: {} },
@@ -20,7 +20,7 @@ const head: JournalHead = {
 };
 
 async function chunkOf(from: number, to: number, system = 'a'): Promise<FinishedChunk> {
-  return { system, from, to, tally: await tallyOf({ from, to }), milliseconds: 5 };
+  return { system, from, to, counts: await countsOf({ from, to }), milliseconds: 5 };
 }
 
 const chunks = [
@@ -32,8 +32,8 @@ const chunks = [
 const text = renderHead(head) + chunks.map(renderChunk).join('');
 
 /** Reads a journal in pieces, as from a file. */
-function readPieces(whole: string): JournalRead {
-  return readJournal(whole.match(/[\s\S]{1,700}/g) ?? []);
+function readPieces(text: string): JournalRead {
+  return readJournal(text.match(/[\s\S]{1,700}/g) ?? []);
 }
 
 test('a journal that is truncated anywhere gives the chunks whose lines are complete', () => {
@@ -41,11 +41,11 @@ test('a journal that is truncated anywhere gives the chunks whose lines are comp
   fc.assert(
     fc.property(fc.integer({ min: headLength, max: text.length }), (length) => {
       const part = text.slice(0, length);
-      const whole = part.split('\n').length - 2;
+      const lineCount = part.split('\n').length - 2;
       expect(readPieces(part)).toEqual({
         kind: 'journal',
         head,
-        chunks: chunks.slice(0, whole),
+        chunks: chunks.slice(0, lineCount),
         isTorn: !part.endsWith('\n'),
       });
     }),

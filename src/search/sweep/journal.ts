@@ -5,10 +5,17 @@
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
+import {
+  type Form,
+  mismatchReason,
+  type Origin,
+  originSchema,
+  seal,
+  unseal,
+} from './checksummed.ts';
 import type { FinishedRange } from './chunk.ts';
-import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
+import { countSchema, counts, countsSchema, rangeSchema, type SweepCounts } from './counts.ts';
 import type { SeedRange, Shard } from './shards.ts';
-import { countSchema, counts, rangeSchema, type Tally, tallySchema } from './tally.ts';
 
 /** Identifies the sweep that the chunks belong to. */
 export interface JournalHead {
@@ -20,7 +27,7 @@ export interface JournalHead {
 
 /** A chunk and its counts. */
 export interface FinishedChunk extends FinishedRange {
-  readonly tally: Tally;
+  readonly counts: SweepCounts;
   /** The time that the sweep had taken by then, over all its attempts. */
   readonly milliseconds: number;
 }
@@ -37,7 +44,7 @@ const headSchema: z.ZodType<JournalHead> = z.strictObject({
 const chunkSchema: z.ZodType<FinishedChunk> = z.strictObject({
   system: z.string(),
   ...counts('from', 'to'),
-  tally: tallySchema,
+  counts: countsSchema,
   milliseconds: countSchema,
 });
 
@@ -71,9 +78,9 @@ export function readJournal(pieces: Iterable<string>): JournalRead {
   const chunks: FinishedChunk[] = [];
   let isTorn = false;
   let number = 0;
-  for (const { text, isWhole } of linesOf(pieces)) {
+  for (const { text, isComplete } of linesOf(pieces)) {
     number += 1;
-    isTorn = !isWhole;
+    isTorn = !isComplete;
     if (isTorn) break;
     if (head === null) {
       const first: JournalHead | string = readLine(text, HEAD, headSchema);
@@ -93,7 +100,7 @@ export function readJournal(pieces: Iterable<string>): JournalRead {
 interface Line {
   readonly text: string;
   /** True if the line ends with a line break. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Splits the text piece by piece, since a string is limited to 512 MB. */
@@ -102,9 +109,9 @@ function* linesOf(pieces: Iterable<string>): Generator<Line> {
   for (const piece of pieces) {
     const lines = (tail + piece).split('\n');
     tail = lines.pop() ?? '';
-    for (const text of lines) yield { text, isWhole: true };
+    for (const text of lines) yield { text, isComplete: true };
   }
-  if (tail !== '') yield { text: tail, isWhole: false };
+  if (tail !== '') yield { text: tail, isComplete: false };
 }
 
 /**
@@ -137,8 +144,8 @@ function readLine<T extends object>(line: string, form: Form, schema: z.ZodType<
 
 /** Returns a clause that says why a journal belongs to another sweep, or null if it does not. */
 export function whyOtherSweep(theirs: JournalHead, ours: JournalHead): string | null {
-  const foreign = whyForeign(theirs.origin, ours.origin);
-  if (foreign !== null) return foreign;
+  const mismatch = mismatchReason(theirs.origin, ours.origin);
+  if (mismatch !== null) return mismatch;
   const [range, other] = [theirs.range, ours.range].map(({ from, to }) => `${from}..${to}`);
   if (range !== other) return `is of the seeds ${range}, not ${other}`;
   const [shard, another] = [theirs.shard, ours.shard].map(shardText);

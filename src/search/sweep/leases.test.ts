@@ -8,40 +8,40 @@ import { loadScenario } from '../../load.ts';
 import {
   addLeases,
   earlyGuards,
-  type LeaseTally,
+  type LeaseCounts,
   leasesSchema,
   mergeLeases,
   NO_LEASES,
   shortFaults,
 } from './leases.ts';
 
-const own = { process: 'alice', message: '', untilUs: null } as const;
-const entered = [grant(5, 'alice', 1, own), enter(5, 'alice', 1, 1e12)];
+const clientGrant = { process: 'alice', message: '', untilUs: null } as const;
+const entered = [grant(5, 'alice', 1, clientGrant), enter(5, 'alice', 1, 1e12)];
 const key = (ms: number, seconds: number): TraceEvent =>
   keyChange(ms, 'alice', { untilUs: ms * 1000 + seconds * 1_000_000 + 1000 });
 
-function tallyOf(events: readonly TraceEvent[], seed = 7): LeaseTally {
-  const tally = { ...NO_LEASES };
-  addLeases(tally, indexTrace(traceOf(events)), seed);
-  return leasesSchema.parse(tally);
+function countsOf(events: readonly TraceEvent[], seed = 7): LeaseCounts {
+  const counts = { ...NO_LEASES };
+  addLeases(counts, indexTrace(traceOf(events)), seed);
+  return leasesSchema.parse(counts);
 }
 
 test('the shortest lease is that of a key or of a server’s grant, not a program’s claim', () => {
-  expect(tallyOf([key(1, 5), ...entered])).toMatchObject({ shortestUs: 5_000_000, ofKey: true });
-  expect(tallyOf([grant(1, 'alice', 1)])).toMatchObject({ shortestUs: 10_000, ofKey: false });
-  expect(tallyOf(entered)).toEqual(NO_LEASES);
-  const both = mergeLeases(tallyOf([key(1, 5), ...entered]), tallyOf([grant(1, 'alice', 1)]));
+  expect(countsOf([key(1, 5), ...entered])).toMatchObject({ shortestUs: 5_000_000, ofKey: true });
+  expect(countsOf([grant(1, 'alice', 1)])).toMatchObject({ shortestUs: 10_000, ofKey: false });
+  expect(countsOf(entered)).toEqual(NO_LEASES);
+  const both = mergeLeases(countsOf([key(1, 5), ...entered]), countsOf([grant(1, 'alice', 1)]));
   expect(both).toMatchObject({ shortestUs: 10_000, ofKey: false });
 });
 
 test('a guard taken before the key is counted; a section that takes the key first is not', () => {
-  const early = tallyOf([...entered, key(6, 5)]);
+  const early = countsOf([...entered, key(6, 5)]);
   expect(early).toMatchObject({ early: 1, firstEarly: { seed: 7, section: 'alice/1' } });
   expect(earlyGuards(early)).toEqual([
     'section.guard() was called before the key was set on 1 seed, first alice/1 of seed 7',
   ]);
-  expect(earlyGuards(tallyOf([key(1, 5), ...entered]))).toEqual([]);
-  const merged = mergeLeases(early, tallyOf([...entered, key(6, 5)], 3));
+  expect(earlyGuards(countsOf([key(1, 5), ...entered]))).toEqual([]);
+  const merged = mergeLeases(early, countsOf([...entered, key(6, 5)], 3));
   expect(merged).toMatchObject({ early: 2, firstEarly: { seed: 3 } });
 });
 
@@ -57,7 +57,7 @@ faults: [${faults}]
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const [system] = read.scenario.systems;
   if (system === undefined) throw new Error('there is no system');
-  return shortFaults(read.scenario, system, tallyOf([key(1, 5), ...entered]), claims);
+  return shortFaults(read.scenario, system, countsOf([key(1, 5), ...entered]), claims);
 }
 
 const PAUSE = '{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }';
@@ -87,5 +87,5 @@ test('of two equal leases, the merge reports the key, in either order', () => {
 test('the lease of a key is the time that a separate expiry command gives it', () => {
   const endless = keyChange(1, 'alice', { untilUs: null });
   const expires = keyChange(2, 'alice', { change: 'prolonged', untilUs: 5_003_000 });
-  expect(tallyOf([endless, expires, ...entered])).toMatchObject({ shortestUs: 5_000_000 });
+  expect(countsOf([endless, expires, ...entered])).toMatchObject({ shortestUs: 5_000_000 });
 });

@@ -13,7 +13,7 @@ import { durationsOf } from '../../core/plan/places.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf } from '../../text/prose.ts';
 
-export interface LeaseTally {
+export interface LeaseCounts {
   /** The shortest lease of a lock, or null if no lock was taken or none has an end. */
   readonly shortestUs: number | null;
   /** True if this lease is the expiry of a key. */
@@ -23,18 +23,23 @@ export interface LeaseTally {
   readonly firstEarly: { readonly seed: number; readonly section: string } | null;
 }
 
-export const NO_LEASES: LeaseTally = { shortestUs: null, ofKey: false, early: 0, firstEarly: null };
+export const NO_LEASES: LeaseCounts = {
+  shortestUs: null,
+  ofKey: false,
+  early: 0,
+  firstEarly: null,
+};
 
 const count = z.int().min(0);
 
-export const leasesSchema: z.ZodType<LeaseTally> = z.strictObject({
+export const leasesSchema: z.ZodType<LeaseCounts> = z.strictObject({
   shortestUs: count.nullable(),
   ofKey: z.boolean(),
   early: count,
   firstEarly: z.strictObject({ seed: count, section: z.string() }).nullable(),
 });
 
-export function mergeLeases(a: LeaseTally, b: LeaseTally): LeaseTally {
+export function mergeLeases(a: LeaseCounts, b: LeaseCounts): LeaseCounts {
   const [one, other] = [a.shortestUs ?? Infinity, b.shortestUs ?? Infinity];
   const isFirst = one < other || (one === other && a.ofKey);
   const { shortestUs, ofKey } = isFirst ? a : b;
@@ -44,11 +49,11 @@ export function mergeLeases(a: LeaseTally, b: LeaseTally): LeaseTally {
 }
 
 /** Adds the leases of one seed. */
-export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: number): void {
+export function addLeases(counts: Draft<LeaseCounts>, indexed: TraceIndex, seed: number): void {
   const note = (us: number, ofKey: boolean): void => {
-    if (us < 0 || us >= (tally.shortestUs ?? Infinity)) return;
-    tally.shortestUs = us;
-    tally.ofKey = ofKey;
+    if (us < 0 || us >= (counts.shortestUs ?? Infinity)) return;
+    counts.shortestUs = us;
+    counts.ofKey = ofKey;
   };
   let early: string | null = null;
   for (const { grants } of indexed.locks.values()) {
@@ -65,15 +70,15 @@ export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: n
     }
   }
   if (early === null) return;
-  tally.early += 1;
-  tally.firstEarly ??= { seed, section: early };
+  counts.early += 1;
+  counts.firstEarly ??= { seed, section: early };
 }
 
 /** Returns the section of a `guard()` that preceded its key, or null for any other grant. */
 function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): string | null {
   const entry = trace.events[grant.enteredAt];
-  const isOwn = grant.event.process === grant.event.client && grant.keys === null;
-  if (!isOwn || entry?.kind !== 'enter') return null;
+  const isClientGrant = grant.event.process === grant.event.client && grant.keys === null;
+  if (!isClientGrant || entry?.kind !== 'enter') return null;
   const { section, lock, process } = entry;
   const isLate = keyChanges.some(({ event, index }) => {
     if (event.change !== 'taken' || !event.isDone || event.client !== process) return false;
@@ -101,7 +106,7 @@ const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
 export function shortFaults(
   scenario: Scenario,
   system: SystemScenario,
-  { shortestUs, ofKey }: LeaseTally,
+  { shortestUs, ofKey }: LeaseCounts,
   claims: readonly string[],
 ): string | null {
   if (shortestUs === null || !claims.some((claim) => OF_LEASES.has(claim))) return null;
@@ -125,7 +130,7 @@ export function shortFaults(
 }
 
 /** Returns a hint about `guard()` calls that came too early. Empty if there are none. */
-export function earlyGuards({ early, firstEarly }: LeaseTally): readonly string[] {
+export function earlyGuards({ early, firstEarly }: LeaseCounts): readonly string[] {
   if (firstEarly === null) return [];
   const { section, seed } = firstEarly;
   const where = `on ${countOf(early, 'seed')}, first ${section} of seed ${seed}`;

@@ -4,8 +4,8 @@ import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { planOf } from '../../systems/plan.fixture.ts';
 import type { Chunk, ReuseDifference } from './chunk.ts';
+import { mergeCounts, NO_COUNTS, type SweepCounts } from './counts.ts';
 import { Pool, type PoolOptions } from './pool.ts';
-import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 import type { TaskEnd } from './tasks.ts';
 
 let pool: Pool | null = null;
@@ -21,7 +21,7 @@ function open(options: Partial<PoolOptions> = {}): Pool {
 interface Done {
   readonly sizes: readonly number[];
   readonly ranges: readonly string[];
-  readonly tally: Tally;
+  readonly counts: SweepCounts;
   readonly differences: readonly ReuseDifference[];
 }
 
@@ -39,7 +39,7 @@ async function examine(name: string, on: Pool, size = 10, isReusing = false): Pr
   const differences: ReuseDifference[] = [];
   const sizes: number[] = [];
   const ranges: string[] = [];
-  let tally = EMPTY_TALLY;
+  let counts = NO_COUNTS;
   let from = 0;
   await on.run({
     scenario: scenarioNamed(name),
@@ -51,19 +51,19 @@ async function examine(name: string, on: Pool, size = 10, isReusing = false): Pr
       from += size;
       return chunk;
     },
-    onTally: (one, chunk, difference) => {
+    onCounts: (one, chunk, difference) => {
       if (difference !== null) differences.push(difference);
       ranges.push(`${chunk.from}..${chunk.to}`);
-      tally = mergeTallies(tally, one);
+      counts = mergeCounts(counts, one);
     },
   });
-  return { sizes, ranges, tally, differences };
+  return { sizes, ranges, counts, differences };
 }
 
 test('every chunk is examined once, and its duration decides the size of the next', async () => {
-  const { ranges, sizes, tally } = await examine('quick', open());
+  const { ranges, sizes, counts } = await examine('quick', open());
   expect(ranges).toEqual(['0..9', '10..19', '20..29']);
-  expect(tally.seeds).toBe(30);
+  expect(counts.seeds).toBe(30);
   // Eight, then at most four times ten: half a millisecond alone would allow 200 times as many.
   expect(sizes).toEqual([8, 40, 40, 40]);
 });
@@ -77,29 +77,29 @@ test('no chunk has more than 8,192 seeds', async () => {
 });
 
 test('seeds that hang are findings, and the rest of their chunks is examined', async () => {
-  const { tally, ranges } = await examine('hangs', open({ workers: 2 }));
-  expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
+  const { counts, ranges } = await examine('hangs', open({ workers: 2 }));
+  expect([counts.seeds, counts.failed, counts.killed]).toEqual([30, 3, 3]);
   const error =
     'it did not finish: 0.3 s of CPU time without an event, at pool-worker.fixture.mjs:57:55';
-  expect(tally.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
+  expect(counts.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
   expect([...ranges].sort()).toEqual(['0..9', '10..19', '20..29']);
 });
 
 test('a seed that keeps producing events is never ended', async () => {
-  const { tally } = await examine('events', open(), 1);
-  expect([tally.seeds, tally.killed]).toEqual([30, 0]);
+  const { counts } = await examine('events', open(), 1);
+  expect([counts.seeds, counts.killed]).toEqual([30, 0]);
 });
 
 test('a seed that fills its heap is a finding with its place', async () => {
-  const { tally } = await examine('eats', open({ stallMs: 3_000 }));
-  expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
+  const { counts } = await examine('eats', open({ stallMs: 3_000 }));
+  expect([counts.seeds, counts.failed, counts.killed]).toEqual([30, 3, 3]);
   const error = 'it did not finish: heap out of memory, at pool-worker.fixture.mjs:23:34';
-  expect(tally.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
+  expect(counts.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
 });
 
 test('a seed that hangs only in reused realms is not a finding', async () => {
-  const { tally, differences } = await examine('reused', open(), 10, true);
-  expect([tally.seeds, tally.killed, differences]).toEqual([30, 0, []]);
+  const { counts, differences } = await examine('reused', open(), 10, true);
+  expect([counts.seeds, counts.killed, differences]).toEqual([30, 0, []]);
 });
 
 test('a seed that a repeated run did not survive is a finding, and is not run again', async () => {
@@ -109,15 +109,15 @@ test('a seed that a repeated run did not survive is a finding, and is not run ag
   const { error } = await one.perform({ task, modules: [] }).then((end) => {
     return { error: end.kind === 'lost' ? end.why : end.kind };
   });
-  const { tally } = await examine('quick', one);
+  const { counts } = await examine('quick', one);
   expect(error).toContain('dies of a task');
-  expect([tally.seeds, tally.failures]).toEqual([30, [{ seed: 12, error }]]);
+  expect([counts.seeds, counts.failures]).toEqual([30, [{ seed: 12, error }]]);
 });
 
 test('seeds that kill a worker are findings', async () => {
-  const { tally } = await examine('dies', open());
-  expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
-  expect(tally.failures.map(({ error }) => error)).toEqual([
+  const { counts } = await examine('dies', open());
+  expect([counts.seeds, counts.failed, counts.killed]).toEqual([30, 3, 3]);
+  expect(counts.failures.map(({ error }) => error)).toEqual([
     'dies of 4',
     'dies of 14',
     'dies of 24',
@@ -126,16 +126,16 @@ test('seeds that kill a worker are findings', async () => {
 
 test('a seed is blamed only if it also ends a fresh worker', async () => {
   const kept = await examine('keeps', open(), 10, true);
-  expect([kept.tally.seeds, kept.tally.failed, kept.tally.killed]).toEqual([30, 0, 0]);
+  expect([kept.counts.seeds, kept.counts.failed, kept.counts.killed]).toEqual([30, 0, 0]);
   expect(kept.differences).toEqual([{ seed: 15, what: 'kept' }]);
   const dies = await examine('dies', open(), 10, true);
-  expect([dies.tally.failed, dies.tally.killed, dies.differences]).toEqual([3, 3, []]);
+  expect([dies.counts.failed, dies.counts.killed, dies.differences]).toEqual([3, 3, []]);
 });
 
 test('a worker serves one job after another, and is replaced when it dies', async () => {
   const one = open();
   const threadsOf = async (name: string): Promise<number> =>
-    (await examine(name, one)).tally.events;
+    (await examine(name, one)).counts.events;
   const first = await threadsOf('quick');
   expect(await threadsOf('quick')).toBe(first);
   await threadsOf('dies');

@@ -8,11 +8,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { LoadedModule } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
+import { ProgressBeacon } from '../../host/async/progress-beacon.ts';
 import { HEAP_FULL, ThreadWatch } from '../../host/async/thread-watch.ts';
-import { Whereabouts } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Chunk, killedTally, type ReuseDifference } from './chunk.ts';
-import { mergeTallies, type SeedFailure, type Tally } from './tally.ts';
+import { type Chunk, countsOfKilled, type ReuseDifference } from './chunk.ts';
+import { mergeCounts, type SeedFailure, type SweepCounts } from './counts.ts';
 import type { TaskDone, TaskEnd, TaskOrder } from './tasks.ts';
 
 export interface PoolOptions {
@@ -27,14 +27,18 @@ export interface PoolOptions {
   readonly memoryMb: number;
 }
 
-/** A job. `next` returns chunks until it returns null; `onTally` receives each result. */
+/** A job. `next` returns chunks until it returns null; `onCounts` receives each result. */
 export interface PoolJob {
   readonly scenario: Scenario;
   /** The modules that define the names in the scenario. */
   readonly modules: readonly LoadedModule[];
   readonly next: (seedsPerChunk: number) => Chunk | null;
   /** Also receives the first seed whose result with reused realms differs. */
-  readonly onTally: (tally: Tally, chunk: Chunk, difference: ReuseDifference | null) => void;
+  readonly onCounts: (
+    counts: SweepCounts,
+    chunk: Chunk,
+    difference: ReuseDifference | null,
+  ) => void;
   /** If it returns true, running chunks are abandoned after about a second. Default: never. */
   readonly isGivenUp?: () => boolean;
 }
@@ -122,7 +126,7 @@ export interface WorkerSetting {
   /** A number in shared memory: nonzero if the current task should end with the results it has. */
   readonly stopCell: Int32Array;
   /** Shared memory in which the worker publishes its current activity. */
-  readonly whereabouts: SharedArrayBuffer;
+  readonly beacon: SharedArrayBuffer;
 }
 
 /** A message to a worker. */
@@ -140,7 +144,7 @@ export interface LastWords {
 
 /** The answer of a worker. */
 export interface ChunkDone {
-  readonly tally: Tally;
+  readonly counts: SweepCounts;
   readonly difference: ReuseDifference | null;
   readonly milliseconds: number;
 }
@@ -179,7 +183,7 @@ class Lane {
   /** Nonzero if the current task should end. */
   private readonly stopCell = new Int32Array(new SharedArrayBuffer(4));
   /** The current activity of the worker. */
-  private whereabouts = new Whereabouts();
+  private beacon = new ProgressBeacon();
   private seedsPerChunk = FIRST_CHUNK;
   private worker: Worker | null = null;
 
@@ -198,11 +202,11 @@ class Lane {
 
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
     // Clear what an earlier task published, which may be a reason for its end.
-    this.whereabouts.write('nothing', '');
+    this.beacon.write('nothing', '');
     const sent = await this.send<TaskDone>(order, { isGivenUp });
     assert(sent.kind !== 'put off', 'a task is never put off');
     if (sent.kind === 'answer') return sent.answer;
-    return sent.kind === 'lost' ? { ...sent, where: this.whereabouts.what } : sent;
+    return sent.kind === 'lost' ? { ...sent, where: this.beacon.what } : sent;
   }
 
   async close(): Promise<void> {
@@ -215,17 +219,17 @@ class Lane {
    * If too many do not finish, only those are reported. If realms are reused, the chunk is first
    * repeated with new realms: only a seed that kills a worker with new realms is a finding.
    */
-  private async examine(whole: Chunk, job: PoolJob): Promise<void> {
+  private async examine(fullChunk: Chunk, job: PoolJob): Promise<void> {
     const { scenario, modules, isGivenUp } = job;
     const { patience } = this;
-    const seeds: SeedFailure[] = patience.knownIn(whole);
+    const seeds: SeedFailure[] = patience.knownIn(fullChunk);
     let unended: ReuseDifference | null = null;
-    let { isReusing = false } = whole;
+    let { isReusing = false } = fullChunk;
     const isPutOff = (): boolean => isReusing || !patience.suspect(this);
     do {
       this.seedCell[0] = Number.NaN;
-      const skip = [...whole.skip, ...seeds.map(({ seed }) => seed)];
-      const chunk: Chunk = { ...whole, skip, isReusing };
+      const skip = [...fullChunk.skip, ...seeds.map(({ seed }) => seed)];
+      const chunk: Chunk = { ...fullChunk, skip, isReusing };
       const order: ChunkOrder = { scenario, modules, chunk };
       const sent = await this.send<ChunkDone>(order, { isGivenUp, isPutOff });
       patience.acquit(this);
@@ -235,11 +239,11 @@ class Lane {
         isReusing = false;
       } else if (sent.kind === 'answer') {
         this.resize(sent.answer.milliseconds, chunk);
-        const { tally, difference } = sent.answer;
+        const { counts, difference } = sent.answer;
         const found = seeds.length === 0 ? unended : null;
-        job.onTally(
-          [tally, ...seeds.map(killedTally)].reduce(mergeTallies),
-          whole,
+        job.onCounts(
+          [counts, ...seeds.map(countsOfKilled)].reduce(mergeCounts),
+          fullChunk,
           difference ?? found,
         );
         return;
@@ -252,7 +256,11 @@ class Lane {
       }
     } while (!patience.isSpent);
     for (const one of seeds) {
-      job.onTally(killedTally(one), { ...whole, from: one.seed, to: one.seed, skip: [] }, null);
+      job.onCounts(
+        countsOfKilled(one),
+        { ...fullChunk, from: one.seed, to: one.seed, skip: [] },
+        null,
+      );
     }
   }
 
@@ -306,7 +314,7 @@ class Lane {
   /** Watches the worker. `onLost` receives the reason to end it and its CPU limit. */
   private watch(onLost: (why: string, limitMs: number) => void): ThreadWatch {
     const { stallMs, memoryMb, workers } = this.options;
-    return new ThreadWatch(this.whereabouts, {
+    return new ThreadWatch(this.beacon, {
       stallMs,
       betweenMs: BETWEEN * stallMs,
       mostMb: (workers + 1) * memoryMb,
@@ -337,13 +345,13 @@ class Lane {
 
   private start(): Worker {
     const { workerUrl, examinerUrl, memoryMb } = this.options;
-    this.whereabouts = new Whereabouts();
-    const { seedCell, stopCell, whereabouts } = this;
+    this.beacon = new ProgressBeacon();
+    const { seedCell, stopCell, beacon } = this;
     const setting: WorkerSetting = {
       examinerUrl,
       seedCell,
       stopCell,
-      whereabouts: whereabouts.memory,
+      beacon: beacon.memory,
     };
     const worker = new Worker(new URL(workerUrl.href), {
       workerData: setting,

@@ -10,9 +10,9 @@ import type { Catalogue } from '../../catalogue.ts';
 import { loadScenarioFile } from '../../host/modules/load-files.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { ReuseDifference } from './chunk.ts';
+import { claimCounts, mergeCounts, NO_COUNTS, type SweepCounts } from './counts.ts';
 import { rangeOfShard, type SeedRange } from './shards.ts';
 import { sweep } from './sweep.ts';
-import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-reuse-'));
 
@@ -77,7 +77,7 @@ network: { latency: 1ms..2ms }
 });
 
 interface Swept {
-  readonly tallies: ReadonlyMap<string, Tally>;
+  readonly countsBySystem: ReadonlyMap<string, SweepCounts>;
   readonly differences: readonly [string, ReuseDifference][];
 }
 
@@ -87,16 +87,16 @@ async function sweepOf(range: SeedRange, reusing: readonly string[]): Promise<Sw
     differences.push([system, difference]);
   };
   const options = { ...range, pool: null, catalogue, reusing, onDifference };
-  return { tallies: (await sweep(scenario, options)).tallies, differences };
+  return { countsBySystem: (await sweep(scenario, options)).countsBySystem, differences };
 }
 
 /** Sweeps the same range in `of` shards. */
-async function shardsOf(range: SeedRange, of: number): Promise<ReadonlyMap<string, Tally>> {
-  const merged = new Map<string, Tally>();
+async function shardsOf(range: SeedRange, of: number): Promise<ReadonlyMap<string, SweepCounts>> {
+  const merged = new Map<string, SweepCounts>();
   for (let index = 1; index <= of; index += 1) {
-    const { tallies } = await sweepOf(rangeOfShard(range, { index, of }), names);
-    for (const [name, tally] of tallies) {
-      merged.set(name, mergeTallies(merged.get(name) ?? EMPTY_TALLY, tally));
+    const { countsBySystem } = await sweepOf(rangeOfShard(range, { index, of }), names);
+    for (const [name, counts] of countsBySystem) {
+      merged.set(name, mergeCounts(merged.get(name) ?? NO_COUNTS, counts));
     }
   }
   return merged;
@@ -105,24 +105,24 @@ async function shardsOf(range: SeedRange, of: number): Promise<ReadonlyMap<strin
 const RANGE = { from: 64, to: 127 };
 
 /** Returns the breaches and failures of each system. */
-function troubleIn(tallies: ReadonlyMap<string, Tally>): unknown {
-  return [...tallies].map(([name, tally]) => {
-    const broken = [...Object.keys(tally.claims)].sort().map((claim) => {
-      return [claim, claimTally(tally, claim).brokenSeeds];
+function troubleIn(countsBySystem: ReadonlyMap<string, SweepCounts>): unknown {
+  return [...countsBySystem].map(([name, counts]) => {
+    const broken = [...Object.keys(counts.claims)].sort().map((claim) => {
+      return [claim, claimCounts(counts, claim).brokenSeeds];
     });
-    return [name, broken, tally.broken, tally.failures];
+    return [name, broken, counts.broken, counts.failures];
   });
 }
 
 test('a sweep that reuses realms finds the same breaches, in any number of shards', async () => {
-  const { tallies: fresh } = await sweepOf(RANGE, []);
+  const { countsBySystem: fresh } = await sweepOf(RANGE, []);
   const [first] = fresh.values();
-  expect(claimTally(first ?? EMPTY_TALLY, 'mutual-exclusion')).toMatchObject({ broken: 0 });
+  expect(claimCounts(first ?? NO_COUNTS, 'mutual-exclusion')).toMatchObject({ broken: 0 });
   expect(first?.sections.entered).toBeGreaterThan(50);
-  const { tallies, differences } = await sweepOf(RANGE, names);
+  const { countsBySystem, differences } = await sweepOf(RANGE, names);
   expect(differences.map(([name]) => name)).toEqual(names);
   // If any seed differs, all seeds of its system run again.
-  expect(tallies).toEqual(fresh);
+  expect(countsBySystem).toEqual(fresh);
   expect(troubleIn(await shardsOf(RANGE, 2))).toEqual(troubleIn(fresh));
   expect(troubleIn(await shardsOf(RANGE, RANGE.to - RANGE.from + 1))).toEqual(troubleIn(fresh));
 }, 120_000);

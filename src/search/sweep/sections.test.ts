@@ -182,8 +182,8 @@ test.each([
   ['Error: 1.5 s. Too late', 'lock.mjs:1:2', 'Error: 1.5 s. Too late at lock.mjs:1:2'],
   ['Error: no lock.', null, 'Error: no lock.'],
   ['Error: at lock.mjs:1:2.', 'lock.mjs:1:2', 'Error: at lock.mjs:1:2.'],
-])('the error %j at %s reads: %s', (error, place, told) => {
-  expect(errorPlace({ error, place, count: 1, firstSeed: 0 })).toBe(told);
+])('the error %j at %s reads: %s', (error, place, expected) => {
+  expect(errorPlace({ error, place, count: 1, firstSeed: 0 })).toBe(expected);
 });
 
 test('equally frequent errors are listed by their lowest seed', () => {

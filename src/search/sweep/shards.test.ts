@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { seal } from './sealed.ts';
+import { seal } from './checksummed.ts';
+import { countsOf } from './counts.fixture.ts';
 import {
   type FiledShard,
   mergeShards,
@@ -10,7 +11,6 @@ import {
   type SeedRange,
   type ShardFile,
 } from './shards.ts';
-import { tallyOf } from './tally.fixture.ts';
 
 function rangesOf(range: SeedRange, of: number): readonly SeedRange[] {
   return Array.from({ length: of }, (_, at) => rangeOfShard(range, { index: at + 1, of }));
@@ -54,7 +54,13 @@ const RANGE = { from: 3, to: 90 };
 
 async function shardOf(index: number, of: number, range = RANGE): Promise<ShardFile> {
   const part = rangeOfShard(range, { index, of });
-  const shared = { isWhole: true, milliseconds: 10, repeated: 2, difference: null, corpus: null };
+  const shared = {
+    isComplete: true,
+    milliseconds: 10,
+    repeated: 2,
+    difference: null,
+    corpus: null,
+  };
   return {
     shard: { index, of },
     range,
@@ -64,7 +70,7 @@ async function shardOf(index: number, of: number, range = RANGE): Promise<ShardF
         ...shared,
         file: 'zombie.yaml',
         text: 'name: zombie',
-        tallies: { s: await tallyOf(part) },
+        countsBySystem: { s: await countsOf(part) },
         counterexamples: [{ system: 's', claim: 'grant-order', seed: part.from, plan: 'x' }],
         keptPlans: [],
       },
@@ -84,14 +90,14 @@ async function shardsOf(of: number): Promise<FiledShard[]> {
 
 describe('the shards of a run', () => {
   test('merge into the result of the complete range, in any order', async () => {
-    const whole = await tallyOf(RANGE);
+    const complete = await countsOf(RANGE);
     for (const of of [1, 2, 3, 7, 120]) {
       const merge = mergeShards((await shardsOf(of)).reverse());
       if (merge.kind !== 'merged') throw new Error(merge.kind);
       const [scenario] = merge.merged.scenarios;
       expect(merge.merged.range).toEqual(RANGE);
-      expect(scenario?.tallies.get('s')).toEqual(whole);
-      expect(scenario).toMatchObject({ isWhole: true, milliseconds: 10 * of, repeated: 2 * of });
+      expect(scenario?.countsBySystem.get('s')).toEqual(complete);
+      expect(scenario).toMatchObject({ isComplete: true, milliseconds: 10 * of, repeated: 2 * of });
     }
   });
 
@@ -99,21 +105,21 @@ describe('the shards of a run', () => {
     const [first, second] = await shardsOf(2);
     const [scenario] = second?.shard.scenarios ?? [];
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
-    const cut = { ...second.shard, scenarios: [{ ...scenario, isWhole: false }] };
-    const merge = mergeShards([first, { ...second, shard: cut }]);
-    expect(merge).toMatchObject({ kind: 'merged', merged: { scenarios: [{ isWhole: false }] } });
+    const truncated = { ...second.shard, scenarios: [{ ...scenario, isComplete: false }] };
+    const merge = mergeShards([first, { ...second, shard: truncated }]);
+    expect(merge).toMatchObject({ kind: 'merged', merged: { scenarios: [{ isComplete: false }] } });
   });
 
   test('report one that has not examined all its seeds, even if marked as complete', async () => {
     const [first, second] = await shardsOf(2);
     const [scenario] = second?.shard.scenarios ?? [];
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
-    const tallies = { s: await tallyOf({ from: 47, to: 50 }) };
-    const shard = { ...second.shard, scenarios: [{ ...scenario, tallies }] };
+    const countsBySystem = { s: await countsOf({ from: 47, to: 50 }) };
+    const shard = { ...second.shard, scenarios: [{ ...scenario, countsBySystem }] };
     const merge = mergeShards([first, { file: 'cut.json', shard }]);
     if (merge.kind !== 'merged') throw new Error(merge.kind);
     const counts = { scenario: 'zombie', system: 's', examined: 4, seeds: 44, trial: 'seed' };
-    expect(merge.merged.cut).toEqual([{ file: 'cut.json', ...counts }]);
+    expect(merge.merged.truncated).toEqual([{ file: 'cut.json', ...counts }]);
   });
 
   test('are refused if one has more seeds than its share', async () => {
@@ -122,7 +128,7 @@ describe('the shards of a run', () => {
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
     const shard = {
       ...second.shard,
-      scenarios: [{ ...scenario, tallies: { s: await tallyOf(RANGE) } }],
+      scenarios: [{ ...scenario, countsBySystem: { s: await countsOf(RANGE) } }],
     };
     const problems = ['more.json: it has 88 seeds of zombie, s, and its share are 44'];
     expect(mergeShards([first, { file: 'more.json', shard }])).toEqual({
@@ -170,8 +176,8 @@ describe('the shards of a run', () => {
   ])('are refused if one %s', async (why, change) => {
     const [first, second] = await shardsOf(2);
     if (first === undefined || second === undefined) throw new Error();
-    const foreign = { file: 'odd.json', shard: await change(second.shard) };
-    expect(mergeShards([foreign, first])).toEqual({
+    const other = { file: 'odd.json', shard: await change(second.shard) };
+    expect(mergeShards([other, first])).toEqual({
       kind: 'refused',
       problems: [`odd.json: compared with 1.json it ${why}`],
     });
@@ -241,7 +247,7 @@ test('shards are merged in order, with all their data besides the counts', async
   const { shard } = withMore(one, { keptPlans: [kept], difference });
   expect(readShard(renderShard(shard))).toEqual({ kind: 'shard', shard });
   expect(scenario?.counterexamples.map(({ seed }) => seed)).toEqual([3, 33, 62]);
-  expect(merge.merged.cut).toEqual([]);
+  expect(merge.merged.truncated).toEqual([]);
 });
 
 test('shards that counted different plans of one scenario belong to different runs', async () => {
@@ -261,7 +267,7 @@ test('a shard of an exhaustive search has its share of each system’s plans', a
   const merged = (plans: Readonly<Record<string, number>>): unknown => {
     const merge = mergeShards(shards.map((one) => withMore(one, { exhausted: { scope, plans } })));
     if (merge.kind !== 'merged') return merge;
-    return merge.merged.cut.map(
+    return merge.merged.truncated.map(
       ({ examined, seeds, trial }) => `${examined} of ${seeds} ${trial}s`,
     );
   };

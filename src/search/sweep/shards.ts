@@ -9,16 +9,16 @@ import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
 import type { Data } from '../../core/plan/fields.ts';
 import { renderPath } from '../../text/problem.ts';
-import { type Form, originSchema, seal, unseal, whyForeign } from './sealed.ts';
+import { type Form, mismatchReason, originSchema, seal, unseal } from './checksummed.ts';
 import {
   countSchema,
-  EMPTY_TALLY,
+  countsSchema,
   isSameError,
-  mergeTallies,
+  mergeCounts,
+  NO_COUNTS,
   rangeSchema,
-  type Tally,
-  tallySchema,
-} from './tally.ts';
+  type SweepCounts,
+} from './counts.ts';
 
 /** Seeds, both ends inclusive. If there are none, `to` is `from - 1`. */
 export interface SeedRange {
@@ -58,7 +58,10 @@ export function firstOf({ from }: SeedRange, part: SeedRange): SeedRange {
 }
 
 /** Returns the number of skipped seeds: 0 unless all others died of the same error. */
-export function seedsLeftOut({ seeds, failures, killed }: Tally, { from, to }: SeedRange): number {
+export function seedsLeftOut(
+  { seeds, failures, killed }: SweepCounts,
+  { from, to }: SeedRange,
+): number {
   const left = to - from + 1 - FIRST_SEEDS;
   const [first] = failures;
   if (left <= 0 || seeds !== FIRST_SEEDS || failures.length !== FIRST_SEEDS) return 0;
@@ -93,11 +96,11 @@ export interface Merged {
   readonly range: SeedRange;
   readonly scenarios: readonly MergedScenario[];
   /** Shards that ended before all their seeds were examined. */
-  readonly cut: readonly CutShard[];
+  readonly truncated: readonly TruncatedShard[];
 }
 
 /** The examined seeds (or plans) of one system in one shard, out of those in its share. */
-export interface CutShard {
+export interface TruncatedShard {
   readonly file: string;
   readonly scenario: string;
   readonly system: string;
@@ -108,8 +111,8 @@ export interface CutShard {
 
 /** The merged results of all shards for one scenario. */
 export interface MergedScenario
-  extends Omit<ScenarioShard, 'tallies' | 'milliseconds' | 'repeated'> {
-  readonly tallies: ReadonlyMap<string, Tally>;
+  extends Omit<ScenarioShard, 'countsBySystem' | 'milliseconds' | 'repeated'> {
+  readonly countsBySystem: ReadonlyMap<string, SweepCounts>;
   /** Sum over all machines. */
   readonly milliseconds: number;
   readonly repeated: number;
@@ -120,11 +123,11 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   const sorted = [...shards].sort((a, b) => a.shard.shard.index - b.shard.shard.index);
   const [first] = sorted;
   if (first === undefined) return { kind: 'refused', problems: ['there is no shard to merge'] };
-  const foreign = shards.flatMap((filed) => {
+  const mismatches = shards.flatMap((filed) => {
     const why = whyOfAnotherRun(filed.shard, first.shard);
     return why === null ? [] : [`${filed.file}: compared with ${first.file} it ${why}`];
   });
-  if (foreign.length > 0) return { kind: 'refused', problems: foreign };
+  if (mismatches.length > 0) return { kind: 'refused', problems: mismatches };
   const doubled = doublesIn(sorted);
   if (doubled.length > 0) return { kind: 'refused', problems: doubled };
   const { of } = first.shard.shard;
@@ -137,19 +140,19 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   const partsAt = (at: number): readonly ScenarioShard[] =>
     sorted.flatMap(({ shard }) => shard.scenarios.slice(at, at + 1));
   const scenarios = first.shard.scenarios.map((one, at) => mergeScenario(one, partsAt(at)));
-  const isLeftOut = ({ scenario, system }: CutShard): boolean => {
+  const isLeftOut = ({ scenario, system }: TruncatedShard): boolean => {
     const merged = scenarios.find(({ origin }) => origin.scenario === scenario);
-    const tally = merged?.tallies.get(system) ?? EMPTY_TALLY;
-    return seedsLeftOut(tally, first.shard.range) > 0;
+    const counts = merged?.countsBySystem.get(system) ?? NO_COUNTS;
+    return seedsLeftOut(counts, first.shard.range) > 0;
   };
-  const cut = counts.filter((one) => one.examined < one.seeds && !isLeftOut(one));
-  return { kind: 'merged', merged: { range: first.shard.range, scenarios, cut } };
+  const truncated = counts.filter((one) => one.examined < one.seeds && !isLeftOut(one));
+  return { kind: 'merged', merged: { range: first.shard.range, scenarios, truncated } };
 }
 
 /** Returns, per system of a shard, the number of examined seeds and the size of its share. */
-function countsOf({ file, shard }: FiledShard): readonly CutShard[] {
-  return shard.scenarios.flatMap(({ origin, tallies, exhausted }) =>
-    Object.entries(tallies).map(([system, { seeds: examined }]): CutShard => {
+function countsOf({ file, shard }: FiledShard): readonly TruncatedShard[] {
+  return shard.scenarios.flatMap(({ origin, countsBySystem, exhausted }) =>
+    Object.entries(countsBySystem).map(([system, { seeds: examined }]): TruncatedShard => {
       const range =
         exhausted === undefined ? shard.range : { from: 0, to: (exhausted.plans[system] ?? 0) - 1 };
       const { from, to } = rangeOfShard(range, shard.shard);
@@ -159,7 +162,7 @@ function countsOf({ file, shard }: FiledShard): readonly CutShard[] {
   );
 }
 
-function tooManyText({ file, scenario, system, examined, seeds, trial }: CutShard): string {
+function tooManyText({ file, scenario, system, examined, seeds, trial }: TruncatedShard): string {
   const has = `it has ${examined} ${trial}s of ${scenario}, ${system}`;
   return `${file}: ${has}, and its share are ${seeds}`;
 }
@@ -183,7 +186,7 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
   }
   for (const [at, { origin, exhausted }] of ours.scenarios.entries()) {
     const their = theirs.scenarios[at];
-    const why = their === undefined ? null : whyForeign(their.origin, origin);
+    const why = their === undefined ? null : mismatchReason(their.origin, origin);
     if (why !== null) return why;
     // The number of plans follows from the scenario, unless its code is nondeterministic.
     const [plans, others] = [exhausted?.plans, their?.exhausted?.plans];
@@ -214,18 +217,18 @@ function firstMissing(there: ReadonlySet<number>, of: number): readonly number[]
 }
 
 function mergeScenario(first: ScenarioShard, parts: readonly ScenarioShard[]): MergedScenario {
-  const tallies = new Map<string, Tally>();
+  const countsBySystem = new Map<string, SweepCounts>();
   for (const part of parts) {
-    for (const [system, tally] of Object.entries(part.tallies)) {
-      tallies.set(system, mergeTallies(tallies.get(system) ?? EMPTY_TALLY, tally));
+    for (const [system, counts] of Object.entries(part.countsBySystem)) {
+      countsBySystem.set(system, mergeCounts(countsBySystem.get(system) ?? NO_COUNTS, counts));
     }
   }
   const sum = (of: (part: ScenarioShard) => number): number =>
     parts.reduce((total, part) => total + of(part), 0);
   return {
     ...first,
-    tallies,
-    isWhole: parts.every(({ isWhole }) => isWhole),
+    countsBySystem,
+    isComplete: parts.every(({ isComplete }) => isComplete),
     milliseconds: sum(({ milliseconds }) => milliseconds),
     repeated: sum(({ repeated }) => repeated),
     counterexamples: parts.flatMap(({ counterexamples }) => counterexamples),
@@ -275,10 +278,10 @@ const scenarioShard = z.strictObject({
   file: z.string(),
   text: z.string(),
   /** True if every seed of the shard was examined. */
-  isWhole: z.boolean(),
+  isComplete: z.boolean(),
   milliseconds: countSchema,
   /** By name of the system. */
-  tallies: z.record(z.string(), tallySchema),
+  countsBySystem: z.record(z.string(), countsSchema),
   counterexamples: z.array(counterexample),
   /** The outcomes of the kept plans. Only the first shard replays them. */
   keptPlans: z.array(keptOutcomeSchema),

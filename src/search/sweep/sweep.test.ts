@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { FinishedRange } from './chunk.ts';
+import { NO_COUNTS, type SweepCounts } from './counts.ts';
 import { lossy } from './lossy.fixture.ts';
 import type { SeedRange } from './shards.ts';
 import { ChunkSource, openPool, type Progress, sweep } from './sweep.ts';
-import { EMPTY_TALLY, type Tally } from './tally.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -22,9 +22,13 @@ test('a sweep in this thread ends while timers are faked', async () => {
   const read = loadScenario(text, 'calm.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   vi.useFakeTimers();
-  const { isWhole, tallies } = await sweep(read.scenario, { from: 0, to: 99, pool: null });
-  expect(isWhole).toBe(true);
-  expect(tallies.get('one')?.seeds).toBe(100);
+  const { isComplete, countsBySystem } = await sweep(read.scenario, {
+    from: 0,
+    to: 99,
+    pool: null,
+  });
+  expect(isComplete).toBe(true);
+  expect(countsBySystem.get('one')?.seeds).toBe(100);
 });
 
 describe('a sweep in this thread', () => {
@@ -37,12 +41,12 @@ describe('a sweep in this thread', () => {
     const done: number[] = [];
     const chunks: string[] = [];
     const seen: Progress[] = [];
-    const tally: Tally = { ...EMPTY_TALLY, seeds: 10, broken: 2 };
-    const { tallies, isWhole, milliseconds } = await sweep(scenario, {
+    const counts: SweepCounts = { ...NO_COUNTS, seeds: 10, broken: 2 };
+    const { countsBySystem, isComplete, milliseconds } = await sweep(scenario, {
       from: 0,
       to: 79,
       pool: null,
-      finished: [{ system: 'two', from: 0, to: 9, tally, milliseconds: 5 }],
+      finished: [{ system: 'two', from: 0, to: 9, counts, milliseconds: 5 }],
       onProgress: (progress) => {
         done.push(progress.done);
         seen.push(progress);
@@ -55,26 +59,26 @@ describe('a sweep in this thread', () => {
     expect(new Set(seen.map(({ total, broken }) => `${total} ${broken}`))).toEqual(
       new Set(['160 2']),
     );
-    expect([...tallies].map(([name, { seeds }]) => [name, seeds])).toEqual([
+    expect([...countsBySystem].map(([name, { seeds }]) => [name, seeds])).toEqual([
       ['two', 80],
       ['one', 80],
     ]);
-    expect(isWhole).toBe(true);
+    expect(isComplete).toBe(true);
     expect(milliseconds).toBeLessThan(60_000);
   });
 
   test('stops on request, and keeps the result so far', async () => {
     const answers = [false, true];
     const options = { from: 0, to: 99, pool: null, shouldStop: () => answers.shift() ?? true };
-    const { isWhole, tallies } = await sweep(scenario, options);
-    expect(isWhole).toBe(false);
-    expect([...tallies.values()].map(({ seeds }) => seeds).sort()).toEqual([0, 64]);
+    const { isComplete, countsBySystem } = await sweep(scenario, options);
+    expect(isComplete).toBe(false);
+    expect([...countsBySystem.values()].map(({ seeds }) => seeds).sort()).toEqual([0, 64]);
   });
 });
 
 test('only claims that its own system lists break a seed', async () => {
-  const { tallies } = await sweep(lossy, { from: 0, to: 3, pool: null });
-  const [one, two] = [tallies.get('one'), tallies.get('two')];
+  const { countsBySystem } = await sweep(lossy, { from: 0, to: 3, pool: null });
+  const [one, two] = [countsBySystem.get('one'), countsBySystem.get('two')];
   expect(one?.broken).toBeGreaterThan(0);
   expect(one?.claims['no-lost-update']?.broken).toBe(one?.broken);
   expect(two?.claims['no-lost-update']?.broken).toBeGreaterThan(0);
@@ -86,13 +90,13 @@ test('a pool gets only definitions that its workers can load', async () => {
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const pool = openPool({ workers: 0 });
   const range = { from: 0, to: 9, pool };
-  expect(await sweep(read.scenario, range)).toMatchObject({ isWhole: false });
+  expect(await sweep(read.scenario, range)).toMatchObject({ isComplete: false });
   const catalogue = { ...builtIn, isLoadable: false };
   await expect(sweep(read.scenario, { ...range, catalogue })).rejects.toThrow(
     'worker threads cannot load definitions that come from no module: pool: null',
   );
   expect(await sweep(read.scenario, { ...range, pool: null, catalogue })).toMatchObject({
-    isWhole: true,
+    isComplete: true,
   });
   await pool.close();
 });

@@ -2,11 +2,11 @@
  * Examines a range of seeds of every system of a scenario, on worker threads or on this thread,
  * until the range is done or the caller stops it.
  *
- * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (consecutive seeds), `tally.ts`
- * (their counts, with `sections.ts`, `stakes.ts`, `fault-stages.ts` and `causes.ts`),
+ * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (consecutive seeds), `counts.ts`
+ * (their counts, with `sections.ts`, `coverage.ts`, `fault-positions.ts` and `causes.ts`),
  * `expectation.ts` (judges the counts), `counterfactual.ts` (what a system avoided); `pool.ts` and
  * `worker.ts` (threads), `shards.ts` and `journal.ts` (several machines, and resuming after a kill)
- * with `sealed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope by number, instead of
+ * with `checksummed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope by number, instead of
  * seeds; `exhaust/edge.ts` finds the shortest fault that breaks a claim) and `corpus/entry.ts`
  * (kept plans).
  */
@@ -21,12 +21,12 @@ import { isAsync } from '../../systems/assemble.ts';
 import { blocksIn } from '../exhaust/exhaust.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import { type Chunk, examineChunk, type FinishedRange, type ReuseDifference } from './chunk.ts';
+import { mergeCounts, NO_COUNTS, type SweepCounts } from './counts.ts';
 import { examinerOf, prepareScenario } from './examiner.ts';
 import { expectedOf } from './expected.ts';
 import type { FinishedChunk } from './journal.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
 import type { SeedRange } from './shards.ts';
-import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 import type { Named } from './tasks.ts';
 
 export interface SweepOptions extends SeedRange {
@@ -55,7 +55,7 @@ export interface SweepOptions extends SeedRange {
   /** Called if reused realms change a system's result. It is restarted without reuse. */
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
   /** Called with each chunk that this attempt examined. */
-  readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
+  readonly onFinished?: (chunk: Chunk, counts: SweepCounts) => void;
 }
 
 /** Seeds or plan numbers, both ends inclusive. */
@@ -73,9 +73,9 @@ export interface Progress {
 
 export interface SweepResult {
   /** By system, in the order of the scenario. */
-  readonly tallies: ReadonlyMap<string, Tally>;
+  readonly countsBySystem: ReadonlyMap<string, SweepCounts>;
   /** True if every seed of the range was examined. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** The duration of this attempt. */
   readonly milliseconds: number;
 }
@@ -96,7 +96,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     throw new Error('worker threads cannot load definitions that come from no module: pool: null');
   }
   const startedMs = performance.now();
-  const tallies = new Map(scenario.systems.map(({ name }) => [name, EMPTY_TALLY]));
+  const countsBySystem = new Map(scenario.systems.map(({ name }) => [name, NO_COUNTS]));
   const { ranges: given } = options;
   const ranges = new Map(
     scenario.systems.map(({ name }): [string, SeedRange] => [name, given?.get(name) ?? options]),
@@ -104,36 +104,36 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const total = [...ranges.values()].reduce((sum, { from, to }) => sum + to - from + 1, 0);
   let done = 0;
   let broken = 0;
-  const count = (tally: Tally, system: string): void => {
-    tallies.set(system, mergeTallies(tallies.get(system) ?? EMPTY_TALLY, tally));
-    done += tally.seeds;
-    broken += tally.broken;
+  const count = (counts: SweepCounts, system: string): void => {
+    countsBySystem.set(system, mergeCounts(countsBySystem.get(system) ?? NO_COUNTS, counts));
+    done += counts.seeds;
+    broken += counts.broken;
     options.onProgress?.({ done, total, broken });
   };
   const { finished = [] } = options;
-  for (const { tally, system } of finished) count(tally, system);
+  for (const { counts, system } of finished) count(counts, system);
   const chunks = new ChunkSource(ranges, finished);
   const reusing = new Set(options.reusing);
   const ofUsers = scenario.systems.filter((system) => isAsync({ system }, catalogue));
-  const own = new Set(ofUsers.map(({ name }) => name));
-  const beginAnew = (system: string, difference: ReuseDifference): void => {
+  const userSystems = new Set(ofUsers.map(({ name }) => name));
+  const restart = (system: string, difference: ReuseDifference): void => {
     reusing.delete(system);
-    const known = tallies.get(system) ?? EMPTY_TALLY;
-    tallies.set(system, EMPTY_TALLY);
+    const known = countsBySystem.get(system) ?? NO_COUNTS;
+    countsBySystem.set(system, NO_COUNTS);
     done -= known.seeds;
     broken -= known.broken;
-    chunks.beginAnew(system, ranges.get(system) ?? options);
+    chunks.restart(system, ranges.get(system) ?? options);
     options.onDifference?.(system, difference);
   };
-  const onTally: PoolJob['onTally'] = (tally, chunk, difference) => {
+  const onCounts: PoolJob['onCounts'] = (counts, chunk, difference) => {
     // Discard chunks that were running when their system was restarted.
     if (chunk.isReusing === true && !reusing.has(chunk.system)) return;
     if (difference !== null) {
-      beginAnew(chunk.system, difference);
+      restart(chunk.system, difference);
       return;
     }
-    options.onFinished?.(chunk, tally);
-    count(tally, chunk.system);
+    options.onFinished?.(chunk, counts);
+    count(counts, chunk.system);
   };
   const next = (seeds: number): Chunk | null => {
     if (options.shouldStop?.() === true) return null;
@@ -142,21 +142,25 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     const blocks = given?.get(chunk.system)?.blocks;
     const made = blocks === undefined ? {} : { planBlocks: blocksIn(blocks, chunk) };
     const { system } = chunk;
-    return { ...chunk, ...made, isReusing: reusing.has(system), isWalked: own.has(system) };
+    return { ...chunk, ...made, isReusing: reusing.has(system), isWalked: userSystems.has(system) };
   };
   if (options.pool === null) {
     // While globals stay replaced, shared state needs to be saved only once.
-    const restore = own.size > 0 ? virtualizeGlobals() : (): void => {};
+    const restore = userSystems.size > 0 ? virtualizeGlobals() : (): void => {};
     try {
-      await sweepHere(scenario, catalogue, { next, onTally }, options);
+      await sweepHere(scenario, catalogue, { next, onCounts }, options);
     } finally {
       restore();
     }
   } else {
     const { isGivenUp = (): boolean => false } = options;
-    await options.pool.run({ scenario, modules, next, onTally, isGivenUp });
+    await options.pool.run({ scenario, modules, next, onCounts, isGivenUp });
   }
-  return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
+  return {
+    countsBySystem,
+    isComplete: done === total,
+    milliseconds: performance.now() - startedMs,
+  };
 }
 
 const SEEDS_AT_ONCE = 64;
@@ -164,14 +168,14 @@ const SEEDS_AT_ONCE = 64;
 async function sweepHere(
   scenario: Scenario,
   catalogue: Catalogue,
-  { next, onTally }: Pick<PoolJob, 'next' | 'onTally'>,
+  { next, onCounts }: Pick<PoolJob, 'next' | 'onCounts'>,
   {
     chunkSeeds = SEEDS_AT_ONCE,
     named = (_, work) => work(),
   }: Pick<SweepOptions, 'chunkSeeds' | 'named'>,
 ): Promise<void> {
   await prepareScenario(scenario, catalogue);
-  const single = new SingleSeeds(onTally);
+  const single = new SingleSeeds(onCounts);
   for (let chunk = next(chunkSeeds); chunk !== null; chunk = next(chunkSeeds)) {
     await yieldToEventLoop(); // so that Ctrl-C is handled
     const { system, from } = chunk;
@@ -183,15 +187,15 @@ async function sweepHere(
       difference ??= found;
     };
     const piece = { what: `seed ${from} of ${system}`, seed: from };
-    const examine = (part: Chunk): Promise<Tally> =>
+    const examine = (part: Chunk): Promise<SweepCounts> =>
       named(piece, () => examineChunk(part, expect, examiner, () => {}, onDifference));
     if (chunk.isWalked === true && chunkSeeds === 1) await single.examine(chunk, examine);
-    else onTally(await examine(chunk), chunk, difference);
+    else onCounts(await examine(chunk), chunk, difference);
   }
   await single.settle();
 }
 
-type Examine = (chunk: Chunk) => Promise<Tally>;
+type Examine = (chunk: Chunk) => Promise<SweepCounts>;
 
 /**
  * Examines seeds of user code one at a time, for tests that end with the first failure. Shared
@@ -199,21 +203,21 @@ type Examine = (chunk: Chunk) => Promise<Tally>;
  * something. If the state was changed, the seeds are examined again individually.
  */
 class SingleSeeds {
-  private readonly onTally: PoolJob['onTally'];
+  private readonly onCounts: PoolJob['onCounts'];
   private since: { readonly chunk: Chunk; readonly examine: Examine }[] = [];
 
-  constructor(onTally: PoolJob['onTally']) {
-    this.onTally = onTally;
+  constructor(onCounts: PoolJob['onCounts']) {
+    this.onCounts = onCounts;
   }
 
   async examine(chunk: Chunk, examine: Examine): Promise<void> {
     if (this.since.length === 0) sharedState.renewAll();
-    const tally = await examine({ ...chunk, isWalked: false });
+    const counts = await examine({ ...chunk, isWalked: false });
     this.since.push({ chunk, examine });
-    const isTroubled = tally.failed > 0 || tally.broken > 0;
+    const isTroubled = counts.failed > 0 || counts.broken > 0;
     const isDue = isTroubled || this.since.length === BLOCK_SEEDS;
     if (isDue && isTroubled && (await this.settle(chunk))) return;
-    this.onTally(tally, chunk, null);
+    this.onCounts(counts, chunk, null);
     if (isDue) await this.settle();
   }
 
@@ -227,9 +231,9 @@ class SingleSeeds {
     this.since = [];
     if (since.length === 0 || sharedState.takeBackAll() === null) return false;
     for (const { chunk, examine } of since) {
-      const tally = await examine(chunk);
-      if (tally.failed === 0 && chunk !== last) continue;
-      this.onTally(tally, chunk, null);
+      const counts = await examine(chunk);
+      if (counts.failed === 0 && chunk !== last) continue;
+      this.onCounts(counts, chunk, null);
       break;
     }
     return true;
@@ -247,7 +251,7 @@ export class ChunkSource {
   }
 
   /** Hands out all seeds of a system again. */
-  beginAnew(system: string, { from, to }: SeedRange): void {
+  restart(system: string, { from, to }: SeedRange): void {
     this.left.set(system, without({ from, to }, []));
   }
 
@@ -274,8 +278,8 @@ export class ChunkSource {
 
 /** Returns the pieces of a range that remain without `taken`. */
 function without(range: SeedRange, taken: readonly SeedRange[]): SeedRange[] {
-  const pieces = (whole: readonly SeedRange[], { from, to }: SeedRange): SeedRange[] =>
-    whole.flatMap((piece) => [
+  const pieces = (ranges: readonly SeedRange[], { from, to }: SeedRange): SeedRange[] =>
+    ranges.flatMap((piece) => [
       { from: piece.from, to: Math.min(piece.to, from - 1) },
       { from: Math.max(piece.from, to + 1), to: piece.to },
     ]);

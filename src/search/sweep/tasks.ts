@@ -7,10 +7,10 @@ import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
 import { failureText } from '../../core/world/failure.ts';
-import type { Examination } from '../../harness.ts';
+import type { SeedResult } from '../../harness.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
+import { runName, withLabel } from '../../host/async/progress-beacon.ts';
 import { examineEither, shrinkFailureAsync, watchAsync } from '../../host/async/run-async.ts';
-import { entitled, runName } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
@@ -18,7 +18,7 @@ import type { SystemEdges } from '../campaign/result.ts';
 import { type EdgeQuestion, findEdges } from '../exhaust/edge.ts';
 import { countPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
-import { type BlockComparison, type BlockToCompare, compareBlock } from './keepers.ts';
+import { type BlockComparison, type BlockToCompare, compareBlock } from './stateful-modules.ts';
 
 export type PoolTask =
   /** Checks whether two runs of a seed differ. */
@@ -113,7 +113,7 @@ export async function performHere(
   task: PoolTask,
   catalogue: Catalogue,
   shouldStop: () => boolean,
-  named: Named = ({ what }, work) => (task.kind === 'shrink' ? entitled(what, work) : work()),
+  named: Named = ({ what }, work) => (task.kind === 'shrink' ? withLabel(what, work) : work()),
 ): Promise<TaskDone> {
   try {
     if (task.kind === 'repeat') {
@@ -148,13 +148,13 @@ export async function performHere(
     const { plan } = task;
     await prepare([plan.system], catalogue);
     if (task.kind === 'run') {
-      const examine = async (): Promise<Examination> => examineEither(plan, [], catalogue);
+      const examine = async (): Promise<SeedResult> => examineEither(plan, [], catalogue);
       const { ending, output = [] } = (await named({ what: runName(plan) }, examine)).trace;
       const failure = ending.kind === 'failed' ? failureText(ending) : null;
       return { kind: 'ran', failure, output };
     }
     const { claim, title, seed } = task;
-    const options = { catalogue, shouldStop, breathe: yieldToEventLoop };
+    const options = { catalogue, shouldStop, yieldToEventLoop: yieldToEventLoop };
     const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(plan, claim, options);
     return { kind: 'shrunk', result: await named({ what: title, seed }, shrink) };
   } catch (error) {

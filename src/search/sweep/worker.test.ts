@@ -51,10 +51,10 @@ async function answersTo(waits: boolean, systemsAsked: readonly string[]): Promi
     const order: ChunkOrder = { scenario, modules: [], chunk };
     const answer = once(pool, 'done');
     port.emit('message', order);
-    const [{ tally, milliseconds }] = await answer;
+    const [{ counts, milliseconds }] = await answer;
     expect(milliseconds).toBeGreaterThanOrEqual(0);
     expect(milliseconds).toBeLessThan(10_000);
-    const { seeds, broken, failures } = tally;
+    const { seeds, broken, failures } = counts;
     answers.push([seeds, broken, failures, seedCell[0]]);
   }
   return answers;

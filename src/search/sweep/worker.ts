@@ -7,7 +7,7 @@ import type { Catalogue } from '../../catalogue.ts';
 import { endEndless } from '../../host/async/endless.ts';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { capturedOutput } from '../../host/async/printing.ts';
-import { tellWhereabouts } from '../../host/async/whereabouts.ts';
+import { publishProgress } from '../../host/async/progress-beacon.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, type Examiner, examineChunk, type ReuseDifference } from './chunk.ts';
@@ -27,18 +27,13 @@ interface ExaminerModule {
   readonly prepareScenario?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
 }
 
-async function work({
-  examinerUrl,
-  seedCell,
-  stopCell,
-  whereabouts,
-}: WorkerSetting): Promise<void> {
+async function work({ examinerUrl, seedCell, stopCell, beacon }: WorkerSetting): Promise<void> {
   const module: ExaminerModule = await import(examinerUrl);
   endEndless((lastWords) => {
     const words: LastWords = { lastWords };
     parentPort?.postMessage(words);
   });
-  tellWhereabouts(whereabouts);
+  publishProgress(beacon);
   capturedOutput.use();
   parentPort?.on('message', async (order: ChunkOrder | TaskOrder) => {
     // Modules are identified by the digests of their files, so a changed module is loaded again.
@@ -65,10 +60,10 @@ async function work({
       seedCell[0] = seed;
     };
     let difference: ReuseDifference | null = null;
-    const tally = await examineChunk(chunk, expect, examiner, onSeed, (found) => {
+    const counts = await examineChunk(chunk, expect, examiner, onSeed, (found) => {
       difference ??= found;
     });
-    const done: ChunkDone = { tally, difference, milliseconds: performance.now() - startedMs };
+    const done: ChunkDone = { counts, difference, milliseconds: performance.now() - startedMs };
     parentPort?.postMessage(done);
   });
 }

@@ -35,36 +35,36 @@ test('the number of workers does not change the result of a sweep', async () => 
   const none = await sweep(zombie(), { from: 0, to: 199, pool: null });
   const one = await sweepOn(1, 199);
   const three = await sweepOn(3, 199);
-  expect(one.tallies).toEqual(none.tallies);
-  expect(three.tallies).toEqual(none.tallies);
-  expect(none.tallies.get('unfenced')?.seeds).toBe(200);
-  expect(none.tallies.get('unfenced')?.broken).toBeGreaterThan(0);
+  expect(one.countsBySystem).toEqual(none.countsBySystem);
+  expect(three.countsBySystem).toEqual(none.countsBySystem);
+  expect(none.countsBySystem.get('unfenced')?.seeds).toBe(200);
+  expect(none.countsBySystem.get('unfenced')?.broken).toBeGreaterThan(0);
 });
 
 test('a range is the sum of its parts', async () => {
-  const whole = await sweep(zombie(), { from: 0, to: 99, pool: null });
+  const inProcess = await sweep(zombie(), { from: 0, to: 99, pool: null });
   const low = await sweep(zombie(), { from: 0, to: 39, pool: null });
   const high = await sweep(zombie(), { from: 40, to: 99, pool: null });
-  for (const [name, tally] of whole.tallies) {
-    const parts = [low.tallies.get(name), high.tallies.get(name)];
-    expect(parts.reduce((sum, part) => sum + (part?.broken ?? 0), 0)).toBe(tally.broken);
-    expect(parts.reduce((sum, part) => sum + (part?.events ?? 0), 0)).toBe(tally.events);
+  for (const [name, counts] of inProcess.countsBySystem) {
+    const parts = [low.countsBySystem.get(name), high.countsBySystem.get(name)];
+    expect(parts.reduce((sum, part) => sum + (part?.broken ?? 0), 0)).toBe(counts.broken);
+    expect(parts.reduce((sum, part) => sum + (part?.events ?? 0), 0)).toBe(counts.events);
   }
 });
 
 test('a seed that throws, hangs or fills the heap is a finding; the rest is swept', async () => {
   const examinerUrl = new URL('src/search/sweep/troubled.fixture.mjs', root).href;
   const pool = openPool({ workers: 2, examinerUrl, stallMs: 1000, memoryMb: 64 });
-  const { tallies, isWhole } = await sweep(zombie(), { from: 0, to: 29, pool });
+  const { countsBySystem, isComplete } = await sweep(zombie(), { from: 0, to: 29, pool });
   await pool.close();
-  expect(isWhole).toBe(true);
-  for (const tally of tallies.values()) {
-    expect(tally.seeds).toBe(30);
-    expect([tally.failed, tally.killed]).toEqual([3, 2]);
-    expect(tally.failures.map(({ seed }) => seed)).toEqual([3, 7, 11]);
-    expect(tally.failures[0]?.error).toContain('seed 3 throws');
-    expect(tally.failures[1]?.error).toContain('did not finish: 4 s of CPU time without an event');
-    expect(tally.failures[2]?.error).toContain('did not finish: heap out of memory');
+  expect(isComplete).toBe(true);
+  for (const counts of countsBySystem.values()) {
+    expect(counts.seeds).toBe(30);
+    expect([counts.failed, counts.killed]).toEqual([3, 2]);
+    expect(counts.failures.map(({ seed }) => seed)).toEqual([3, 7, 11]);
+    expect(counts.failures[0]?.error).toContain('seed 3 throws');
+    expect(counts.failures[1]?.error).toContain('did not finish: 4 s of CPU time without an event');
+    expect(counts.failures[2]?.error).toContain('did not finish: heap out of memory');
   }
 });
 
@@ -73,7 +73,7 @@ test('a pool serves one sweep after another', async () => {
   const first = await sweep(zombie(), { from: 0, to: 49, pool });
   const second = await sweep(zombie(), { from: 0, to: 49, pool });
   await pool.close();
-  expect(second.tallies).toEqual(first.tallies);
+  expect(second.countsBySystem).toEqual(first.countsBySystem);
 });
 
 test('chunks of a sweep whose worker died are not counted in the next one', async () => {
@@ -84,5 +84,5 @@ test('chunks of a sweep whose worker died are not counted in the next one', asyn
   const next = await sweep(zombie(), { from: 0, to: 49, pool });
   await pool.close();
   const alone = await sweep(zombie(), { from: 0, to: 49, pool: null });
-  expect(next.tallies).toEqual(alone.tallies);
+  expect(next.countsBySystem).toEqual(alone.countsBySystem);
 });

@@ -41,11 +41,11 @@ export class LockLine {
   acquire(ask: AcquireAsk & { readonly place: number }): LineAnswer {
     const { lock, client, ttl, now } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
-    const own = this.entries.find((entry) => isOf(ask, entry));
-    if (own?.isHeld === true)
-      return { kind: 'granted', grant: this.prolong(own, ask), isAgain: true };
-    const token = own?.token ?? (this.verifies ? 0 : ask.place);
-    const isLapsed = own === undefined && token > 0;
+    const existing = this.entries.find((entry) => isOf(ask, entry));
+    if (existing?.isHeld === true)
+      return { kind: 'granted', grant: this.prolong(existing, ask), isAgain: true };
+    const token = existing?.token ?? (this.verifies ? 0 : ask.place);
+    const isLapsed = existing === undefined && token > 0;
     const ahead = this.entries.find(
       (entry) =>
         entry.lock === lock && entry.client !== client && (token === 0 || entry.token < token),

@@ -5,7 +5,7 @@
  */
 import type { Answer } from '../../core/history/call.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import { GrantBook } from '../grant-book.ts';
+import { GrantRecorder } from '../grant-recorder.ts';
 import { LockLine } from './lock-line.ts';
 import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-service.ts';
 
@@ -62,7 +62,7 @@ type Ask<K extends LockRequest['kind']> = Extract<LockRequest, { kind: K }>;
 export class LockServer implements Server<LockRequest, LockReply> {
   private readonly options: LockServerOptions;
   private readonly service: LockService | LockLine;
-  private readonly book: GrantBook;
+  private readonly recorder: GrantRecorder;
 
   constructor(name: string, options: LockServerOptions) {
     this.options = options;
@@ -71,7 +71,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
       waits === 'retry'
         ? new LockService(firstToken, rules)
         : new LockLine(firstToken, waits === 'in-line');
-    this.book = new GrantBook(name);
+    this.recorder = new GrantRecorder(name);
   }
 
   handle(request: LockRequest, turn: Turn): LockReply {
@@ -95,13 +95,13 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const answer = this.service.acquire({ lock, client, ttl: ttlUs, now, place });
     if (answer.kind !== 'granted') {
       const denied = answer.kind === 'denied' ? answer : { kind: 'denied' as const, holder: '' };
-      this.book.deny(turn, { lock, client, holder: denied.holder });
+      this.recorder.deny(turn, { lock, client, holder: denied.holder });
       return denied;
     }
     const { token } = answer.grant;
-    const lent = { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) };
-    if ('isAgain' in answer) this.book.grantAgain(turn, lent);
-    else this.book.grant(turn, lent);
+    const terms = { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) };
+    if ('isAgain' in answer) this.recorder.grantAgain(turn, terms);
+    else this.recorder.grant(turn, terms);
     return { kind: 'granted', token, issuedAtUs: this.issuedAt(request, turn) };
   }
 
@@ -114,7 +114,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const isEffective = answer.kind === 'renewed';
     const token = isEffective ? answer.grant.token : (held?.token ?? 0);
     const untilUs = isEffective ? this.endOf(answer.grant, turn) : null;
-    this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
+    this.recorder.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
     if (!isEffective) return { kind: 'denied', holder: held?.client ?? '' };
     const issuedAtUs = this.issuedAt(request, turn);
     if (this.options.rules.renewRaises) return { kind: 'renewed', issuedAtUs, token };
@@ -127,7 +127,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const held = this.service.current(lock);
     const answer = this.service.release({ lock, client, token });
     const isEffective = answer.kind === 'released';
-    this.book.release(turn, { lock, client, isEffective });
+    this.recorder.release(turn, { lock, client, isEffective });
     return isEffective ? { kind: 'released' } : { kind: 'denied', holder: held?.client ?? '' };
   }
 
@@ -158,7 +158,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
   }
 
   snapshot(): () => void {
-    return this.book.snapshot(this.service.snapshot());
+    return this.recorder.snapshot(this.service.snapshot());
   }
 
   evict(key: string): boolean {

@@ -40,7 +40,12 @@ export type LockRules = Required<NonNullable<ConstructorParameters<typeof LockSe
 
 const SERVES: readonly LockRules['serves'][] = ['all', 'nobody', 'one'];
 
-const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0, serves: 'all' };
+const FENCED_RULES: LockRules = {
+  numbering: 'exact',
+  renewRaises: false,
+  lockDelay: 0,
+  serves: 'all',
+};
 
 /**
  * A lock service with fencing tokens, without a clock and a network. Times are integers in any unit
@@ -72,15 +77,15 @@ export class LockService {
       readonly serves?: 'all' | 'nobody' | 'one';
     } = {},
   ) {
-    argument.whole('firstToken', firstToken, 1);
+    argument.integerFrom('firstToken', firstToken, 1);
     this.firstToken = firstToken;
     argument.object('rules', rules);
-    this.rules = { ...BOOK, ...rules };
+    this.rules = { ...FENCED_RULES, ...rules };
     const { numbering, renewRaises, lockDelay, serves } = this.rules;
     argument.word('serves', serves, SERVES);
     argument.word('numbering', numbering, NUMBERINGS);
     argument.flag('renewRaises', renewRaises);
-    argument.whole('lockDelay', lockDelay, 0);
+    argument.integerFrom('lockDelay', lockDelay, 0);
   }
 
   /**
@@ -188,7 +193,7 @@ export class LockService {
 
 function requireState(state: ReturnType<LockService['save']>): void {
   argument.object('state', state);
-  argument.whole('counter', state.counter, 0);
+  argument.integerFrom('counter', state.counter, 0);
   argument.list('grants', state.grants);
   for (const grant of state.grants) {
     requireAsked(grant);
@@ -206,7 +211,7 @@ function requireAsked(ask: Pick<LockGrant, 'lock' | 'client'>): void {
 
 /** A ttl is positive. A time may be any integer, since a clock may read a time before its epoch. */
 function requireTimes({ ttl, now }: Pick<AcquireAsk, 'ttl' | 'now'>): void {
-  argument.whole('ttl', ttl, 1);
+  argument.integerFrom('ttl', ttl, 1);
   argument.safe('now', now);
 }
 

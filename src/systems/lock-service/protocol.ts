@@ -124,7 +124,7 @@ function build(
 const CHECK_TIMEOUT_US = 100_000;
 
 function checkWith(target: ServerHost<LockRequest, LockReply>): CheckToken {
-  return (turn, { lock, token }, told) => {
+  return (turn, { lock, token }, onChecked) => {
     turn.ask(
       {
         label: 'check',
@@ -135,7 +135,7 @@ function checkWith(target: ServerHost<LockRequest, LockReply>): CheckToken {
         tries: 1,
         describe: describeLockReply,
       },
-      ({ reply }, atUs) => told(reply === null ? null : reply.kind === 'current', atUs),
+      ({ reply }, atUs) => onChecked(reply === null ? null : reply.kind === 'current', atUs),
     );
   };
 }

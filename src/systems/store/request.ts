@@ -37,7 +37,7 @@ export type Condition = Required<Pick<WriteRequest, 'once' | 'wallUs'>> &
 export type StoreReply = Extract<Answer, { readonly kind: 'accepted' | 'value' | 'refused' }>;
 
 /** Client requirements of a store, as in `StoreDefinition`. */
-export interface Manners {
+export interface ClientRequirements {
   readonly needsOpen: boolean;
   readonly comparesItself: boolean;
   readonly hasVersions: boolean;

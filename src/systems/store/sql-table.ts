@@ -28,7 +28,7 @@ const INSERT = `INSERT INTO cells (resource, name, value, version) SELECT ?, ?, 
   WHERE NOT EXISTS (SELECT 1 FROM cells WHERE ${IS_CELL})`;
 
 export class SqlTable implements VersionTable {
-  private readonly sql: OwnDatabase = new OwnDatabase();
+  private readonly sql: TableDatabase = new TableDatabase();
 
   find(cell: Cell): Row {
     const [row] = this.sql.database.rows(FIND, [cell.resource, cell.key]);
@@ -98,7 +98,7 @@ const BEGIN = 'INSERT OR IGNORE INTO products (id, stock, version) VALUES (?, ?,
 
 export class ProductTable implements VersionTable {
   private readonly stock: Stock;
-  private readonly sql: OwnDatabase = new OwnDatabase();
+  private readonly sql: TableDatabase = new TableDatabase();
   /** Every cell that was ever accessed, by id. */
   private readonly cells: Map<string, Cell> = new Map();
 
@@ -173,7 +173,7 @@ function updateOf({ value, adds, expected }: Commit): string {
 }
 
 /** The database of one table, with the identifiers of the commits applied to it. */
-class OwnDatabase {
+class TableDatabase {
   private opened: SqlDatabase | null = null;
 
   /** Opened on first use, so that an unused table costs nothing. */

@@ -1,7 +1,7 @@
 /**
  * All stores by the names that scenarios use, with the properties that clients and checkers depend
  * on, and the definition of a user's own store. Read next: `store.ts` (tokens) or
- * `version-table.ts` (versions), then `store-server.ts`, and `witness.ts`, which records accesses
+ * `version-table.ts` (versions), then `store-server.ts`, and `store-recorder.ts`, which records accesses
  * for the observer.
  */
 import { assert, Defect } from '../../core/kernel/assert.ts';
@@ -10,14 +10,14 @@ import type { World } from '../../core/world/world.ts';
 import { type OptionInfo, Options, optionsFor } from '../options.ts';
 import type { CheckToken } from '../protocol.ts';
 import { buildReplicas, quorumOptions, quorumProblem, replicaNames } from './quorum.ts';
-import type { Manners, SeveralServers, StoreReply, StoreRequest } from './request.ts';
+import type { ClientRequirements, SeveralServers, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
 import { type FenceRule, stores } from './store.ts';
 import { askingServer, StoreServer, type Version, VersionServer } from './store-server.ts';
 import { MemoryTable } from './version-table.ts';
 
-export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromised'> {
-  readonly manners: Manners;
+export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuaranteed'> {
+  readonly requirements: ClientRequirements;
   /** Name of the model that the store guarantees to its clients, or null if it has none. */
   readonly model: string | null;
   /** True if the store is supposed to remember the highest token. */
@@ -63,8 +63,8 @@ const ABOUT: Readonly<Record<Version, string>> = {
 const checkSequencer: StoreKind = {
   about: 'asks the lock service whether the token of a write is still that of a running lease',
   source: 'Burrows, The Chubby lock service (OSDI 2006), 2.4',
-  unpromised: [],
-  manners: { needsOpen: false, comparesItself: false, hasVersions: false },
+  notGuaranteed: [],
+  requirements: { needsOpen: false, comparesItself: false, hasVersions: false },
   model: null,
   isFenced: false,
   needsSql: false,
@@ -78,8 +78,8 @@ const checkSequencer: StoreKind = {
 const quorum: StoreKind = {
   about: 'N replicas: W answer a write, R a read, and the write with the latest timestamp wins',
   source: 'Kleppmann and Riccomini, Designing Data-Intensive Applications, 2nd edition, chapter 9',
-  unpromised: [],
-  manners: { needsOpen: false, comparesItself: false, hasVersions: false },
+  notGuaranteed: [],
+  requirements: { needsOpen: false, comparesItself: false, hasVersions: false },
   // Without read repair before the reply, R + W > N guarantees a regular register only, and no
   // total order explains its histories.
   model: null,
@@ -122,13 +122,13 @@ export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreK
 ]);
 
 function fenceKind(rule: FenceRule): StoreKind {
-  const { about, source, unpromised, needsOpen, comparedBy } = rule;
-  const manners = { needsOpen, comparesItself: comparedBy === 'client', hasVersions: false };
+  const { about, source, notGuaranteed, needsOpen, comparedBy } = rule;
+  const requirements = { needsOpen, comparesItself: comparedBy === 'client', hasVersions: false };
   return {
     about,
     source,
-    unpromised,
-    manners,
+    notGuaranteed,
+    requirements,
     model: modelOf(rule),
     isFenced: rule.refuses !== 'nothing' && !rule.opensAnything,
     needsSql: false,
@@ -147,8 +147,8 @@ function versionKind(version: Version, isSql: boolean): StoreKind {
   return {
     about: `${ABOUT[version]}${isSql ? IN_SQL : ''}`,
     source: 'optimistic locking, Kung and Robinson (1981)',
-    unpromised: version === 'count' ? [] : ['no-lost-update', 'linearizable'],
-    manners: { needsOpen: false, comparesItself: false, hasVersions: true },
+    notGuaranteed: version === 'count' ? [] : ['no-lost-update', 'linearizable'],
+    requirements: { needsOpen: false, comparesItself: false, hasVersions: true },
     model: version === 'count' ? 'versioned-register' : 'cas-register',
     isFenced: false,
     needsSql: isSql,
@@ -163,8 +163,8 @@ function stockKind(isSql: boolean): StoreKind {
   return {
     about: `${about}${isSql ? IN_SQL : ''}`,
     source: 'UPDATE … SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?',
-    unpromised: [],
-    manners: { needsOpen: false, comparesItself: false, hasVersions: true, addsItself: true },
+    notGuaranteed: [],
+    requirements: { needsOpen: false, comparesItself: false, hasVersions: true, addsItself: true },
     model: 'versioned-register',
     isFenced: false,
     needsSql: isSql,
@@ -207,13 +207,13 @@ export interface StoreDefinition {
   /** The document that specifies its rule. */
   readonly source?: string;
   /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
-  readonly unpromised?: readonly string[];
+  readonly notGuaranteed?: readonly string[];
   /** True if the store is supposed to remember the highest token. Default false. */
   readonly isFenced?: boolean;
   /** True if it checks tokens with the lock. `build` then gets a `check`. Default false. */
   readonly asksLock?: boolean;
   /** Client requirements, each false by default. */
-  readonly manners?: {
+  readonly requirements?: {
     /** A client must announce its token before its first access. */
     readonly needsOpen?: boolean;
     /** The client itself compares its token with the store's before it writes. */
@@ -227,7 +227,7 @@ export interface StoreDefinition {
   readonly model?: string;
   /**
    * Creates the server called `name` for one run. It must record each access, and its contents
-   * after a restart, with a `StoreWitness`; otherwise no claim about the data is tested. A
+   * after a restart, with a `StoreRecorder`; otherwise no claim about the data is tested. A
    * `StoreServer` with a custom rule does so already. `close` releases what the server holds
    * outside the run.
    */
@@ -239,21 +239,21 @@ export interface StoreDefinition {
 
 /** Returns the complete store kind. Throws an error that names the field if one is invalid. */
 export function storeKindOf(name: string, definition: StoreDefinition): StoreKind {
-  const { about, source = '', unpromised = [], manners = {}, build } = definition;
+  const { about, source = '', notGuaranteed = [], requirements = {}, build } = definition;
   const { model = null, isFenced = false, asksLock = false } = definition;
   if (typeof about !== 'string') throw new Error(`stores.${name}.about is no text`);
   if (typeof build !== 'function') throw new Error(`stores.${name}.build is no function`);
-  const { needsOpen = false, comparesItself = false } = manners;
-  const { hasVersions = false, addsItself = false } = manners;
+  const { needsOpen = false, comparesItself = false } = requirements;
+  const { hasVersions = false, addsItself = false } = requirements;
   return {
     about,
     source,
-    unpromised,
+    notGuaranteed,
     model,
     isFenced,
     asksLock,
     build,
-    manners: { needsOpen, comparesItself, hasVersions, addsItself },
+    requirements: { needsOpen, comparesItself, hasVersions, addsItself },
     needsSql: false,
   };
 }

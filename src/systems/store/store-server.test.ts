@@ -34,7 +34,7 @@ const catalogue = extend(
         {
           about: 'a store with versions',
           model: 'versioned-register',
-          manners: { hasVersions: true },
+          requirements: { hasVersions: true },
           build: (name: string) => new VersionServer(name, 'count', new Table()),
         },
       ]),

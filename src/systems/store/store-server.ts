@@ -13,17 +13,17 @@ import { type Boot, LATER, type Server, type Turn } from '../../core/world/serve
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import { type FenceRule, Store } from './store.ts';
+import { StoreRecorder } from './store-recorder.ts';
 import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
-import { StoreWitness } from './witness.ts';
 
 /** A store with this rule as a server, called `name`. It records its accesses for the observer. */
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly store: Store;
-  private readonly witness: StoreWitness;
+  private readonly recorder: StoreRecorder;
 
   constructor(name: string, rule: FenceRule) {
     this.store = new Store(rule, { takesAnyToken: true });
-    this.witness = new StoreWitness(name, (resource) => this.store.contents(resource));
+    this.recorder = new StoreRecorder(name, (resource) => this.store.contents(resource));
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
@@ -31,8 +31,8 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     if (request.kind === 'fence') return { kind: 'value', value: highest };
     const answer = this.answer(request);
     const refusal = this.whyRefused(request, answer);
-    if (request.kind === 'read') this.witness.read(turn, { request, answer, refusal });
-    else this.witness.write(turn, { request, answer, highest, refusal });
+    if (request.kind === 'read') this.recorder.read(turn, { request, answer, refusal });
+    else this.recorder.write(turn, { request, answer, highest, refusal });
     return answer;
   }
 
@@ -51,7 +51,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
 
   restart(boot: Boot): void {
     this.store.crash();
-    this.witness.restart(boot);
+    this.recorder.restart(boot);
   }
 
   snapshot(): () => void {
@@ -59,7 +59,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
   }
 
   evict(key: string, boot: Boot): boolean {
-    return this.witness.evict(this.store.forget(key), boot);
+    return this.recorder.evict(this.store.forget(key), boot);
   }
 }
 
@@ -67,7 +67,7 @@ type WriteRequest = Extract<StoreRequest, { kind: 'write' }>;
 
 export function askingServer(name: string, check: CheckToken): Server<StoreRequest, StoreReply> {
   const table = new MemoryTable();
-  const witness = tableWitness(name, table);
+  const recorder = tableRecorder(name, table);
   /** Applies or refuses the write when the result of the check is known. */
   const finish = (request: WriteRequest, isCurrent: boolean): StoreReply => {
     if (!isCurrent) return { kind: 'refused', highest: 0 };
@@ -82,25 +82,25 @@ export function askingServer(name: string, check: CheckToken): Server<StoreReque
         check(turn, { lock, token }, (isCurrent, atUs) => {
           const answer = finish(request, isCurrent === true);
           const refusal = answer.kind === 'refused' ? ({ kind: 'lease' } as const) : undefined;
-          witness.write(turn, { request, answer, atUs, refusal });
+          recorder.write(turn, { request, answer, atUs, refusal });
           turn.answer(answer);
         });
         return LATER;
       }
       if (request.kind !== 'read') return { kind: 'accepted' };
       const answer = { kind: 'value', value: table.find(request).value } as const;
-      witness.read(turn, { request, answer });
+      recorder.read(turn, { request, answer });
       return answer;
     },
-    restart: (boot) => witness.restart(boot),
+    restart: (boot) => recorder.restart(boot),
     snapshot: () => table.snapshot(),
-    evict: (key, boot) => witness.evict(table.forget(key), boot),
+    evict: (key, boot) => recorder.evict(table.forget(key), boot),
   };
 }
 
 /** Records the accesses of a table. A table has no tokens. */
-function tableWitness(name: string, table: VersionTable): StoreWitness {
-  return new StoreWitness(name, (resource) => ({ highest: 0, values: table.contents(resource) }));
+function tableRecorder(name: string, table: VersionTable): StoreRecorder {
+  return new StoreRecorder(name, (resource) => ({ highest: 0, values: table.contents(resource) }));
 }
 
 /**
@@ -115,13 +115,13 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   private readonly name: string;
   private readonly version: Version;
   private readonly table: VersionTable;
-  private readonly witness: StoreWitness;
+  private readonly recorder: StoreRecorder;
 
   constructor(name: string, version: Version, table: VersionTable) {
     this.name = name;
     this.version = version;
     this.table = table;
-    this.witness = tableWitness(name, table);
+    this.recorder = tableRecorder(name, table);
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
@@ -130,14 +130,14 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (request.kind === 'write') return this.write(request, turn);
     const { value, version } = this.table.find(request);
     const answer = { kind: 'value', value, version } as const;
-    this.witness.read(turn, { request, answer, version: this.rowVersion(turn, version) });
+    this.recorder.read(turn, { request, answer, version: this.rowVersion(turn, version) });
     return answer;
   }
 
   /** Records a row that exists before its first write. */
   private begin({ resource, key }: Cell, turn: Turn<StoreReply>): void {
     const version = this.table.begin({ resource, key })?.version ?? null;
-    if (version !== null) this.witness.begin(turn, resource, { key, version });
+    if (version !== null) this.recorder.begin(turn, resource, { key, version });
   }
 
   /** Returns the version in the form that the observer gets. */
@@ -165,7 +165,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (expected !== undefined) version.expected = expected;
     const became = outcome === 'applied' ? row.value : value;
     const refusal = refusalOf(outcome);
-    this.witness.write(turn, { request, answer, version, value: became, refusal });
+    this.recorder.write(turn, { request, answer, version, value: became, refusal });
     return answer;
   }
 
@@ -181,7 +181,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   }
 
   restart(boot: Boot): void {
-    this.witness.restart(boot);
+    this.recorder.restart(boot);
   }
 
   snapshot(): () => void {
@@ -189,7 +189,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   }
 
   evict(key: string, boot: Boot): boolean {
-    return this.witness.evict(this.table.forget(key), boot);
+    return this.recorder.evict(this.table.forget(key), boot);
   }
 
   close(): void {

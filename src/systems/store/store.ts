@@ -39,9 +39,9 @@ export class Store {
    * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken` a
    * token may be negative or above 2^53, as those of faulty lock services are.
    */
-  constructor(kind: FenceRule | string, manners: { takesAnyToken?: boolean } = {}) {
-    argument.object('manners', manners);
-    const { takesAnyToken = false } = manners;
+  constructor(kind: FenceRule | string, requirements: { takesAnyToken?: boolean } = {}) {
+    argument.object('manners', requirements);
+    const { takesAnyToken = false } = requirements;
     argument.flag('takesAnyToken', takesAnyToken);
     const rule = ruleOf(kind);
     this.rule = rule;
@@ -96,8 +96,8 @@ export class Store {
     requirePlace(access);
     const { token, sequence } = access;
     if (this.takesAnyToken) argument.integer('token', token);
-    else argument.whole('token', token, 0);
-    argument.whole('sequence', sequence, 0);
+    else argument.integerFrom('token', token, 0);
+    argument.integerFrom('sequence', sequence, 0);
   }
 
   /**
@@ -199,8 +199,8 @@ function requirePlace(place: Pick<Access, 'resource' | 'key'>): void {
   argument.name('key', place.key);
 }
 
-function twinOf<V>(whole: ByResource<V>): ByResource<V> {
-  return new Map([...whole].map(([resource, part]) => [resource, new Map(part)]));
+function twinOf<V>(resources: ByResource<V>): ByResource<V> {
+  return new Map([...resources].map(([resource, part]) => [resource, new Map(part)]));
 }
 
 /** The rule of a store: which tokens it compares and remembers. */
@@ -241,7 +241,7 @@ export interface FenceRule {
   /** The document that specifies the rule, or the store that it is a mutant of. */
   readonly source: string;
   /** Claims that it does not guarantee, even without faults. */
-  readonly unpromised: readonly string[];
+  readonly notGuaranteed: readonly string[];
 }
 
 const DDIA = 'Kleppmann, Designing Data-Intensive Applications, chapter 8';
@@ -260,7 +260,7 @@ const fenced: FenceRule = {
   comparedBy: 'store',
   about: 'refuses a write whose token is below the highest of its resource; equal is accepted',
   source: DDIA,
-  unpromised: [],
+  notGuaranteed: [],
 };
 
 /** Returns a row that differs from `fenced` in the given fields. */
@@ -314,13 +314,13 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
   like('fence-inverted', {
     refuses: 'higher',
     about: 'the comparison is the wrong way round: refuses the higher token',
-    unpromised: ['progress', 'linearizable'],
+    notGuaranteed: ['progress', 'linearizable'],
   }),
   like('fence-equality', {
     refuses: 'other',
     about: 'refuses any other token than the first one that it registered',
     source: 'mutant of fenced, as etcd’s own demo of fencing compares',
-    unpromised: ['progress', 'linearizable'],
+    notGuaranteed: ['progress', 'linearizable'],
   }),
   like('highest-not-updated', {
     registers: false,
@@ -338,7 +338,7 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
   like('drops-writes', {
     dropsWrites: true,
     about: 'accepts writes, and keeps none of them',
-    unpromised: ['grant-order', 'no-lost-update', 'linearizable', 'acknowledged-durable'],
+    notGuaranteed: ['grant-order', 'no-lost-update', 'linearizable', 'acknowledged-durable'],
   }),
   like('token-missing-accepted', {
     takesMissing: true,

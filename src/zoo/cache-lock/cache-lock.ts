@@ -103,7 +103,7 @@ export class CacheLock {
   extend(now: number, expiration: number = this.settings.expiration): CacheLockAnswer {
     const { key, extends: whose } = this.settings;
     argument.safe('now', now);
-    argument.whole('expiration', expiration, 1);
+    argument.integerFrom('expiration', expiration, 1);
     const { held } = this;
     if (held === null) return { kind: 'refused', why: notAcquired(key, 'extended') };
     const onlyIf = whose === 'owner' ? held.token : null;
@@ -146,9 +146,9 @@ function requireSettings(settings: Required<CacheLockSettings>): void {
   argument.function('newToken', settings.newToken);
   const refusals = refusalsOf(settings);
   if (refusals.length > 0) throw new RangeError(refusals.join('; '));
-  argument.whole('expiration', expiration, 1);
-  argument.whole('retry', retry, 1);
-  argument.whole('timeout', timeout, FOR_EVER);
+  argument.integerFrom('expiration', expiration, 1);
+  argument.integerFrom('retry', retry, 1);
+  argument.integerFrom('timeout', timeout, FOR_EVER);
   argument.word('release', settings.release, RELEASES);
   argument.word('extends', settings.extends, ['anyone', 'owner']);
 }

@@ -10,7 +10,7 @@
 import {
   type Answer,
   type ClientPlan,
-  GrantBook,
+  GrantRecorder,
   type LockDefinition,
   type LockDriver,
   type Options,
@@ -85,7 +85,7 @@ export const cacheLock: LockDefinition = {
   // djblets waits for its interval plus up to a quarter of it.
   jitter: { numerator: 1, denominator: 4 },
   problem,
-  unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
+  notGuaranteed: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
   build: (world: World, given: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
     const settings = { ...choices.read(given), timeoutUs: timeoutUsOf(given) };
@@ -341,7 +341,7 @@ export function ownerOf(value: string | null): string {
  */
 function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   const cache = new Cache();
-  const book = new GrantBook(name);
+  const recorder = new GrantRecorder(name);
   /** True time at which the key expires by the cache's clock at its present rate. */
   const endOf = (key: string, turn: Turn): number | null => {
     const end = cache.endOf(key, turn.monotonicUs);
@@ -351,17 +351,17 @@ function cacheServer(name: string): Server<CacheRequest, CacheReply> {
     const { key: lock } = request;
     const { client } = turn;
     const isEffective = reply.kind === 'done';
-    if (request.kind === 'delete') book.release(turn, { lock, client, isEffective });
+    if (request.kind === 'delete') recorder.release(turn, { lock, client, isEffective });
     if (request.kind === 'get' || request.kind === 'delete') return;
     if (reply.kind === 'not-done' && request.kind === 'add') {
-      book.deny(turn, { lock, client, holder: ownerOf(reply.value) });
+      recorder.deny(turn, { lock, client, holder: ownerOf(reply.value) });
       return;
     }
     const { ttlUs } = request;
     const untilUs = isEffective ? endOf(lock, turn) : null;
-    const lent = { lock, client, token: 0, ttlUs, untilUs, isEffective };
-    if (request.kind === 'add') book.grant(turn, lent);
-    else book.renew(turn, lent);
+    const terms = { lock, client, token: 0, ttlUs, untilUs, isEffective };
+    if (request.kind === 'add') recorder.grant(turn, terms);
+    else recorder.renew(turn, terms);
   };
   return {
     handle(request, turn) {
@@ -370,7 +370,7 @@ function cacheServer(name: string): Server<CacheRequest, CacheReply> {
       return reply;
     },
     restart: () => cache.clear(),
-    snapshot: () => book.snapshot(cacheSnapshot(cache)),
+    snapshot: () => recorder.snapshot(cacheSnapshot(cache)),
     evict: (key) => cache.forget(key),
   };
 }

@@ -70,8 +70,8 @@ describe('a CacheLock that is released by add-again', () => {
     const bob = clientOf('bob', [compute(5)], { section: { thinkUs: 5 * MS } });
     const alice = clientOf('alice', [compute(3)]);
     const trace = runOf([alice, bob], { options, faults: [evictAt(3)] });
-    const own = eventsOf(trace, 'release').filter(({ client }) => client === 'alice');
-    expect(own).toEqual([]);
+    const releases = eventsOf(trace, 'release').filter(({ client }) => client === 'alice');
+    expect(releases).toEqual([]);
     expect(logs(trace)).toContain('9 alice: db fell out of the cache');
   });
 

@@ -47,7 +47,7 @@ export class Cache {
     now: number,
   ): 'stored' | 'exists' | 'not-found' {
     requireStored({ key, value, ttl, now });
-    argument.whole('unique', unique, 0);
+    argument.integerFrom('unique', unique, 0);
     const entry = liveIn(this.entries, { key, now });
     if (entry === null) return 'not-found';
     if (entry.unique !== unique) return 'exists';
@@ -58,7 +58,7 @@ export class Cache {
   /** Changes the end of an item, whichever client stored it. Value and `unique` stay the same. */
   touch(key: string, ttl: number | null, now: number): boolean {
     requireAsked(key, now);
-    requireLife(ttl);
+    requireTtl(ttl);
     const entry = liveIn(this.entries, { key, now });
     if (entry === null) return false;
     const { value, unique } = entry;
@@ -119,8 +119,8 @@ function requireAsked(key: string, now: number): void {
 }
 
 /** A ttl is positive, or null for an item that never expires. */
-function requireLife(ttl: number | null): void {
-  if (ttl !== null) argument.whole('ttl', ttl, 1);
+function requireTtl(ttl: number | null): void {
+  if (ttl !== null) argument.integerFrom('ttl', ttl, 1);
 }
 
 interface Stored {
@@ -133,18 +133,18 @@ interface Stored {
 function requireStored({ key, value, ttl, now }: Stored): void {
   requireAsked(key, now);
   argument.json('value', value);
-  requireLife(ttl);
+  requireTtl(ttl);
 }
 
 function requireState(state: CacheState): void {
   argument.object('state', state);
-  argument.whole('unique', state.unique, 0);
+  argument.integerFrom('unique', state.unique, 0);
   argument.list('entries', state.entries);
   for (const entry of state.entries) {
     argument.object('entry', entry);
     argument.name('key', entry.key);
     argument.json('value', entry.value);
-    argument.whole('unique', entry.unique, 0);
+    argument.integerFrom('unique', entry.unique, 0);
     if (entry.end !== null) argument.safe('end', entry.end);
   }
 }

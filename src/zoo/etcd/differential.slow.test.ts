@@ -57,7 +57,7 @@ function realHolder(run: number): Holder {
           return await real.revoke(idOf(one.lease));
         case 'take': {
           const took = await real.take(named(one.lock), idOf(one.lease));
-          return took === null ? null : [since(took.own), since(took.first)];
+          return took === null ? null : [since(took.created), since(took.first)];
         }
         case 'get':
           return since(await real.get(named(one.lock), idOf(one.lease)));
@@ -111,8 +111,8 @@ law('leases, keys and revisions are those of a real etcd, after whatever steps',
     const [theirs, ours] = [realHolder(run + 1), simulatedHolder()];
     for (const one of all) {
       const [expected, found] = [await theirs.answer(one), await ours.answer(one)];
-      const told = JSON.stringify({ run, one });
-      expect([found, ours.revision()], told).toEqual([expected, theirs.revision()]);
+      const context = JSON.stringify({ run, one });
+      expect([found, ours.revision()], context).toEqual([expected, theirs.revision()]);
     }
   }
 });

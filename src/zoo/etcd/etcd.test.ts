@@ -36,8 +36,8 @@ function entriesOf(trace: Trace): readonly string[] {
 }
 
 function operationsOf(trace: Trace, process: string): readonly string[] {
-  const own = eventsOf(trace, 'invoke').filter((event) => event.process === process);
-  return own.map(({ operation }) => operation.replace(`${process}/`, ''));
+  const invocations = eventsOf(trace, 'invoke').filter((event) => event.process === process);
+  return invocations.map(({ operation }) => operation.replace(`${process}/`, ''));
 }
 
 describe('a lease', () => {
@@ -81,10 +81,10 @@ describe('a lease', () => {
   test('lasts its full ttl again after a leader change', () => {
     const when = { kind: 'at', atUs: 1 * S } as const;
     const failover: Fault = { kind: 'failover', process: 'lock', when, lagUs: 1 * S };
-    const own = eventsOf(happen({ faults: [failover] }), 'renew').find(
+    const renewal = eventsOf(happen({ faults: [failover] }), 'renew').find(
       ({ atUs }) => atUs === 1 * S,
     );
-    expect(own).toMatchObject({ extended: 1, untilUs: 3 * S, message: '' });
+    expect(renewal).toMatchObject({ extended: 1, untilUs: 3 * S, message: '' });
   });
 });
 
@@ -115,11 +115,11 @@ describe('a waiting client', () => {
 
 describe('the state of etcd', () => {
   const alice = { lock: 'db', lease: 1 };
-  const lent = { ttlS: 2, client: 'alice', sentAtUs: 0 };
+  const lease = { ttlS: 2, client: 'alice', sentAtUs: 0 };
 
   test('counts revisions, and the end of a lease deletes all its keys in one of them', () => {
     const state = new EtcdState();
-    state.grantLease(1, lent, 0);
+    state.grantLease(1, lease, 0);
     expect(state.take(alice)?.revision).toBe(2);
     expect(state.take({ ...alice, lock: 'other' })?.revision).toBe(3);
     expect(state.take(alice)?.revision).toBe(2);
@@ -134,8 +134,8 @@ describe('the state of etcd', () => {
 
   test('has no lease of less than two seconds', () => {
     const state = new EtcdState();
-    expect(state.grantLease(1, { ...lent, ttlS: 1 }, 0)).toBe(2);
+    expect(state.grantLease(1, { ...lease, ttlS: 1 }, 0)).toBe(2);
     expect(state.lease(1)?.endUs).toBe(2 * S);
-    expect(state.grantLease(1, lent, 0)).toBe(0);
+    expect(state.grantLease(1, lease, 0)).toBe(0);
   });
 });

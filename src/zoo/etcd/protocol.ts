@@ -31,11 +31,11 @@ import {
   type Answer,
   backOff,
   type CheckToken,
+  ClientSession,
   type KeepAlive,
   type LockDefinition,
   type LockDriver,
   type Options,
-  OwnSession,
   optionsFor,
   type PendingCall,
   type Program,
@@ -87,12 +87,12 @@ function build(world: World, given: Options): { driverOf: () => LockDriver; chec
   const chosen = choices.read(given);
   const etcdServer = new EtcdServer(NAME, {
     oldLeader: chosen.oldLeader,
-    tells: chosen.recheck === 'yes' ? 'recheck' : 'wait',
+    notifies: chosen.recheck === 'yes' ? 'recheck' : 'wait',
     tokenOf: (key) => tokenOf(chosen.token, key),
   });
   const host = world.addServer({ name: NAME, role: 'lock' }, etcdServer);
-  const check: CheckToken = (turn, asked, told) => {
-    told(etcdServer.hasKey(asked, host.monotonicUsAt(turn.atUs)), turn.atUs);
+  const check: CheckToken = (turn, asked, onChecked) => {
+    onChecked(etcdServer.hasKey(asked, host.monotonicUsAt(turn.atUs)), turn.atUs);
   };
   return { driverOf: () => new EtcdDriver(chosen, host), check };
 }
@@ -126,7 +126,7 @@ type Asked = Program<PendingCall<EtcdRequest, EtcdReply>>;
 class EtcdDriver implements LockDriver {
   private readonly options: Chosen;
   private readonly server: ServerHost<EtcdRequest, EtcdReply>;
-  private readonly session: OwnSession;
+  private readonly session: ClientSession;
   private held: readonly Held[] = [];
   /** True if the last attempt may have created a key that no answer reported. */
   private isUnknown = false;
@@ -134,7 +134,7 @@ class EtcdDriver implements LockDriver {
   constructor(options: Chosen, server: ServerHost<EtcdRequest, EtcdReply>) {
     this.options = options;
     this.server = server;
-    this.session = new OwnSession(this);
+    this.session = new ClientSession(this);
   }
 
   *open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null> {
@@ -203,11 +203,11 @@ class EtcdDriver implements LockDriver {
     if (took.reply?.kind === 'no-lease') this.lose('etcd has no such lease');
     if (took.reply?.kind !== 'place') return false;
     const { revision, first } = took.reply;
-    const told = first === revision ? took : yield* this.waitFor(at, session, wanted, revision);
-    if (told === null) return false;
+    const found = first === revision ? took : yield* this.waitFor(at, session, wanted, revision);
+    if (found === null) return false;
     const token = tokenOf(this.options.token, { lease, revision });
-    this.held = [...this.held, { wanted, lease, ordinal: told.granted, token }];
-    if (this.held.length === 1) session.enter(told.granted, token);
+    this.held = [...this.held, { wanted, lease, ordinal: found.granted, token }];
+    if (this.held.length === 1) session.enter(found.granted, token);
     return true;
   }
 

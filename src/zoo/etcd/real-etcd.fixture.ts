@@ -106,7 +106,7 @@ export class RealEtcd {
    * Runs the mutex transaction. Returns the revisions of the client's own key and of the oldest
    * key, or null if there is no such lease.
    */
-  async take(lock: string, lease: number): Promise<{ own: number; first: number } | null> {
+  async take(lock: string, lease: number): Promise<{ created: number; first: number } | null> {
     const key = keyOf(lock, lease);
     const first = {
       request_range: { ...allOf(lock), sort_order: 'ASCEND', sort_target: 'CREATE', limit: 1 },
@@ -122,8 +122,8 @@ export class RealEtcd {
       failure: [{ request_range: { key } }, first],
     });
     if (code !== undefined) return null;
-    const [own, oldest] = responses.map((one) => one.response_range?.kvs[0]?.create_revision);
-    return { own: (succeeded ? at?.revision : own) ?? 0, first: oldest ?? 0 };
+    const [created, oldest] = responses.map((one) => one.response_range?.kvs[0]?.create_revision);
+    return { created: (succeeded ? at?.revision : created) ?? 0, first: oldest ?? 0 };
   }
 
   /** Returns the revision of a key, or null if it does not exist. */

@@ -13,20 +13,20 @@
  * twice a second; and `wait` is one request that is kept open, whereas Go's `waitDeletes`
  * repeatedly reads the last key before its own and watches it.
  */
-import { type Boot, LATER, LineBook, type Server, type Turn } from '../../servers.ts';
+import { type Boot, LATER, OrderedKeyRecorder, type Server, type Turn } from '../../servers.ts';
 
 /** The key of a lock that a session creates. Go names it `<prefix>/<lease, in hexadecimal>`. */
-type OwnKey = { readonly lock: string; readonly lease: number };
+type LeasedKey = { readonly lock: string; readonly lease: number };
 
 export type EtcdRequest =
   | { readonly kind: 'grant-lease'; readonly lease: number; readonly ttlS: number }
   | { readonly kind: 'keep-alive'; readonly lease: number }
   /** If CreateRevision(key) = 0 Then put(key), first(lock) Else get(key), first(lock). */
-  | (OwnKey & { readonly kind: 'take' })
+  | (LeasedKey & { readonly kind: 'take' })
   /** Answered once no key of the lock is older than `revision`. */
-  | (OwnKey & { readonly kind: 'wait'; readonly revision: number })
-  | (OwnKey & { readonly kind: 'get' })
-  | (OwnKey & { readonly kind: 'delete' });
+  | (LeasedKey & { readonly kind: 'wait'; readonly revision: number })
+  | (LeasedKey & { readonly kind: 'get' })
+  | (LeasedKey & { readonly kind: 'delete' });
 
 export type EtcdReply =
   /** The remaining ttl of the lease; 0 if there is none. */
@@ -50,7 +50,7 @@ interface Lease {
   readonly sentAtUs: number;
 }
 
-interface Key extends OwnKey {
+interface Key extends LeasedKey {
   /** `CreateRevision`: orders the keys of a lock. */
   readonly revision: number;
 }
@@ -115,8 +115,8 @@ export class EtcdState {
     for (const [id] of over) this.revoke(id);
   }
 
-  key(own: OwnKey): Key | undefined {
-    return this.keys.find(({ lock, lease }) => lock === own.lock && lease === own.lease);
+  key(wanted: LeasedKey): Key | undefined {
+    return this.keys.find(({ lock, lease }) => lock === wanted.lock && lease === wanted.lease);
   }
 
   /** Returns all keys of a lock, oldest first. */
@@ -129,7 +129,7 @@ export class EtcdState {
   }
 
   /** Returns the client's own key, created if necessary; null if its lease does not exist. */
-  take({ lock, lease }: OwnKey): Key | null {
+  take({ lock, lease }: LeasedKey): Key | null {
     if (!this.leases.has(lease)) return null;
     const known = this.key({ lock, lease });
     if (known !== undefined) return known;
@@ -140,8 +140,8 @@ export class EtcdState {
   }
 
   /** Returns the number of keys deleted: 0 or 1. */
-  delete(own: OwnKey): number {
-    return this.remove(({ lock, lease }) => lock === own.lock && lease === own.lease);
+  delete(wanted: LeasedKey): number {
+    return this.remove(({ lock, lease }) => lock === wanted.lock && lease === wanted.lease);
   }
 
   private remove(isMeant: (key: Key) => boolean): number {
@@ -162,7 +162,7 @@ interface EtcdServing {
   /** A replaced leader's handling of the leases that it had counted down. */
   readonly oldLeader: 'steps-down' | 'revokes';
   /** The answer by which a client that waited learns that it holds the lock. */
-  readonly tells: 'wait' | 'recheck';
+  readonly notifies: 'wait' | 'recheck';
   /** Returns the fencing token of the holder of this key. */
   readonly tokenOf: (key: { readonly lease: number; readonly revision: number }) => number;
 }
@@ -173,7 +173,7 @@ type Ask<K extends EtcdRequest['kind']> = Extract<EtcdRequest, { kind: K }>;
 export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   private readonly serving: EtcdServing;
   private readonly state: EtcdState = new EtcdState();
-  private readonly book: LineBook<Key>;
+  private readonly recorder: OrderedKeyRecorder<Key>;
   private waiting: readonly { readonly request: Ask<'wait'>; readonly turn: EtcdTurn }[] = [];
   /** Lease ends counted by a leader that has not noticed its replacement. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
@@ -183,17 +183,17 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
 
   constructor(name: string, serving: EtcdServing) {
     this.serving = serving;
-    this.book = new LineBook(name, {
+    this.recorder = new OrderedKeyRecorder(name, {
       numberOf: ({ revision }) => revision,
-      lentTo: (key, boot) => this.lentTo(key, boot),
+      termsOf: (key, boot) => this.termsOf(key, boot),
     });
   }
 
   handle(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
     this.expire(turn.monotonicUs);
-    for (const text of this.revoked.splice(0)) this.book.explain(turn, text);
+    for (const text of this.revoked.splice(0)) this.recorder.explain(turn, text);
     const reply = this.act(request, turn);
-    this.tellThoseWhoWait(turn.atUs);
+    this.notifyWaiters(turn.atUs);
     return reply;
   }
 
@@ -227,7 +227,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
       }
       case 'keep-alive': {
         const ttlS = state.keepAlive(request.lease, turn.sentAtUs, turn.monotonicUs);
-        this.book.prolongAll(turn, state.keysOn(request.lease), turn.message);
+        this.recorder.prolongAll(turn, state.keysOn(request.lease), turn.message);
         return { kind: 'lease', ttlS };
       }
       case 'take': {
@@ -244,7 +244,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
       case 'delete': {
         const key = state.key(request) ?? null;
         const count = state.delete(request);
-        this.book.giveBack(turn, request.lock, key);
+        this.recorder.giveBack(turn, request.lock, key);
         return { kind: 'deleted', count };
       }
     }
@@ -252,25 +252,25 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
 
   private place(key: Key, turn: EtcdTurn): EtcdReply {
     const [first = key] = this.state.keysOf(key.lock);
-    if (first === key) this.book.give(turn, key);
-    else this.book.wait(turn, key, this.state.lease(first.lease)?.client ?? '');
+    if (first === key) this.recorder.give(turn, key);
+    else this.recorder.wait(turn, key, this.state.lease(first.lease)?.client ?? '');
     return { kind: 'place', revision: key.revision, first: first.revision };
   }
 
-  private tellThoseWhoWait(atUs: number): void {
+  private notifyWaiters(atUs: number): void {
     const { waiting } = this;
     this.waiting = waiting.filter(({ request }) => this.state.hasOlder(request));
     for (const { request, turn } of waiting) {
       if (this.state.hasOlder(request)) continue;
       // A wait alone does not show whether the client's own key still exists.
       const key = this.state.key(request) ?? request;
-      if (this.serving.tells === 'wait') this.book.give(turn, key, atUs);
+      if (this.serving.notifies === 'wait') this.recorder.give(turn, key, atUs);
       turn.answer({ kind: 'alone' });
     }
   }
 
   /** Returns the terms of a key's grant; after its lease has ended, the last terms it had. */
-  private lentTo(key: Key, boot: Boot) {
+  private termsOf(key: Key, boot: Boot) {
     const lease = this.state.leaseThatWas(key.lease);
     if (lease === undefined) throw new Error('a key hangs on a lease');
     const { ttlS, endUs, client, sentAtUs } = lease;
@@ -285,7 +285,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     const before = this.state.promote(boot.atUs, boot.monotonicUs);
     if (this.isReplaced && this.serving.oldLeader === 'revokes') this.overdue = before;
     this.isReplaced = false;
-    for (const [lease] of before) this.book.prolongAll(boot, this.state.keysOn(lease), '');
+    for (const [lease] of before) this.recorder.prolongAll(boot, this.state.keysOn(lease), '');
   }
 
   /** A new leader has everything that was acknowledged, however far behind it was. */

@@ -54,10 +54,10 @@ describe('a leader', () => {
   test('that releases by an outdated copy of the record clears its successor’s', () => {
     const faults = [pause('alice/1/release-get', 3_900 * MS)];
     const releases = (release: string): readonly (readonly number[])[] => {
-      const own = eventsOf(happen({ release }, faults), 'release').filter(
+      const releases = eventsOf(happen({ release }, faults), 'release').filter(
         ({ client: who }) => who === 'alice',
       );
-      return own.map(({ under, released }) => [under, released]);
+      return releases.map(({ under, released }) => [under, released]);
     };
     expect(releases('observed')).toEqual([[1, 2]]);
     expect(releases('checked')).toEqual([]);

@@ -70,7 +70,7 @@ export const kubernetes: LockDefinition = {
   options: choices.infos,
   canRenew: false,
   jitter: { numerator: 6, denominator: 5 },
-  unpromised: ['tokens-unique', 'tokens-increase'],
+  notGuaranteed: ['tokens-unique', 'tokens-increase'],
   operations: ['get', 'acquire', 'heartbeat', 'release-get', 'release'],
   problem: (options, clients) => problemOf(choices.read(options), clients),
   build: (world, given) => {
@@ -115,7 +115,7 @@ class Elector implements LockDriver {
   /** By lock. */
   private readonly observed: Map<string, Observed> = new Map();
   private identity = '';
-  private ownToken = 0;
+  private lastToken = 0;
   private leading: KeepAlive | null = null;
 
   constructor(options: Chosen, server: Host) {
@@ -138,9 +138,9 @@ class Elector implements LockDriver {
     this.observe(at, call.reply);
     const term = { sentUs, issuedAtUs, ttlUs: this.countedUs(at) };
     yield* this.lead(at, term);
-    this.ownToken = tokenOf(this.options, call.reply.record);
+    this.lastToken = tokenOf(this.options, call.reply.record);
     const ask = { ordinal: call.granted, sentUs, sentWallUs: issuedAtUs };
-    enterLock(at, ask, { ttlUs: term.ttlUs, token: this.ownToken });
+    enterLock(at, ask, { ttlUs: term.ttlUs, token: this.lastToken });
     return true;
   }
 
@@ -152,12 +152,13 @@ class Elector implements LockDriver {
 
   /** Returns the record of its own leadership that follows `found`. */
   private recordAfter(at: Section, { record, version }: Observed): ElectionRecord {
-    const isOwn = record.holder === this.identity;
-    const transitions = isOwn || version === 0 ? record.transitions : record.transitions + 1;
+    const isHolder = record.holder === this.identity;
+    const transitions = isHolder || version === 0 ? record.transitions : record.transitions + 1;
     const seconds = at.plan.ttlUs / US_A_SECOND;
-    const whole = this.options.duration === 'truncated' ? Math.floor(seconds) : Math.ceil(seconds);
+    const integer =
+      this.options.duration === 'truncated' ? Math.floor(seconds) : Math.ceil(seconds);
     // client-go starts at 0, which means no token to a store.
-    return { holder: this.identity, seconds: whole, transitions: Math.max(1, transitions) };
+    return { holder: this.identity, seconds: integer, transitions: Math.max(1, transitions) };
   }
 
   private *lead(at: Section, term: KeepAlive['term']): Program<void> {
@@ -210,7 +211,7 @@ class Elector implements LockDriver {
   }
 
   token(): number {
-    return this.ownToken;
+    return this.lastToken;
   }
 
   /** Reads the record. If it has changed, its time starts now. */

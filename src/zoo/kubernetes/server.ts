@@ -5,7 +5,7 @@
  *
  * Every change gives the object a new `resourceVersion`, which is never reused.
  */
-import { type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
+import { type Boot, GrantRecorder, type Server, type Turn } from '../../servers.ts';
 
 /** The fields of a Lease that client-go depends on; the times in it are only informative. */
 export type ElectionRecord = {
@@ -44,7 +44,7 @@ interface Stored {
   readonly untilUs: number;
 }
 
-const NOBODY: ElectionRecord = { holder: '', seconds: 0, transitions: 0 };
+const NO_RECORD: ElectionRecord = { holder: '', seconds: 0, transitions: 0 };
 const US_A_SECOND = 1_000_000;
 
 type Put = Extract<LeaseRequest, { kind: 'put' }>;
@@ -52,19 +52,19 @@ type Put = Extract<LeaseRequest, { kind: 'put' }>;
 export class ApiServer implements Server<LeaseRequest, LeaseReply> {
   private readonly tokenOf: (record: ElectionRecord) => number;
   private readonly leases: Map<string, Stored> = new Map();
-  private readonly book: GrantBook;
+  private readonly recorder: GrantRecorder;
   private versions = 0;
 
   constructor(name: string, tokenOf: (record: ElectionRecord) => number) {
     this.tokenOf = tokenOf;
-    this.book = new GrantBook(name);
+    this.recorder = new GrantRecorder(name);
   }
 
   handle(request: LeaseRequest, turn: Turn<LeaseReply>): LeaseReply {
     const stored = this.leases.get(request.lock);
     if (request.kind === 'put') return this.put(request, stored, turn);
     this.noteDenial(request.lock, stored, turn);
-    const { record = NOBODY, version = 0 } = stored ?? {};
+    const { record = NO_RECORD, version = 0 } = stored ?? {};
     return { kind: 'lease', record, version };
   }
 
@@ -92,22 +92,22 @@ export class ApiServer implements Server<LeaseRequest, LeaseReply> {
     const isHeld = stored?.record.holder !== '';
     const untilUs = turn.atUs + record.seconds * US_A_SECOND;
     const { client } = turn;
-    const lent = { lock, client, token: this.tokenOf(record), ttlUs, untilUs, isEffective: true };
+    const terms = { lock, client, token: this.tokenOf(record), ttlUs, untilUs, isEffective: true };
     if (record.holder === '') this.noteRelease(lock, turn, isHeld);
-    else if (record.holder !== stored?.record.holder) this.book.grant(turn, lent);
-    else if (turn.under === 0) this.book.grantAgain(turn, lent);
-    else this.book.renew(turn, lent);
+    else if (record.holder !== stored?.record.holder) this.recorder.grant(turn, terms);
+    else if (turn.under === 0) this.recorder.grantAgain(turn, terms);
+    else this.recorder.renew(turn, terms);
   }
 
   private noteRelease(lock: string, turn: Turn<LeaseReply>, isEffective: boolean): void {
-    this.book.release(turn, { lock, client: turn.client, isEffective });
+    this.recorder.release(turn, { lock, client: turn.client, isEffective });
   }
 
   /** Records a denial for a client that must wait, if its clock is right. */
   private noteDenial(lock: string, stored: Stored | undefined, turn: Turn<LeaseReply>): void {
     if (stored === undefined || stored.record.holder === '' || turn.under !== 0) return;
     if (stored.client === turn.client || turn.atUs >= stored.untilUs) return;
-    this.book.deny(turn, { lock, client: turn.client, holder: stored.client });
+    this.recorder.deny(turn, { lock, client: turn.client, holder: stored.client });
   }
 
   /** All state is in etcd, so a crash loses nothing. */

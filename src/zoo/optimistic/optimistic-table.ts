@@ -70,7 +70,7 @@ export class OptimisticTable {
     if (first !== undefined) {
       // A stock is not negative; a version may be a time.
       argument.object('first', first);
-      argument.whole('first.value', first.value, 0);
+      argument.integerFrom('first.value', first.value, 0);
       argument.safe('first.version', first.version);
     }
     this.first = first && { value: first.value, version: first.version };

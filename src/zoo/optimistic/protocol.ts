@@ -32,7 +32,7 @@ export const optimistic: LockDefinition = {
   options: choices.infos,
   servers: [],
   canRenew: false,
-  unpromised: ['cross-key', 'single-flight'],
+  notGuaranteed: ['cross-key', 'single-flight'],
   build: (_world, given) => {
     const { unknownCommit } = choices.read(given);
     return () => optimisticDriver(unknownCommit);

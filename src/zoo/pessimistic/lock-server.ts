@@ -7,7 +7,14 @@
  * network. A lock is held until it is released. A client is in one queue at a time, since its
  * program waits for one answer at a time.
  */
-import { type Answer, type Boot, GrantBook, LATER, type Server, type Turn } from '../../servers.ts';
+import {
+  type Answer,
+  type Boot,
+  GrantRecorder,
+  LATER,
+  type Server,
+  type Turn,
+} from '../../servers.ts';
 
 /** One acquisition, or the request for it. `request` identifies it and is the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
@@ -38,14 +45,14 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
   private readonly name: string;
   private readonly options: PessimisticServerOptions;
   private readonly table: LockTable = new LockTable();
-  private readonly book: GrantBook;
+  private readonly recorder: GrantRecorder;
   /** The turns that wait for an answer, by request; several if the request was sent again. */
   private readonly kept: Map<string, LockTurn[]> = new Map();
 
   constructor(name: string, options: PessimisticServerOptions) {
     this.name = name;
     this.options = options;
-    this.book = new GrantBook(name);
+    this.recorder = new GrantRecorder(name);
   }
 
   handle(request: PessimisticRequest, turn: LockTurn): PessimisticReply | typeof LATER {
@@ -57,7 +64,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     const ask = { lock, client, request };
     const holder = this.table.holder(lock);
     if (holder?.request === request) {
-      turn.grant(this.book.current(lock));
+      turn.grant(this.recorder.current(lock));
       return { kind: 'granted', token: holder.token };
     }
     if (this.table.isOver(request) || !this.table.isNewest(client, sinceUs)) {
@@ -74,14 +81,14 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
         return this.deny(ask, turn, holder.client);
       }
     }
-    this.book.deny(turn, { lock, client, holder: holder.client, waits: true });
+    this.recorder.deny(turn, { lock, client, holder: holder.client, waits: true });
     this.table.lineUp(ask);
     this.kept.set(request, [...(this.kept.get(request) ?? []), turn]);
     return LATER;
   }
 
   private deny({ lock, client }: Ask, turn: LockTurn, holder: string): PessimisticReply {
-    this.book.deny(turn, { lock, client, holder });
+    this.recorder.deny(turn, { lock, client, holder });
     return { kind: 'denied', holder };
   }
 
@@ -91,9 +98,9 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     const { token } = this.table.give(ask);
     const [first, ...others] = turns;
     if (first !== undefined) {
-      this.book.grant(first, { lock, client, token, ttlUs: 0, untilUs: null }, atUs);
+      this.recorder.grant(first, { lock, client, token, ttlUs: 0, untilUs: null }, atUs);
     }
-    for (const turn of others) turn.grant(this.book.current(lock));
+    for (const turn of others) turn.grant(this.recorder.current(lock));
     return { kind: 'granted', token };
   }
 
@@ -106,8 +113,8 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
       return { kind: 'released' };
     }
     // A client that cancels a request does not know its grant, but the request identifies it.
-    const under = turn.under === 0 && isEffective ? this.book.current(lock) : turn.under;
-    this.book.release(turn, { lock, client, isEffective, under });
+    const under = turn.under === 0 && isEffective ? this.recorder.current(lock) : turn.under;
+    this.recorder.release(turn, { lock, client, isEffective, under });
     if (!isEffective) return { kind: 'denied', holder: this.table.holder(lock)?.client ?? '' };
     this.handOver(lock, turn.atUs);
     return { kind: 'released' };
@@ -129,7 +136,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
   }
 
   snapshot(): () => void {
-    return this.book.snapshot(this.table.snapshot());
+    return this.recorder.snapshot(this.table.snapshot());
   }
 
   evict(key: string, { atUs }: Boot): boolean {

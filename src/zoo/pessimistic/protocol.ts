@@ -53,13 +53,13 @@ export const pessimistic: LockDefinition = {
 type Host = ServerHost<PessimisticRequest, PessimisticReply>;
 
 /** A lock that the section wants, and the labels of its acquire and release. */
-interface Wish {
+interface LockRequest {
   readonly lock: string;
   readonly take: string;
   readonly giveBack: string;
 }
 
-interface Holding extends Wish {
+interface Holding extends LockRequest {
   readonly ordinal: number;
   readonly token: number;
   /** The request that acquired it. */
@@ -73,7 +73,7 @@ class PessimisticDriver implements LockDriver {
   private readonly client: string;
   private readonly server: Host;
   /** The locks of the current section, its own first. */
-  private wishes: readonly Wish[] = [];
+  private requests: readonly LockRequest[] = [];
   private holdings: readonly Holding[] = [];
   private round = 1;
 
@@ -88,18 +88,18 @@ class PessimisticDriver implements LockDriver {
       at.self.log('pessimistic', `${at.section.lock} is not taken, as it would not be given back`);
       return false;
     }
-    const wish = { lock: at.section.lock, take: part('acquire', attempt), giveBack: 'release' };
-    this.wishes = [wish];
+    const request = { lock: at.section.lock, take: part('acquire', attempt), giveBack: 'release' };
+    this.requests = [request];
     this.holdings = [];
     this.round = 1;
-    return yield* this.take(at, wish);
+    return yield* this.take(at, request);
   }
 
   *also(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean> {
     const { lock, id } = step;
-    const wish = { lock, take: part('lock', id), giveBack: part('unlock', id) };
-    this.wishes = [...this.wishes, wish];
-    let isTaken = yield* this.take(at, wish);
+    const request = { lock, take: part('lock', id), giveBack: part('unlock', id) };
+    this.requests = [...this.requests, request];
+    let isTaken = yield* this.take(at, request);
     while (!isTaken) {
       at.self.leave();
       yield* this.giveAllBack(at);
@@ -113,7 +113,7 @@ class PessimisticDriver implements LockDriver {
 
   *release(at: Section): Program<void> {
     yield* this.giveAllBack(at);
-    this.wishes = [];
+    this.requests = [];
   }
 
   token(lock: string): number {
@@ -121,15 +121,15 @@ class PessimisticDriver implements LockDriver {
   }
 
   private *takeAll(at: Section): Program<boolean> {
-    for (const wish of this.wishes) {
-      if (!(yield* this.take(at, wish))) return false;
+    for (const request of this.requests) {
+      if (!(yield* this.take(at, request))) return false;
     }
     return true;
   }
 
-  private *take(at: Section, wish: Wish): Program<boolean> {
-    const { lock } = wish;
-    const operation = this.nameOf(at, wish.take);
+  private *take(at: Section, request: LockRequest): Program<boolean> {
+    const { lock } = request;
+    const operation = this.nameOf(at, request.take);
     const sinceUs = at.self.monotonicUs();
     const { client } = this;
     const ask = { kind: 'acquire', lock, client, request: operation.text, sinceUs } as const;
@@ -138,7 +138,7 @@ class PessimisticDriver implements LockDriver {
     if (call.reply?.kind !== 'granted') return false;
     const { token } = call.reply;
     const ordinal = call.granted;
-    const { take, giveBack } = wish;
+    const { take, giveBack } = request;
     const holding = { lock, take, giveBack, ordinal, token, request: operation.text };
     this.holdings = [...this.holdings, holding];
     if (this.holdings.length > 1) return true;

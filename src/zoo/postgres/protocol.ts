@@ -74,7 +74,7 @@ export const postgres: LockDefinition = {
   options: choices.infos,
   canRenew: false,
   problem,
-  unpromised: ['tokens-unique', 'tokens-increase'],
+  notGuaranteed: ['tokens-unique', 'tokens-increase'],
   build: (world, given) => {
     const chosen = choices.read(given);
     const server = world.addServer({ name: NAME, role: 'lock' }, new PostgresServer(NAME, chosen));

@@ -17,7 +17,7 @@
  * `server_round_robin = 1`, and these stay open. A statement alone is a transaction, so lock and
  * unlock reach different backends, and two clients share one.
  */
-import { type Answer, type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
+import { type Answer, type Boot, GrantRecorder, type Server, type Turn } from '../../servers.ts';
 
 export type PostgresRequest =
   | { readonly kind: 'lock' | 'unlock'; readonly lock: string }
@@ -75,9 +75,11 @@ export class AdvisoryLocks<S extends object> {
 
   /** `pg_advisory_unlock_all`, as at the end of a session. Returns the locks that it freed. */
   unlockAll(session: S): readonly string[] {
-    const own = [...this.holds].flatMap(([lock, hold]) => (hold.session === session ? [lock] : []));
-    for (const lock of own) this.holds.delete(lock);
-    return own;
+    const held = [...this.holds].flatMap(([lock, hold]) =>
+      hold.session === session ? [lock] : [],
+    );
+    for (const lock of held) this.holds.delete(lock);
+    return held;
   }
 }
 
@@ -100,7 +102,7 @@ type LockTurn = Turn<PostgresReply>;
 
 export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
   private readonly settings: PostgresSettings;
-  private readonly book: GrantBook;
+  private readonly recorder: GrantRecorder;
   private locks: AdvisoryLocks<Session> = new AdvisoryLocks();
   private readonly given: Map<string, Given> = new Map();
   private sessions: Session[] = [];
@@ -112,7 +114,7 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
 
   constructor(name: string, settings: PostgresSettings) {
     this.settings = settings;
-    this.book = new GrantBook(name);
+    this.recorder = new GrantRecorder(name);
   }
 
   handle(request: PostgresRequest, turn: LockTurn): PostgresReply {
@@ -128,8 +130,8 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
 
   /** Returns the backend session that runs a statement. */
   private sessionOf({ connection, monotonicUs: heardUs }: LockTurn): Session {
-    const own = this.sessions.find((session) => session.connection === connection);
-    if (own !== undefined) return own;
+    const session = this.sessions.find((session) => session.connection === connection);
+    if (session !== undefined) return session;
     const isPooled = this.settings.pooler !== 'none';
     const free = this.sessions.filter((session) => session.connection === null);
     if (!isPooled || free.length < this.settings.backends) {
@@ -149,23 +151,23 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     const last = this.given.get(lock);
     if (!this.locks.tryLock(session, lock)) {
       const holder = last?.client ?? '';
-      this.book.deny(turn, { lock, client, holder });
+      this.recorder.deny(turn, { lock, client, holder });
       return { kind: 'denied', holder };
     }
     if (wasHeld && last?.client === client) {
-      turn.grant(this.book.current(lock));
+      turn.grant(this.recorder.current(lock));
       return { kind: 'granted', token: last.token };
     }
     // A backend that holds the lock grants it again to any client that the pooler routes to it.
     if (wasHeld && last !== undefined) {
       const backend = `the backend that took ${lock} for ${last.client}`;
-      this.book.explain(turn, `the pooler sends ${client} to ${backend}`);
+      this.recorder.explain(turn, `the pooler sends ${client} to ${backend}`);
     }
     const token = this.nextToken();
     this.given.set(lock, { client, token });
     // A transaction keeps its backend until it ends.
     if (this.settings.level === 'transaction') session.connection = turn.connection;
-    this.book.grant(turn, { lock, client, token, ttlUs: 0, untilUs: null });
+    this.recorder.grant(turn, { lock, client, token, ttlUs: 0, untilUs: null });
     return { kind: 'granted', token };
   }
 
@@ -191,13 +193,13 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     const { atUs, server: process, client } = turn;
     const text = `WARNING: you don't own a lock of type ExclusiveLock (${client}, ${lock})`;
     turn.observe({ kind: 'log', atUs, process, topic: 'postgres', text });
-    this.book.release(turn, { lock, client, isEffective: false });
+    this.recorder.release(turn, { lock, client, isEffective: false });
     return { kind: 'denied', holder: '' };
   }
 
   /** Records that the lock is free. */
   private note(lock: string, turn: LockTurn): void {
-    this.book.release(turn, { lock, client: turn.client, isEffective: true });
+    this.recorder.release(turn, { lock, client: turn.client, isEffective: true });
   }
 
   /** Ends the sessions that the server has found to be over. */
@@ -206,7 +208,7 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
       if (!this.isOver(session, turn.monotonicUs)) continue;
       for (const lock of this.locks.unlockAll(session)) {
         const { client = '' } = this.given.get(lock) ?? {};
-        this.book.end(turn, { lock, client }, 'its session was over');
+        this.recorder.end(turn, { lock, client }, 'its session was over');
       }
       if (this.settings.pooler !== 'none') session.connection = null;
       else this.sessions = this.sessions.filter((other) => other !== session);

@@ -9,7 +9,7 @@
  */
 import {
   enterLock,
-  GrantBook,
+  GrantRecorder,
   type LockDefinition,
   type LockDriver,
   leaseEnd,
@@ -26,7 +26,7 @@ import {
   testLease,
   under,
 } from '../../servers.ts';
-import type { LockNodeReply, LockNodeRequest, Witness } from './server.ts';
+import type { LockNodeReply, LockNodeRequest, RedisRecorder } from './server.ts';
 import { describeRedisReply, RedisServer } from './server.ts';
 
 const NAME = 'lock';
@@ -60,13 +60,13 @@ export const redis: LockDefinition = {
   about: 'one Redis instance: SET NX PX with a random value, deleted by a script that compares it',
   source: 'redis.io, Distributed Locks with Redis: Correct Implementation with a Single Instance',
   options: [...choices.infos, ...nodeOptions.infos],
-  unpromised: ['tokens-unique', 'tokens-increase'],
+  notGuaranteed: ['tokens-unique', 'tokens-increase'],
   build: (world, given) => {
     const chosen = choices.read(given);
-    const witness = grantWitness(NAME, chosen.token === 'value');
+    const recorder = grantRecorder(NAME, chosen.token === 'value');
     const { persistence, expiry } = nodeOptions.read(given);
     const node = { persistence, expiry, restart: 'at-once' } as const;
-    const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, witness));
+    const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, recorder));
     return () => new RedisDriver(chosen, host);
   },
 };
@@ -172,25 +172,25 @@ class RedisDriver implements LockDriver {
  * Returns a recorder of grants. With `hasTokens` the random value is the grant's token; otherwise
  * the token is 0, which means none.
  */
-export function grantWitness(process: string, hasTokens: boolean): Witness {
-  const book = new GrantBook(process);
+export function grantRecorder(process: string, hasTokens: boolean): RedisRecorder {
+  const recorder = new GrantRecorder(process);
   const tokenOf = (value: number): number => (hasTokens ? value : 0);
   return {
     taken: (turn, lock, { value, ttlUs, untilUs }) => {
       const { client } = turn;
-      book.grant(turn, { lock, client, token: tokenOf(value), ttlUs, untilUs });
+      recorder.grant(turn, { lock, client, token: tokenOf(value), ttlUs, untilUs });
     },
-    denied: (turn, lock) => book.deny(turn, { lock, client: turn.client }),
+    denied: (turn, lock) => recorder.deny(turn, { lock, client: turn.client }),
     prolonged: (turn, lock, kept) => {
       const { client } = turn;
       const { value, ttlUs, untilUs } = kept ?? { value: 0, ttlUs: 0, untilUs: null };
       const isEffective = kept !== null;
-      book.renew(turn, { lock, client, token: tokenOf(value), ttlUs, untilUs, isEffective });
+      recorder.renew(turn, { lock, client, token: tokenOf(value), ttlUs, untilUs, isEffective });
     },
     deleted: (turn, lock, entry) =>
-      book.release(turn, { lock, client: turn.client, isEffective: entry !== null }),
+      recorder.release(turn, { lock, client: turn.client, isEffective: entry !== null }),
     // A key that a node loses does not end the grant: its client still counts on it.
     lost: () => {},
-    snapshot: () => book.snapshot(),
+    snapshot: () => recorder.snapshot(),
   };
 }

@@ -53,7 +53,7 @@ export function describeRedisReply(
  * Records a node's actions for the observer, without affecting the node. `untilUs` is the true time
  * at which the key expires by the node's clock at its present rate.
  */
-export interface Witness {
+export interface RedisRecorder {
   taken(turn: Turn, key: string, kept: Kept): void;
   denied(turn: Turn, key: string): void;
   /** `null`: nothing was extended. */
@@ -148,7 +148,7 @@ type Ask<K extends LockNodeRequest['kind']> = Extract<LockNodeRequest, { kind: K
 
 export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private readonly options: RedisServerOptions;
-  private readonly witness: Witness;
+  private readonly recorder: RedisRecorder;
   private readonly node: LockNode = new LockNode();
   /** The longest ttl in use, which the operator knows. Every lost key expires within it. */
   private longestTtlUs = 0;
@@ -156,9 +156,9 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private outOfServiceUntilUs = 0;
   private isReplica = false;
 
-  constructor(options: RedisServerOptions, witness: Witness) {
+  constructor(options: RedisServerOptions, recorder: RedisRecorder) {
     this.options = options;
-    this.witness = witness;
+    this.recorder = recorder;
   }
 
   handle(request: LockNodeRequest, turn: Turn): LockNodeReply {
@@ -182,16 +182,16 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     const nowUs = this.nowUs(turn);
     const entry = this.node.setIfAbsent(key, { value, ttlUs, nowUs });
     if (entry === null) {
-      this.witness.denied(turn, key);
+      this.recorder.denied(turn, key);
       return { kind: 'nil' };
     }
-    this.witness.taken(turn, key, this.kept(turn, entry, ttlUs));
+    this.recorder.taken(turn, key, this.kept(turn, entry, ttlUs));
     return { kind: 'done' };
   }
 
   private delete({ key, ifValue }: Ask<'delete'>, turn: Turn): LockNodeReply {
     const entry = this.node.delete(key, { ifValue, nowUs: this.nowUs(turn) });
-    this.witness.deleted(turn, key, entry);
+    this.recorder.deleted(turn, key, entry);
     return { kind: entry === null ? 'nil' : 'done' };
   }
 
@@ -199,7 +199,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     this.longestTtlUs = Math.max(this.longestTtlUs, ttlUs);
     const entry = this.node.expire(key, { ifValue, ttlUs, nowUs: this.nowUs(turn) });
     const kept = entry === null ? null : this.kept(turn, entry, ttlUs);
-    this.witness.prolonged(turn, key, kept);
+    this.recorder.prolonged(turn, key, kept);
     return { kind: entry === null ? 'nil' : 'done' };
   }
 
@@ -220,23 +220,23 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     if (this.options.restart === 'delayed') {
       this.outOfServiceUntilUs = boot.monotonicUs + this.longestTtlUs;
     } else {
-      this.witness.lost(null, boot.atUs);
+      this.recorder.lost(null, boot.atUs);
     }
   }
 
   /** A replica keeps what it received in memory, so its start loses nothing more. */
   snapshot(): () => void {
     const restoreNode = this.node.snapshot();
-    const restoreWitness = this.witness.snapshot();
+    const restoreRecorder = this.recorder.snapshot();
     return () => {
       restoreNode();
       this.isReplica = true;
-      restoreWitness();
+      restoreRecorder();
     };
   }
 
   evict(key: string, boot: Boot): boolean {
-    this.witness.lost(key, boot.atUs);
+    this.recorder.lost(key, boot.atUs);
     return this.node.forget(key);
   }
 }

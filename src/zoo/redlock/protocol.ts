@@ -13,7 +13,7 @@
 import {
   answerOf,
   type ClientPlan,
-  GrantBook,
+  GrantRecorder,
   type LeaseEnd,
   type LockDefinition,
   type LockDriver,
@@ -42,8 +42,8 @@ import {
   type LockKey,
   type LockNodeReply,
   type LockNodeRequest,
+  type RedisRecorder,
   RedisServer,
-  type Witness,
 } from '../redis/server.ts';
 
 const DEFAULT_MARGINS = { driftFactorPpm: 10_000, driftMarginUs: 2_000 };
@@ -87,7 +87,7 @@ export const redlock: LockDefinition = {
   // The page asks for "a random delay" without a bound; here the wait is up to twice the backoff.
   jitter: { numerator: 1, denominator: 1 },
   problem,
-  unpromised: ['tokens-unique', 'tokens-increase'],
+  notGuaranteed: ['tokens-unique', 'tokens-increase'],
   build,
 };
 
@@ -100,7 +100,7 @@ function problem(given: Options): { option: string; what: string } | null {
 }
 
 function nodeNames(given: Options): readonly string[] {
-  return Array.from({ length: given.whole('nodes') }, (_, index) => `lock-${index + 1}`);
+  return Array.from({ length: given.integer('nodes') }, (_, index) => `lock-${index + 1}`);
 }
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
@@ -110,7 +110,7 @@ function build(world: World, given: Options): (client: ClientPlan) => LockDriver
   const { persistence, expiry } = nodeOptions.read(given);
   const parts = { persistence, expiry, restart };
   const nodes = nodeNames(given).map((name) => {
-    const server = new RedisServer(parts, nodeWitness(name, nodeKeys));
+    const server = new RedisServer(parts, nodeRecorder(name, nodeKeys));
     return world.addServer({ name, role: 'lock' }, server);
   });
   const half = Math.max(1, Math.floor(nodes.length / 2));
@@ -335,8 +335,8 @@ class NodeKeys {
 }
 
 /** Records the denials and the keys of one node. A node alone makes no grant. */
-function nodeWitness(process: string, nodeKeys: NodeKeys): Witness {
-  const book = new GrantBook(process);
+function nodeRecorder(process: string, nodeKeys: NodeKeys): RedisRecorder {
+  const recorder = new GrantRecorder(process);
   const holders = new Map<string, string>();
   /** By lock: the last key that the node stored. It may have expired since. */
   const kept = new Map<string, Kept>();
@@ -350,7 +350,7 @@ function nodeWitness(process: string, nodeKeys: NodeKeys): Witness {
       note(lock, one);
     },
     denied: (turn, lock) =>
-      book.deny(turn, { lock, client: turn.client, holder: holders.get(lock) ?? '' }),
+      recorder.deny(turn, { lock, client: turn.client, holder: holders.get(lock) ?? '' }),
     prolonged: (_turn, lock, one) => {
       if (one !== null) note(lock, one);
     },

@@ -27,7 +27,7 @@ function lateReply(message: string, byUs: number): Fault {
   return { kind: 'delay', which: { kind: 'message', message }, byUs };
 }
 
-function cutOff(nodes: readonly string[], client = 'alice'): Fault {
+function truncated(nodes: readonly string[], client = 'alice'): Fault {
   return {
     kind: 'partition',
     from: [client],
@@ -57,7 +57,7 @@ describe('acquiring', () => {
   test('needs a majority: two of five nodes may be cut off, three may not', () => {
     const impatient = clientOf('alice', [], { lockTimeoutUs: 4 * MS, attempts: 1 });
     const grantsWithout = (nodes: readonly string[]): number =>
-      eventsOf(traceOf({}, { clients: [impatient], faults: [cutOff(nodes)] }), 'grant').length;
+      eventsOf(traceOf({}, { clients: [impatient], faults: [truncated(nodes)] }), 'grant').length;
     expect(grantsWithout(['lock-4', 'lock-5'])).toBe(1);
     expect(grantsWithout(['lock-3', 'lock-4', 'lock-5'])).toBe(0);
   });
@@ -73,14 +73,14 @@ describe('acquiring', () => {
 
   test('tries no node twice, since its own value would deny it', () => {
     const again = clientOf('alice', [], { attempts: 1, tries: 3, lockTimeoutUs: 4 * MS });
-    const trace = traceOf({ nodes: 1 }, { clients: [again], faults: [cutOff(['lock-1'])] });
+    const trace = traceOf({ nodes: 1 }, { clients: [again], faults: [truncated(['lock-1'])] });
     expect(requests(trace, 'acquire')).toEqual(['alice/1/acquire/1/request']);
   });
 });
 
 describe('a failed attempt', () => {
   const once = clientOf('alice', [], { attempts: 1, lockTimeoutUs: 4 * MS });
-  const faults = [cutOff(['lock-2', 'lock-3'])];
+  const faults = [truncated(['lock-2', 'lock-3'])];
 
   test('unlocks every node, also those that did not answer', () => {
     const trace = traceOf({ nodes: 3 }, { clients: [once], faults });

@@ -53,7 +53,7 @@ describe('the tokens of three consecutive leases', () => {
 
   test('after a silence longer than the lifetime of a key', () => {
     const slow = worker('alice', [0, SECOND, 3 * SECOND], { releases: true });
-    const options = { keyLife: 3 };
+    const options = { keyTtl: 3 };
     expect(tokens(runOf([slow], { lock: 'lease-memcached', options }))).toEqual([1, 2, 1]);
     expect(tokens(runOf([slow], { lock: 'lease-redis', options }))).toEqual([1, 2, 1]);
     expect(tokens(runOf([slow], { lock: 'lease-memcached' }))).toEqual([1, 2, 3]);

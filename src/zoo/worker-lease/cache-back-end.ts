@@ -19,7 +19,7 @@ import {
 } from '../../servers.ts';
 import { Cache, cacheSnapshot } from '../cache/cache.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
-import { LeaseBook, type Wish } from './lease-book.ts';
+import { type LeaseCommand, LeaseRecorder } from './lease-recorder.ts';
 import type { Delivery, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
 import { beginningAt, freedBy, takenBy } from './lease-rules.ts';
 import { CacheLeases, type Seen, type Vacant } from './leases.ts';
@@ -36,15 +36,15 @@ interface Storing {
 export class CacheBackEnd implements LeaseBackEnd {
   private readonly name: string;
   private readonly terms: LeaseTerms;
-  private readonly book: LeaseBook;
+  private readonly recorder: LeaseRecorder;
   private readonly server: ServerHost<LeaseCacheRequest, LeaseCacheReply>;
 
   /** Adds the cache to the world. */
   constructor(world: World, name: string, terms: LeaseTerms, setting: LeaseCacheSetting) {
     this.name = name;
     this.terms = terms;
-    this.book = new LeaseBook(name, terms);
-    this.server = world.addServer({ name, role: 'lock' }, cacheServer(setting, this.book));
+    this.recorder = new LeaseRecorder(name, terms);
+    this.server = world.addServer({ name, role: 'lock' }, cacheServer(setting, this.recorder));
   }
 
   *acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0> {
@@ -53,8 +53,14 @@ export class CacheBackEnd implements LeaseBackEnd {
     const [sentUs, wallUs] = [self.monotonicUs(), self.wallUs()];
     const timeout = time.timeoutOf(plan.ttlUs);
     const { steps, retries } = delivery;
-    const wish = { kind: 'acquire', steps, retries, now: time.timeOf(wallUs), timeout } as const;
-    const look = yield* request(self, this.look(at, attempt, wish));
+    const acquireRequest = {
+      kind: 'acquire',
+      steps,
+      retries,
+      now: time.timeOf(wallUs),
+      timeout,
+    } as const;
+    const look = yield* request(self, this.look(at, attempt, acquireRequest));
     if (look.reply?.kind !== 'seen') return 0;
     const { reply: seen } = look;
     const issuedAtUs = clock === 'client' ? wallUs : seen.wallUs;
@@ -83,12 +89,12 @@ export class CacheBackEnd implements LeaseBackEnd {
     return put.reply === null ? 0 : put.reply.kind === 'stored';
   }
 
-  private look(at: Section, attempt: number, wish: Wish): Setting {
-    const token = wish.kind === 'acquire' ? 0 : Number(wish.fence);
+  private look(at: Section, attempt: number, wanted: LeaseCommand): Setting {
+    const token = wanted.kind === 'acquire' ? 0 : Number(wanted.fence);
     const ask = { kind: 'look', lock: at.section.lock } as const;
-    const label = labelAt(this.name, wish.kind, attempt);
-    const setting = this.question(at, { verb: wish.kind, label, token }, ask);
-    this.book.noteWish(setting.operation.text, wish);
+    const label = labelAt(this.name, wanted.kind, attempt);
+    const setting = this.question(at, { verb: wanted.kind, label, token }, ask);
+    this.recorder.noteRequest(setting.operation.text, wanted);
     return setting;
   }
 
@@ -100,7 +106,7 @@ export class CacheBackEnd implements LeaseBackEnd {
     }
     const label = labelAt(this.name, 'take', attempt);
     const setting = this.question(at, { verb: 'acquire', label, token: 0 }, ask);
-    this.book.noteLease(setting.operation.text, { ttlUs: at.plan.ttlUs, since: look });
+    this.recorder.noteLease(setting.operation.text, { ttlUs: at.plan.ttlUs, since: look });
     return setting;
   }
 
@@ -142,7 +148,7 @@ function describeLeaseCacheReply(request: LeaseCacheRequest): (reply: LeaseCache
 }
 
 export interface LeaseCacheSetting {
-  readonly keyLifeUs: number;
+  readonly keyTtlUs: number;
   /** The clock that judges the expiry of keys. */
   readonly expiry: 'wall' | 'monotonic';
   readonly isDurable: boolean;
@@ -150,31 +156,31 @@ export interface LeaseCacheSetting {
 }
 
 function cacheServer(
-  { expiry, keyLifeUs, isDurable, vacant }: LeaseCacheSetting,
-  book: LeaseBook,
+  { expiry, keyTtlUs, isDurable, vacant }: LeaseCacheSetting,
+  recorder: LeaseRecorder,
 ): Server<LeaseCacheRequest, LeaseCacheReply> {
   const cache = new Cache();
-  const leases = new CacheLeases(cache, keyLifeUs, vacant);
+  const leases = new CacheLeases(cache, keyTtlUs, vacant);
   return {
     handle(request, turn) {
       const { lock } = request;
       const nowUs = expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
       if (request.kind === 'look') {
         const { record, unique } = leases.look(lock, nowUs);
-        book.looked(turn, lock, record);
+        recorder.looked(turn, lock, record);
         return { kind: 'seen', record, unique, wallUs: turn.wallUs };
       }
       const { record } = request;
       const isStored = leases.put(lock, record, request, nowUs);
-      if (record.state === 'open') book.release(turn, lock, isStored);
-      else if (isStored) book.grant(turn, lock, record);
-      else book.deny(turn, lock);
+      if (record.state === 'open') recorder.release(turn, lock, isStored);
+      else if (isStored) recorder.grant(turn, lock, record);
+      else recorder.deny(turn, lock);
       return { kind: isStored ? 'stored' : 'not-stored' };
     },
     restart: () => {
       if (!isDurable) cache.clear();
     },
-    snapshot: () => book.snapshot(cacheSnapshot(cache)),
+    snapshot: () => recorder.snapshot(cacheSnapshot(cache)),
     evict: (key) => cache.forget(key),
   };
 }

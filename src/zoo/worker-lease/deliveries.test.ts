@@ -112,7 +112,7 @@ describe.each(BACK_ENDS)('the fences of %s', (lock) => {
 });
 
 describe('a dispatch', () => {
-  const cutOff: Fault = {
+  const truncated: Fault = {
     kind: 'partition',
     from: ['alice'],
     to: ['lock'],
@@ -124,7 +124,7 @@ describe('a dispatch', () => {
 
   test('flips to the secondary on a system error, logs it, and counts from 1 there', () => {
     const clients = [worker('alice', [[0, 0]]), worker('bob', [[0, 0]])];
-    const trace = runOf(clients, { options: standby, faults: [cutOff] });
+    const trace = runOf(clients, { options: standby, faults: [truncated] });
     const granted = eventsOf(trace, 'grant').map(({ process, client, token }) => [
       process,
       client,
@@ -153,7 +153,7 @@ describe('a dispatch', () => {
     });
     const clients = [worker('alice', [[4, 0, SECOND]]), { ...busy, sections }];
     const setup = { lock: 'lease-dynamodb', healAtUs: 60 * SECOND, options: standby };
-    const plan = planOf({ clients, ...setup, faults: [cutOff] });
+    const plan = planOf({ clients, ...setup, faults: [truncated] });
     const { verdicts, trace } = examine(
       { ...plan, limits: { ...plan.limits, endUs: 100 * SECOND } },
       ['mutual-exclusion', 'tokens-increase', 'tokens-unique', 'at-most-once'],
@@ -168,7 +168,7 @@ describe('a dispatch', () => {
 
   test('without a secondary is retried later, each time as one more retry', () => {
     const clients = [worker('alice', [[7, 2]], { lockTimeoutUs: 4 * SECOND, backoffUs: SECOND })];
-    const trace = runOf(clients, { faults: [cutOff] });
+    const trace = runOf(clients, { faults: [truncated] });
     const asked = eventsOf(trace, 'send').flatMap(({ to, body }) => (to === 'lock' ? [body] : []));
     expect(asked).toMatchObject([
       { kind: 'acquire', steps: 7, retries: 2 },
@@ -198,7 +198,7 @@ describe('a dispatch', () => {
       'lease: could not release lease of machine, fence 1',
     ]);
     const forgetful = worker('alice', [[0, 0]]);
-    const faults: Fault[] = [{ ...cutOff, when: { kind: 'before', point: 'alice/1/release' } }];
+    const faults: Fault[] = [{ ...truncated, when: { kind: 'before', point: 'alice/1/release' } }];
     expect(logs(runOf([forgetful], { faults }))).toEqual([
       'lease: could not release lease of machine, fence 1: system error',
     ]);

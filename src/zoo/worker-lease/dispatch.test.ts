@@ -42,7 +42,7 @@ function asked(trace: Trace): readonly unknown[] {
   );
 }
 
-const cutOff: Fault = {
+const truncated: Fault = {
   kind: 'partition',
   from: ['alice'],
   to: ['lock'],
@@ -103,7 +103,9 @@ describe('a flip', () => {
   const options = { standby: 'yes' };
 
   test('stays with the machine: its next dispatch begins at the secondary', () => {
-    const trace = run(setup([worker('alice', [0, 5 * SECOND], MS)], { options, faults: [cutOff] }));
+    const trace = run(
+      setup([worker('alice', [0, 5 * SECOND], MS)], { options, faults: [truncated] }),
+    );
     const acquires = asked(trace).flatMap((it) =>
       JSON.stringify(it).includes('"acquire"') ? [it] : [],
     );
@@ -120,7 +122,7 @@ describe('a flip', () => {
     const [first, second] = worker('alice', [0, 5 * SECOND], MS).sections;
     if (first === undefined || second === undefined) throw new Error('there are two');
     const alice = { ...worker('alice', []), sections: [first, { ...second, lock: 'other' }] };
-    const trace = run(setup([alice], { options, faults: [cutOff] }));
+    const trace = run(setup([alice], { options, faults: [truncated] }));
     const grants = eventsOf(trace, 'grant').flatMap(({ process, lock, token }) =>
       lock === 'other' ? [[process, token]] : [],
     );
@@ -134,7 +136,7 @@ describe('a flip', () => {
       when: { kind: 'at', atUs: 4 * SECOND },
       restartAfterUs: SECOND,
     };
-    const faults = [cutOff, crash];
+    const faults = [truncated, crash];
     const trace = run(setup([worker('alice', [0, 5 * SECOND, SECOND], MS)], { options, faults }));
     const last = asked(trace).findLast((it) => JSON.stringify(it).includes('"acquire"'));
     // The crash skipped her second section, which had not begun.

@@ -20,7 +20,7 @@ import {
   LeaseTime,
   PUBLISHED_RULES,
 } from './lease-rules.ts';
-import { KEY_LIFE_SECONDS } from './leases.ts';
+import { KEY_TTL_SECONDS } from './leases.ts';
 import { tableBackEnd } from './table-back-end.ts';
 
 export const SECOND: number = 1000 * MS;
@@ -71,8 +71,8 @@ export function dispatch(
 function backEndOf(world: World, keeper: Keeper, name: string): LeaseBackEnd {
   if (keeper === 'a table') return tableBackEnd(world, name, terms);
   const expiry = keeper === 'Redis' ? 'wall' : 'monotonic';
-  const life = { keyLifeUs: KEY_LIFE_SECONDS * SECOND, expiry } as const;
-  return new CacheBackEnd(world, name, terms, { ...life, isDurable: false, vacant: 'add' });
+  const settings = { keyTtlUs: KEY_TTL_SECONDS * SECOND, expiry } as const;
+  return new CacheBackEnd(world, name, terms, { ...settings, isDurable: false, vacant: 'add' });
 }
 
 function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
@@ -80,7 +80,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
   const place = (ttlUs: number): Section => {
     calls += 1;
     const plan = { ...clientOf(self.name, []), ttlUs, lockTimeoutUs: SECOND };
-    const manners = { needsOpen: false, comparesItself: false, hasVersions: false };
+    const requirements = { needsOpen: false, comparesItself: false, hasVersions: false };
     const driver = new WorkerDriver({ backEnds, guard: null, manner: MANNER }, null);
     const name = under(nameOf(self.name), String(calls));
     return {
@@ -90,7 +90,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
       name,
       nextName: namesUnder(name),
       section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },
-      servers: { driverOf: () => driver, stores: new Map(), manners },
+      servers: { driverOf: () => driver, stores: new Map(), requirements },
       unanswered: [],
       opened: new Set(),
       versions: null,

@@ -104,10 +104,10 @@ export class WorkerDriver implements LockDriver {
   }
 
   /** Sends the successor while the lease is held, so that nothing is lost if the worker crashes. */
-  *worked(at: Section, isWhole: boolean): Program<void> {
+  *worked(at: Section, isComplete: boolean): Program<void> {
     const { received } = this;
     if (received === null) return;
-    const hasRun = isWhole && at.section.work.some(({ kind }) => kind === 'transition');
+    const hasRun = isComplete && at.section.work.some(({ kind }) => kind === 'transition');
     if (!hasRun) return yield* this.retry(at, received);
     const steps = received.delivery.steps + 1;
     received.isSettled = true;

@@ -38,10 +38,10 @@ describe.each([
 
   test('refuse numbers that are negative or not whole', () => {
     const leases = make();
-    const wish = { ...first, timeout: 300, now: 0 };
-    expect(() => leases.acquire({ ...wish, timeout: 0.5 })).toThrow('timeout must be a whole');
-    expect(() => leases.acquire({ ...wish, now: Number.NaN })).toThrow('now must be a whole');
-    expect(() => leases.acquire({ ...wish, steps: -1 })).toThrow('steps must be a whole');
+    const request = { ...first, timeout: 300, now: 0 };
+    expect(() => leases.acquire({ ...request, timeout: 0.5 })).toThrow('timeout must be a whole');
+    expect(() => leases.acquire({ ...request, now: Number.NaN })).toThrow('now must be a whole');
+    expect(() => leases.acquire({ ...request, steps: -1 })).toThrow('steps must be a whole');
     expect(() => leases.release({ ...first, fence: -1, now: 0 })).toThrow(RangeError);
   });
 });

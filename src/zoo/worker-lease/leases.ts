@@ -45,7 +45,7 @@ export type ReleaseAnswer =
   | { readonly kind: 'system error' };
 
 /** The holder, the timeout, and the caller's time. */
-type LeaseWish = LeaseHolder & { readonly timeout: number; readonly now: number };
+type LeaseRequest = LeaseHolder & { readonly timeout: number; readonly now: number };
 
 /** The lease to release, with its fence token. */
 type GivenLease = LeaseHolder & { readonly fence: number };
@@ -70,10 +70,10 @@ export class LeaseTable {
    * Takes the lease of a machine, unless it is held. A lease has timed out when `now > expires`.
    * Throws if a number is not a safe integer from 0.
    */
-  acquire(wish: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
-    requireWish(wish);
+  acquire(request: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
+    requireRequest(request);
     if (!this.isUp) return { kind: 'system error' };
-    const taken = this.leases.acquire(wish.machine, wish);
+    const taken = this.leases.acquire(request.machine, request);
     if (taken === null) return { kind: 'held' };
     return { kind: 'leased', fence: taken.fence, expires: taken.expires };
   }
@@ -97,25 +97,25 @@ export class LeaseCache {
   isUp = true;
 
   /** By default keys last the published 24 hours, if `now` is in seconds. */
-  constructor(keyLife: number = KEY_LIFE_SECONDS) {
-    argument.whole('keyLife', keyLife, 1);
-    this.leases = new CacheLeases(this.cache, keyLife, 'add');
+  constructor(keyTtl: number = KEY_TTL_SECONDS) {
+    argument.integerFrom('keyLife', keyTtl, 1);
+    this.leases = new CacheLeases(this.cache, keyTtl, 'add');
   }
 
   /** Like `acquire` of `LeaseTable`; `now` also decides which keys have expired. */
-  acquire(wish: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
-    requireWish(wish);
+  acquire(request: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
+    requireRequest(request);
     if (!this.isUp) return { kind: 'system error' };
-    const seen = this.leases.look(wish.machine, wish.now);
-    const taken = takenBy(seen.record, wish);
+    const seen = this.leases.look(request.machine, request.now);
+    const taken = takenBy(seen.record, request);
     if (taken === null) return { kind: 'held' };
-    this.leases.put(wish.machine, taken, seen, wish.now);
+    this.leases.put(request.machine, taken, seen, request.now);
     return { kind: 'leased', fence: taken.fence, expires: taken.expires };
   }
 
   release(given: LeaseHolder & { readonly fence: number; readonly now: number }): ReleaseAnswer {
     requireGiven(given);
-    argument.whole('now', given.now, 0);
+    argument.integerFrom('now', given.now, 0);
     if (!this.isUp) return { kind: 'system error' };
     const seen = this.leases.look(given.machine, given.now);
     const freed = freedBy(seen.record, given);
@@ -136,21 +136,21 @@ export class LeaseCache {
 
 function requireHolder({ machine, steps, retries }: LeaseHolder): void {
   argument.name('machine', machine);
-  argument.whole('steps', steps, 0);
-  argument.whole('retries', retries, 0);
+  argument.integerFrom('steps', steps, 0);
+  argument.integerFrom('retries', retries, 0);
 }
 
-function requireWish(wish: LeaseWish): void {
-  argument.object('wish', wish);
-  requireHolder(wish);
-  argument.whole('timeout', wish.timeout, 0);
-  argument.whole('now', wish.now, 0);
+function requireRequest(request: LeaseRequest): void {
+  argument.object('wish', request);
+  requireHolder(request);
+  argument.integerFrom('timeout', request.timeout, 0);
+  argument.integerFrom('now', request.now, 0);
 }
 
 function requireGiven(given: GivenLease): void {
   argument.object('given', given);
   requireHolder(given);
-  argument.whole('fence', given.fence, 0);
+  argument.integerFrom('fence', given.fence, 0);
 }
 
 export class TableLeases {
@@ -184,7 +184,7 @@ export class TableLeases {
 }
 
 /** As published, a key lasts 24 hours after it was last stored. */
-export const KEY_LIFE_SECONDS: number = 86_400;
+export const KEY_TTL_SECONDS: number = 86_400;
 
 /** A record as it was read, and its cas id. Both are null if there was none. */
 export type Seen = { readonly record: LeaseRecord | null; readonly unique: number | null };
@@ -197,13 +197,13 @@ export type Vacant = 'add' | 'set';
 
 export class CacheLeases {
   private readonly cache: Cache;
-  private readonly keyLife: number;
+  private readonly keyTtl: number;
   private readonly vacant: Vacant;
 
   /** `keyLife` is in the unit of the cache's clock. */
-  constructor(cache: Cache, keyLife: number, vacant: Vacant) {
+  constructor(cache: Cache, keyTtl: number, vacant: Vacant) {
     this.cache = cache;
-    this.keyLife = keyLife;
+    this.keyTtl = keyTtl;
     this.vacant = vacant;
   }
 
@@ -219,21 +219,21 @@ export class CacheLeases {
     const { steps, retries, since, expires, fence } = record;
     const text = [steps, retries, since, expires, fence].join(':');
     if (unique === null) {
-      if (this.vacant === 'add') return this.cache.add(key, text, this.keyLife, now);
-      this.cache.set(key, text, this.keyLife, now);
+      if (this.vacant === 'add') return this.cache.add(key, text, this.keyTtl, now);
+      this.cache.set(key, text, this.keyTtl, now);
       return true;
     }
-    return this.cache.cas(key, text, unique, this.keyLife, now) === 'stored';
+    return this.cache.cas(key, text, unique, this.keyTtl, now) === 'stored';
   }
 }
 
 /** The step of a lease that was released. */
-const NOBODY = -1;
+const NO_HOLDER = -1;
 
 function recordFrom(text: string): LeaseRecord {
-  const [steps = NOBODY, retries = NOBODY, since = 0, expires = 0, fence = 0] = text
+  const [steps = NO_HOLDER, retries = NO_HOLDER, since = 0, expires = 0, fence = 0] = text
     .split(':')
     .map(Number);
-  const state = steps === NOBODY ? 'open' : 'leased';
+  const state = steps === NO_HOLDER ? 'open' : 'leased';
   return { state, steps, retries, since, expires, fence };
 }

@@ -12,7 +12,7 @@ import { type DispatchManner, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
 import { JobGuard } from './job-guard.ts';
 import { type LeaseTerms, LeaseTime } from './lease-rules.ts';
-import { KEY_LIFE_SECONDS } from './leases.ts';
+import { KEY_TTL_SECONDS } from './leases.ts';
 import { QueueServer } from './queue-server.ts';
 import { tableBackEnd } from './table-back-end.ts';
 
@@ -44,11 +44,11 @@ const shared = optionsFor(
 
 const ofCaches = optionsFor(
   {
-    keyLife: { range: [1, 1_000_000_000], fallback: KEY_LIFE_SECONDS },
+    keyTtl: { range: [1, 1_000_000_000], fallback: KEY_TTL_SECONDS },
     absent: ['one', 'clock'],
   },
   {
-    keyLife: 'seconds that a key lives after it was stored; the published 24 hours by default',
+    keyTtl: 'seconds that a key lives after it was stored; the published 24 hours by default',
     absent: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
   },
 );
@@ -92,7 +92,7 @@ interface Kept extends Pick<Required<LockDefinition>, 'about' | 'options'> {
   readonly cacheOf: (given: Options) => LeaseCacheSetting | null;
 }
 
-type Leases = LockDefinition & Pick<Required<LockDefinition>, 'options' | 'unpromised'>;
+type Leases = LockDefinition & Pick<Required<LockDefinition>, 'options' | 'notGuaranteed'>;
 
 /** Leases with a correct dispatch, unless options say otherwise. */
 function leases({ about, options, cacheOf }: Kept): Leases {
@@ -109,7 +109,7 @@ function leases({ about, options, cacheOf }: Kept): Leases {
       const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
       return { option: 'onDenied', what };
     },
-    unpromised: ['at-most-once'],
+    notGuaranteed: ['at-most-once'],
     build: (world, given, queue) =>
       build(world, given, { cache: cacheOf(given), releases: 'held', queue }),
   };
@@ -125,7 +125,7 @@ function published(kept: Kept): Leases {
       ...option,
       fallback: PUBLISHED[option.name] ?? option.fallback,
     })),
-    unpromised: [...lock.unpromised, ...LOST_BY_FLIPPING],
+    notGuaranteed: [...lock.notGuaranteed, ...LOST_BY_FLIPPING],
     build: (world, given, queue) =>
       build(world, given, { cache: kept.cacheOf(given), releases: 'always', queue }),
   };
@@ -136,7 +136,7 @@ const memcached: Kept = {
   options: [...ofCaches.infos, ...ofMemcached.infos],
   cacheOf: (given) => {
     const { vacant } = ofMemcached.read(given);
-    return { keyLifeUs: keyLifeUs(given), isDurable: false, expiry: 'monotonic', vacant };
+    return { keyTtlUs: keyTtlUs(given), isDurable: false, expiry: 'monotonic', vacant };
   },
 };
 
@@ -146,7 +146,7 @@ const onRedis: Kept = {
   cacheOf: (given) => {
     const { persistence, expiry } = ofRedis.read(given);
     const isDurable = persistence === 'always';
-    return { keyLifeUs: keyLifeUs(given), isDurable, expiry, vacant: 'add' };
+    return { keyTtlUs: keyTtlUs(given), isDurable, expiry, vacant: 'add' };
   },
 };
 
@@ -163,8 +163,8 @@ export const leaseRedisPublished: LockDefinition = published(onRedis);
 export const leaseDynamodb: LockDefinition = leases(dynamodb);
 export const leaseDynamodbPublished: LockDefinition = published(dynamodb);
 
-function keyLifeUs(given: Options): number {
-  return ofCaches.read(given).keyLife * 1_000_000;
+function keyTtlUs(given: Options): number {
+  return ofCaches.read(given).keyTtl * 1_000_000;
 }
 
 function backEndsOf(given: Options): readonly string[] {

@@ -4,10 +4,10 @@ import type { Fault } from '../../core/plan/fault.ts';
 import type { Program } from '../../core/world/program.ts';
 import { type Dispatcher, dispatch, type Keeper, SECOND } from './dispatcher.fixture.ts';
 
-const KEEPERS: readonly Keeper[] = ['a table', 'memcached', 'Redis'];
+const KEEPER_KINDS: readonly Keeper[] = ['a table', 'memcached', 'Redis'];
 const DAY = 86_400;
 
-describe.each(KEEPERS)('a lease in %s', (keeper) => {
+describe.each(KEEPER_KINDS)('a lease in %s', (keeper) => {
   test('follows the published sequence', () => {
     dispatch(keeper, function* ({ acquire, release, until }) {
       const first = { steps: 1, retries: 1, timeout: 300 };
@@ -68,7 +68,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
   });
 });
 
-describe.each(KEEPERS)('a lease in %s', (keeper) => {
+describe.each(KEEPER_KINDS)('a lease in %s', (keeper) => {
   test('from the secondary has a token of a separate count', () => {
     dispatch(keeper, function* ({ acquire, until }) {
       const ask = { steps: 0, retries: 0, timeout: 1 };
@@ -81,7 +81,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
   });
 
   test('returns 0, not false, if its back end cannot be reached', () => {
-    const cut: Fault = {
+    const partition: Fault = {
       kind: 'partition',
       from: ['alice'],
       to: ['lock'],
@@ -93,7 +93,7 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
       expect(yield* acquire({ steps: 0, retries: 0, timeout: 1 })).toBe(0);
       expect(yield* release({ steps: 0, retries: 0, fence: 1 })).toBe(0);
     };
-    dispatch(keeper, script, [cut]);
+    dispatch(keeper, script, [partition]);
   });
 
   test('of a machine idle for a day starts at 1 again in a cache, never in a table', () => {

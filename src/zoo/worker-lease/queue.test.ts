@@ -160,7 +160,7 @@ describe('a queue', () => {
   });
 
   test('passes the flip of a machine to its next dispatcher', () => {
-    const cutOff: Fault = {
+    const truncated: Fault = {
       kind: 'partition',
       from: ['alice'],
       to: ['lock'],
@@ -170,7 +170,7 @@ describe('a queue', () => {
     };
     const bob = worker('bob', 1);
     const late = { ...bob, sections: bob.sections.map((it) => ({ ...it, thinkUs: 900 * MS })) };
-    const trace = run(planWith([worker('alice', 1), late], queueOf(), [cutOff]));
+    const trace = run(planWith([worker('alice', 1), late], queueOf(), [truncated]));
     const grants = eventsOf(trace, 'grant').map(({ process, client, token }) => [
       process,
       client,
@@ -183,7 +183,7 @@ describe('a queue', () => {
   });
 
   test('passes the flip to the retry of a step that got no lease', () => {
-    const cutOff: Fault = {
+    const truncated: Fault = {
       kind: 'partition',
       from: ['alice'],
       to: ['lock', 'lock-standby'],
@@ -191,7 +191,7 @@ describe('a queue', () => {
       when: { kind: 'at', atUs: 0 },
       forUs: 2500 * MS,
     };
-    const trace = run(planWith([worker('alice', 3)], queueOf(), [cutOff]));
+    const trace = run(planWith([worker('alice', 3)], queueOf(), [truncated]));
     const acquires = eventsOf(trace, 'invoke').flatMap(({ operation, call }) =>
       call.verb === 'acquire' ? [operation] : [],
     );
@@ -206,7 +206,7 @@ describe('a queue', () => {
   test.each(['lease-dynamodb-published', 'lease-memcached-published', 'lease-redis-published'])(
     'shows the last answer of %s: 0 if none followed a False',
     (lock) => {
-      const cutOff: Fault = {
+      const truncated: Fault = {
         kind: 'partition',
         from: ['bob'],
         to: ['lock-standby'],
@@ -217,7 +217,7 @@ describe('a queue', () => {
       const messages = [0, 0].map((steps) => ({ machine: 'm', steps, retries: 0, atUs: 0 }));
       const bob = worker('bob', 1);
       const late = { ...bob, sections: bob.sections.map((it) => ({ ...it, thinkUs: 50 * MS })) };
-      const plan = planWith([worker('alice', 1), late], queueOf({ messages }), [cutOff]);
+      const plan = planWith([worker('alice', 1), late], queueOf({ messages }), [truncated]);
       const rowsOf = (options: Plan['system']['options']): readonly (number | false)[] =>
         deliveriesOf(run({ ...plan, system: { ...plan.system, lock, options } })).map(
           ({ fence }) => fence,
@@ -229,8 +229,8 @@ describe('a queue', () => {
 
   test('gives up a step after its last retry', () => {
     const held = planWith([worker('alice', 1, { ttlUs: 50 * SECOND })], queueOf());
-    const sections = held.clients.flatMap(({ sections: own }) =>
-      own.map((section) => ({
+    const sections = held.clients.flatMap(({ sections: ofClient }) =>
+      ofClient.map((section) => ({
         ...section,
         work: [{ kind: 'transition', id: 1, forUs: 30 * SECOND } as const],
       })),

@@ -9,15 +9,15 @@ import {
   type World,
 } from '../../servers.ts';
 import { type LeaseBackEnd, labelAt } from './dispatch.ts';
-import { LeaseBook } from './lease-book.ts';
+import { LeaseRecorder } from './lease-recorder.ts';
 import { judgedAt, type LeaseAsk, type LeaseReturn, type LeaseTerms } from './lease-rules.ts';
 import { TableLeases } from './leases.ts';
 
 /** Adds a table to the world, and returns its client's side. */
 export function tableBackEnd(world: World, name: string, terms: LeaseTerms): LeaseBackEnd {
   const { time, clock } = terms;
-  const book = new LeaseBook(name, terms);
-  const target = world.addServer({ name, role: 'lock' }, tableServer(terms, book));
+  const recorder = new LeaseRecorder(name, terms);
+  const target = world.addServer({ name, role: 'lock' }, tableServer(terms, recorder));
   const question = (at: Section, attempt: number, ask: LeaseTableRequest) => {
     const { kind: verb } = ask;
     const token = ask.kind === 'acquire' ? 0 : Number(ask.fence);
@@ -34,7 +34,7 @@ export function tableBackEnd(world: World, name: string, terms: LeaseTerms): Lea
       const [now, timeout] = [time.timeOf(wallUs), time.timeoutOf(ttlUs)];
       const ask = { kind: 'acquire', lock, steps, retries, now, timeout } as const;
       const setting = question(at, attempt, ask);
-      book.noteLease(setting.operation.text, { ttlUs });
+      recorder.noteLease(setting.operation.text, { ttlUs });
       const { reply, granted: ordinal } = yield* request(self, setting);
       if (reply === null) return 0;
       if (reply.kind !== 'granted') return false;
@@ -68,7 +68,7 @@ function describeLeaseTableReply(reply: LeaseTableReply): Answer {
 /** A table loses nothing, neither in a crash nor by eviction. */
 function tableServer(
   terms: LeaseTerms,
-  book: LeaseBook,
+  recorder: LeaseRecorder,
 ): Server<LeaseTableRequest, LeaseTableReply> {
   const leases = new TableLeases();
   return {
@@ -76,19 +76,19 @@ function tableServer(
       const { lock } = request;
       if (request.kind === 'release') {
         const isEffective = leases.release(lock, request);
-        book.release(turn, lock, isEffective);
+        recorder.release(turn, lock, isEffective);
         return { kind: isEffective ? 'released' : 'denied' };
       }
       const { steps, retries, timeout } = request;
       const ask = { steps, retries, now: judgedAt(terms, request.now, turn), timeout };
       const record = leases.acquire(lock, ask, terms.rules);
       if (record === null) {
-        book.deny(turn, lock);
+        recorder.deny(turn, lock);
         return { kind: 'denied' };
       }
-      book.grant(turn, lock, record);
+      recorder.grant(turn, lock, record);
       return { kind: 'granted', token: record.fence, wallUs: turn.wallUs };
     },
-    snapshot: () => book.snapshot(leases.snapshot()),
+    snapshot: () => recorder.snapshot(leases.snapshot()),
   };
 }

@@ -14,7 +14,7 @@
  * Simpler than ZooKeeper: a session that has timed out ends before the next request is handled, and
  * a container is removed once it has been empty for a whole minute.
  */
-import { type Boot, LATER, LineBook, type Server, type Turn } from '../../servers.ts';
+import { type Boot, LATER, OrderedKeyRecorder, type Server, type Turn } from '../../servers.ts';
 
 /** A child of a lock. */
 export type LockChild = {
@@ -41,7 +41,7 @@ export type ZkRequest =
       readonly kind: 'children';
       readonly session: number;
       readonly lock: string;
-      readonly own: number;
+      readonly created: number;
     }
   /** A watch on a child: answered once it is gone. */
   | { readonly kind: 'watch'; readonly session: number; readonly czxid: number }
@@ -89,7 +89,7 @@ type Ask<K extends ZkRequest['kind']> = Extract<ZkRequest, { kind: K }>;
 
 export class ZkServer implements Server<ZkRequest, ZkReply> {
   private readonly serving: ZkServing;
-  private readonly book: LineBook<LockChild>;
+  private readonly recorder: OrderedKeyRecorder<LockChild>;
   private zxid = 0;
   private readonly sessions: Map<number, ZkSession> = new Map();
   private children: readonly LockChild[] = [];
@@ -103,9 +103,9 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
 
   constructor(name: string, serving: ZkServing) {
     this.serving = serving;
-    this.book = new LineBook(name, {
+    this.recorder = new OrderedKeyRecorder(name, {
       numberOf: ({ czxid }) => czxid,
-      lentTo: (child, boot) => this.lentTo(child, boot),
+      termsOf: (child, boot) => this.termsOf(child, boot),
     });
   }
 
@@ -165,8 +165,8 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const { timeoutUs, hasWritten, client } = session;
     const endUs = this.endAfter(boot.monotonicUs, timeoutUs);
     this.sessions.set(id, { timeoutUs, endUs, isOver: false, hasWritten, client, sentAtUs });
-    const own = this.children.filter((child) => child.session === id);
-    this.book.prolongAll(boot, own, message);
+    const children = this.children.filter((child) => child.session === id);
+    this.recorder.prolongAll(boot, children, message);
   }
 
   private expire(nowUs: number): void {
@@ -189,7 +189,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const parent = this.parents.get(lock) ?? { count: 0, emptyUs: null };
     if (this.lostParents.delete(lock)) {
       const why = `the parent of ${lock} had been empty for a minute, and went with its sequence`;
-      this.book.explain(turn, why);
+      this.recorder.explain(turn, why);
     }
     parent.count += 1;
     parent.emptyUs = null;
@@ -199,7 +199,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     this.children = [...this.children, child];
     this.noteWritten(id);
     if (first !== undefined) {
-      this.book.wait(turn, child, this.sessions.get(first.session)?.client ?? '');
+      this.recorder.wait(turn, child, this.sessions.get(first.session)?.client ?? '');
     }
     return child;
   }
@@ -211,7 +211,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     this.sessions.set(id, { timeoutUs, endUs, isOver, hasWritten: true, client, sentAtUs });
   }
 
-  private list({ session, lock, own }: Ask<'children'>, turn: ZkTurn): readonly LockChild[] {
+  private list({ session, lock, created }: Ask<'children'>, turn: ZkTurn): readonly LockChild[] {
     const { lagUs } = this.serving;
     const isBehind = this.sessions.get(session)?.hasWritten !== true;
     const stale = this.gone.filter(
@@ -220,7 +220,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const seen = [...this.childrenOf(lock), ...stale.map(({ child }) => child)];
     seen.sort((a, b) => a.sequence - b.sequence || a.czxid - b.czxid);
     const [first] = seen;
-    if (first !== undefined && first.czxid === own) this.book.give(turn, first);
+    if (first !== undefined && first.czxid === created) this.recorder.give(turn, first);
     return seen;
   }
 
@@ -231,7 +231,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   private delete({ lock, czxid }: Ask<'delete'>, turn: ZkTurn): ZkReply {
     const child = this.children.find((one) => one.czxid === czxid) ?? null;
     this.remove((one) => one === child, turn.monotonicUs);
-    this.book.giveBack(turn, lock, child);
+    this.recorder.giveBack(turn, lock, child);
     return { kind: 'gone' };
   }
 
@@ -256,7 +256,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   }
 
   /** Returns the terms of a child's grant; after its session has ended, the last terms it had. */
-  private lentTo(child: LockChild, boot: Boot) {
+  private termsOf(child: LockChild, boot: Boot) {
     const { lock } = child;
     const session = this.sessions.get(child.session);
     const { client = '', timeoutUs: ttlUs = 0, endUs = 0, sentAtUs = 0 } = session ?? {};

@@ -56,8 +56,8 @@ describe('a session', () => {
     const when = { kind: 'at', atUs: 1 * S } as const;
     const failover: Fault = { kind: 'failover', process: 'lock', when, lagUs: 1 * S };
     const renewals = eventsOf(happen({ faults: [failover] }), 'renew');
-    const own = renewals.find(({ atUs, message }) => atUs === 1 * S && message === '');
-    expect(own).toMatchObject({ extended: 1, untilUs: 6 * S });
+    const renewal = renewals.find(({ atUs, message }) => atUs === 1 * S && message === '');
+    expect(renewal).toMatchObject({ extended: 1, untilUs: 6 * S });
   });
 });
 

@@ -48,8 +48,8 @@ export class TestFleet {
   }
 
   /** Starts a coordinator, or the same one again in the same folder. */
-  sweep(place: string, cut: readonly string[] = ['--shards', `${SHARDS}`]): Started {
-    return this.shell.start(place, ['sweep', ...SWEPT, ...cut], this.redis.url);
+  sweep(place: string, options: readonly string[] = ['--shards', `${SHARDS}`]): Started {
+    return this.shell.start(place, ['sweep', ...SWEPT, ...options], this.redis.url);
   }
 
   /** Starts a worker. Resolves once it is ready. */

@@ -116,11 +116,11 @@ function expire(command: string, { unit, isAbsolute }: EndUnit): Run {
 }
 
 /** Reports an expiry: -1 if the key has none, -2 if there is no such key. */
-function told(tell: (endMs: number, nowMs: number) => number): Run {
+function endReader(convert: (endMs: number, nowMs: number) => number): Run {
   return onKey((key, _, at) => {
     const entry = entryOf(key, at);
     if (entry === null) return -2;
-    return entry.end === null ? -1 : tell(entry.end, at.nowMs);
+    return entry.end === null ? -1 : convert(entry.end, at.nowMs);
   });
 }
 
@@ -140,9 +140,9 @@ export const endRows: readonly Row[] = [
   ['pexpire', -3, expire('pexpire', { unit: 'ms', isAbsolute: false })],
   ['expireat', -3, expire('expireat', { unit: 's', isAbsolute: true })],
   ['pexpireat', -3, expire('pexpireat', { unit: 'ms', isAbsolute: true })],
-  ['ttl', 2, told((endMs, nowMs) => rounded(Math.max(0, endMs - nowMs)))],
-  ['pttl', 2, told((endMs, nowMs) => Math.max(0, endMs - nowMs))],
-  ['expiretime', 2, told(rounded)],
-  ['pexpiretime', 2, told((endMs) => endMs)],
+  ['ttl', 2, endReader((endMs, nowMs) => rounded(Math.max(0, endMs - nowMs)))],
+  ['pttl', 2, endReader((endMs, nowMs) => Math.max(0, endMs - nowMs))],
+  ['expiretime', 2, endReader(rounded)],
+  ['pexpiretime', 2, endReader((endMs) => endMs)],
   ['persist', 2, onKey(persist)],
 ];

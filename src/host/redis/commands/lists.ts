@@ -63,14 +63,14 @@ function popping(command: string, end: End): Run {
     if (list === null) return WRONG_TYPE;
     if (list.items.length === 0) return text === undefined ? NIL : NIL_LIST;
     if (count === 0n) return [];
-    const { taken, left } = cut(list.items, end, Number(count));
+    const { taken, left } = takeItems(list.items, end, Number(count));
     put(key, left, at);
     return text === undefined ? (taken[0] ?? NIL) : taken;
   });
 }
 
 /** Splits off items at an end, the outermost first, and returns them with the rest. */
-function cut(items: Items, end: End, count: number): { taken: Items; left: Items } {
+function takeItems(items: Items, end: End, count: number): { taken: Items; left: Items } {
   if (end === 'LEFT') return { taken: items.slice(0, count), left: items.slice(count) };
   const at = Math.max(0, items.length - count);
   return { taken: items.slice(at).toReversed(), left: items.slice(0, at) };
@@ -85,7 +85,7 @@ function move(
   if (list === null) return WRONG_TYPE;
   if (list.items.length === 0) return NIL;
   if (held(LIST, to, at) === null) return WRONG_TYPE;
-  const { taken, left } = cut(list.items, source, 1);
+  const { taken, left } = takeItems(list.items, source, 1);
   put(from, left, at);
   put(to, added(held(LIST, to, at)?.items ?? [], taken, target), at);
   return taken[0] ?? NIL;

@@ -29,8 +29,8 @@ const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 /** Reads a score; returns null if the text is not a number. */
 export function readFloat(text: string): number | null {
   if (DECIMAL.test(text)) return Number(text);
-  const [whole, sign] = INFINITE.exec(text) ?? [];
-  if (whole === undefined) return null;
+  const [match, sign] = INFINITE.exec(text) ?? [];
+  if (match === undefined) return null;
   return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
@@ -66,10 +66,10 @@ export function sumOfDecimals(one: string, other: string): string | null {
 }
 
 function ratioOf(text: string): Ratio | null {
-  const [, sign, whole = '', fraction = '', power = '0'] =
+  const [, sign, integer = '', fraction = '', power = '0'] =
     /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
-  if (sign === undefined || whole + fraction === '') return null;
-  const digits = BigInt(`${sign === '-' ? '-' : ''}${whole}${fraction}`);
+  if (sign === undefined || integer + fraction === '') return null;
+  const digits = BigInt(`${sign === '-' ? '-' : ''}${integer}${fraction}`);
   const shift = Number(power) - fraction.length;
   const scale = 10n ** BigInt(Math.abs(shift));
   return rounded(shift < 0 ? { over: digits, under: scale } : { over: digits * scale, under: 1n });
@@ -82,9 +82,9 @@ function rounded({ over, under }: Ratio): Ratio {
   const shift = BigInt(BITS - size.toString(2).length + under.toString(2).length);
   const scaled = shift >= 0n ? [size << shift, under] : [size, under << -shift];
   // The quotient may have one bit too many.
-  const spare = nearest(scaled) >> BigInt(BITS) > 0n ? 1n : 0n;
-  const mantissa = nearest(spare === 0n ? scaled : [scaled[0] ?? 0n, (scaled[1] ?? 1n) << 1n]);
-  const exponent = spare - shift;
+  const extra = nearest(scaled) >> BigInt(BITS) > 0n ? 1n : 0n;
+  const mantissa = nearest(extra === 0n ? scaled : [scaled[0] ?? 0n, (scaled[1] ?? 1n) << 1n]);
+  const exponent = extra - shift;
   const signed = over < 0n ? -mantissa : mantissa;
   return exponent >= 0n
     ? { over: signed << exponent, under: 1n }
@@ -93,16 +93,16 @@ function rounded({ over, under }: Ratio): Ratio {
 
 /** Returns the integer nearest to a positive fraction, with ties to even. */
 function nearest([over = 0n, under = 1n]: readonly bigint[]): bigint {
-  const [whole, rest] = [over / under, over % under];
-  const isUp = rest * 2n > under || (rest * 2n === under && whole % 2n === 1n);
-  return isUp ? whole + 1n : whole;
+  const [quotient, rest] = [over / under, over % under];
+  const isUp = rest * 2n > under || (rest * 2n === under && quotient % 2n === 1n);
+  return isUp ? quotient + 1n : quotient;
 }
 
 function written({ over, under }: Ratio): string {
   const size = over < 0n ? -over : over;
   const digits = String(nearest([size * 10n ** PLACES, under])).padStart(Number(PLACES) + 1, '0');
   const fraction = digits.slice(-Number(PLACES)).replace(/0+$/, '');
-  const whole = digits.slice(0, -Number(PLACES));
+  const integer = digits.slice(0, -Number(PLACES));
   const sign = over < 0n && /[1-9]/.test(digits) ? '-' : '';
-  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  return `${sign}${integer}${fraction === '' ? '' : `.${fraction}`}`;
 }

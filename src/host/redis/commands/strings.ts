@@ -33,7 +33,7 @@ function readSetOptions(
     word: null,
     end: null,
   };
-  const [isSet, own] = command === 'set' ? [true, 'KEEPTTL'] : [false, 'PERSIST'];
+  const [isSet, keepsTtl] = command === 'set' ? [true, 'KEEPTTL'] : [false, 'PERSIST'];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]?.toUpperCase() ?? '';
     const next = words[at + 1];
@@ -42,7 +42,7 @@ function readSetOptions(
     if (isSet && word === 'GET') options.returnsFormer = true;
     else if (isSet && (word === 'NX' || word === 'XX') && (options.condition ?? word) === word) {
       options.condition = word;
-    } else if (word === own && options.end === null) options.word = word;
+    } else if (word === keepsTtl && options.end === null) options.word = word;
     else if (END_WORDS.has(word) && options.word === null && !isAnother && next !== undefined) {
       options.end = { word, text: next };
       at += 1;
@@ -216,9 +216,9 @@ function setRange(key: string, [from = '', text = '']: readonly string[], at: Se
   }
   const start = Number(offset);
   const before = former.slice(0, start).padEnd(start, '\0');
-  const whole = before + text + former.slice(start + text.length);
-  change(key, whole, at);
-  return whole.length;
+  const combined = before + text + former.slice(start + text.length);
+  change(key, combined, at);
+  return combined.length;
 }
 
 function getSet(key: string, [value = '']: readonly string[], at: Setting): RedisReply {

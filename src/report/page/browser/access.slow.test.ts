@@ -36,8 +36,8 @@ describe('the page for every reader', () => {
       await page.evaluate(axe.source);
       const found: Violation[] = await page.evaluate('axe.run().then((r) => r.violations)');
       const grave = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-      const told = grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
-      expect(told).toEqual([]);
+      const messages = grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+      expect(messages).toEqual([]);
       expect(errors).toEqual([]);
     });
   }

@@ -54,7 +54,7 @@ law('a note, one word of 10,000 letters, makes the page of a history no wider ei
     file: 'a.json',
     format: 'json',
     model: 'register',
-    isTold: false,
+    isDetected: false,
     verdict: 'valid',
     operations: 0,
     processes: 0,

@@ -1,0 +1,128 @@
+/**
+ * Finds a stale client: its lease had ended before it entered, although it may have checked all it
+ * could and still believes that it holds the lock. Only a server knows when a lease ends, and a
+ * server that reports its grants also reports their ends.
+ *
+ * If no server reports grants but one reports the keys that it keeps, the lease is the lifetime
+ * that the server set for the client's key. This also finds a reply that was delayed by just about
+ * the lease. The server's end counts if its clock was right, or if another client had taken the
+ * key.
+ *
+ * If no server reports leases, assume the latest possible start, so that no valid holder is called
+ * stale: a message that reached the program before it entered let it in, so its lease had begun
+ * when the last of these messages was sent. A request that was sent long before proves nothing,
+ * since it may have been handled late. The end counts only if the lock went to another client after
+ * it, since user code may request a longer lease than its scenario states.
+ *
+ * If the program itself reports an earlier end, that end is used.
+ */
+import type { Enter, Grant, KeyChange } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { sectionOf } from '../core/kernel/name.ts';
+import { isQuorumGrant } from './holders.ts';
+import { keyAtEntry } from './leases.ts';
+import type { TraceIndex } from './trace-index.ts';
+
+export interface StaleClient {
+  readonly client: string;
+  readonly enteredUs: number;
+  /** Departure of the request, and end of the lease that it won. */
+  readonly sentAtUs: number;
+  readonly overUs: number;
+}
+
+/**
+ * Returns null if the client entered in time, or if the end of its lease is unknown. `ttlUs` is the
+ * ttl of each client in the plan.
+ */
+export function staleClientUnder(
+  indexed: TraceIndex,
+  grant: Grant,
+  ttlUs: ReadonlyMap<string, number>,
+): StaleClient | null {
+  const { trace } = indexed;
+  const entry = trace.events.find(
+    (event) =>
+      event.kind === 'enter' && event.ordinal === grant.ordinal && event.lock === grant.lock,
+  );
+  if (entry?.kind !== 'enter') return null;
+  const { client } = grant;
+  const { atUs: enteredUs } = entry;
+  const isByServer =
+    !isQuorumGrant(grant) ||
+    (grant.sentAtUs < grant.atUs && trace.processes.some(({ role }) => role === 'lock'));
+  if (isByServer) {
+    const overUs = grant.untilUs ?? Number.POSITIVE_INFINITY;
+    const { sentAtUs } = grant;
+    return overUs <= enteredUs ? { client, enteredUs, sentAtUs, overUs } : null;
+  }
+  const key = keyAtEntry(indexed, grant);
+  if (key !== null) {
+    const overUs = key.untilUs ?? Number.POSITIVE_INFINITY;
+    if (overUs > enteredUs || !isGone(trace, key, entry)) return null;
+    const { message } = key;
+    const sent = trace.events.find((event) => event.kind === 'send' && event.message === message);
+    const sentAtUs = sent?.atUs ?? key.atUs;
+    return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
+  }
+  const won = wonBy(trace, entry);
+  if (won === null) return null;
+  const { sentAtUs, begunUs } = won;
+  const overUs = begunUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
+  if (overUs > enteredUs || !wentToAnother(trace, entry, begunUs)) return null;
+  return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
+}
+
+/**
+ * Returns true if the key was gone when the program that had taken it entered, so that the server's
+ * end is reliable.
+ */
+function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
+  let isClockRight = true;
+  for (const event of events) {
+    if (event === entry) break;
+    if (event.kind === 'fault' && event.fault === 'clock') {
+      if (event.processes.includes(key.process)) isClockRight = false;
+    }
+    if (event.kind !== 'key-change' || event.change !== 'taken' || !event.isDone) continue;
+    const isSame = event.process === key.process && event.key === key.key;
+    const isAnother = sectionOf(event.message) !== sectionOf(key.message);
+    if (isSame && isAnother && event.atUs > key.atUs) return true;
+  }
+  return isClockRight;
+}
+
+/** The last call of a section before it entered, and when its lease had certainly begun. */
+interface Won {
+  readonly sentAtUs: number;
+  readonly begunUs: number;
+}
+
+/** Returns null if the section made no call or its process received no message. */
+function wonBy({ events }: Trace, entry: Enter): Won | null {
+  const { process, section } = entry;
+  const left = new Map<string, number>();
+  let sentAtUs = -1;
+  let begunUs = -1;
+  for (const event of events) {
+    if (event === entry) break;
+    if (event.kind === 'send' && event.to === process) left.set(event.message, event.atUs);
+    else if (event.kind === 'receive' && event.to === process) {
+      begunUs = Math.max(begunUs, left.get(event.message) ?? event.atUs);
+    } else if (event.kind === 'invoke' && event.operation.startsWith(`${section}/`)) {
+      sentAtUs = event.atUs;
+    }
+  }
+  return Math.min(sentAtUs, begunUs) < 0 ? null : { sentAtUs, begunUs };
+}
+
+/** Returns true if another section won the lock after `begunUs` and entered before this entry. */
+function wentToAnother(trace: Trace, entry: Enter, begunUs: number): boolean {
+  for (const event of trace.events) {
+    if (event === entry) return false;
+    if (event.kind !== 'enter' || event.lock !== entry.lock) continue;
+    if (event.section === entry.section) continue;
+    if ((wonBy(trace, event)?.begunUs ?? -1) >= begunUs) return true;
+  }
+  return false;
+}

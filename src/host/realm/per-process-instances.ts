@@ -1,0 +1,127 @@
+/**
+ * Gives every simulated process its own instances of the modules that define its lock, loaded again
+ * after each crash: state in a module belongs to one process, and what it draws or reads while
+ * loading is a function of the seed, the process and the module.
+ *
+ * A definition is loaded once in a realm that belongs to no process; its servers are created there,
+ * for all runs. Each process loads it again and builds the same lock; where that adds a server, it
+ * gets the existing one.
+ */
+import type { SystemDefinition } from '../../catalogue.ts';
+import type { World } from '../../core/world/world.ts';
+import type { Options } from '../../systems/options.ts';
+import type {
+  AsyncClient,
+  BuildAsync,
+  SectionProgram,
+  SectionProgramOf,
+} from '../../systems/protocol.ts';
+import { ambient } from '../async/ambient.ts';
+import type { AnyFunction } from '../async/patches.ts';
+import { shareHosts } from '../network/hosts.ts';
+import { makeOutsideProcess } from './load-apart.ts';
+import type { ModuleGraph } from './module-graph.ts';
+import { loadsFrom, realmsOf } from './realm-blocks.ts';
+
+/** Returns the definition with locks of asynchronous code that are built again per process. */
+export function withInstances(definition: SystemDefinition, graph: ModuleGraph): SystemDefinition {
+  const locks = [...definition.locks].map(([name, protocol]) => {
+    const { buildAsync } = protocol;
+    if (buildAsync === undefined) return [name, protocol] as const;
+    const again = (namespace: object): BuildAsync => {
+      const build = definitionIn(namespace)?.locks.get(name)?.buildAsync;
+      if (build !== undefined) return build;
+      throw new Error(`${graph.root.name} defines ${name} in one process and not in another`);
+    };
+    const perProcess = loadsFrom(buildPerProcess(buildAsync, { graph, again }), graph);
+    return [name, { ...protocol, buildAsync: perProcess }] as const;
+  });
+  return { ...definition, locks: new Map(locks) };
+}
+
+interface Again {
+  readonly graph: ModuleGraph;
+  /** Returns the function that builds the lock, from another instance of its module. */
+  readonly again: (namespace: object) => BuildAsync;
+}
+
+function buildPerProcess(build: BuildAsync, { graph, again }: Again): BuildAsync {
+  return (world, options) => {
+    const servers: Servers = new Map();
+    const realmFor = realmsOf(world, graph);
+    const programOf: unknown = makeOutsideProcess(() => build(noting(world, servers), options));
+    if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
+    const programIn = (namespace: object, client: AsyncClient): SectionProgram =>
+      programOfAgain(again(namespace), { world: mirroring(world, servers), options })(client);
+    return (client) => {
+      const loaded = realmFor(client).load();
+      if (!(loaded instanceof Promise)) return programIn(loaded, client);
+      const { current } = ambient;
+      const program = loaded.then((namespace) => programIn(namespace, client));
+      program.catch((error: unknown) => current?.fail(error));
+      return async (section) => (await program)(section);
+    };
+  };
+}
+
+function programOfAgain(
+  build: BuildAsync,
+  { world, options }: { readonly world: World; readonly options: Options },
+): SectionProgramOf {
+  const programOf: unknown = build(world, options);
+  if (!isProgramOf(programOf)) throw new TypeError('`buildAsync` gives no function');
+  return programOf;
+}
+
+function isProgramOf(value: unknown): value is SectionProgramOf {
+  return typeof value === 'function';
+}
+
+/** Servers by name. */
+type Servers = Map<string, unknown>;
+
+/** Returns the world with `addServer` recording each server. */
+function noting(world: World, servers: Servers): World {
+  return withAddServer(world, (...given) => {
+    const host: unknown = Reflect.apply(world.addServer, world, given);
+    servers.set(serverName(given), host);
+    return host;
+  });
+}
+
+/** Returns the world for another build of the lock: `addServer` returns existing servers. */
+function mirroring(world: World, servers: Servers): World {
+  return withAddServer(world, (...given) => {
+    const name = serverName(given);
+    if (servers.has(name)) return servers.get(name);
+    throw new Error(`it adds a server ${name} for one process that it does not add for another`);
+  });
+}
+
+function serverName([info]: readonly unknown[]): string {
+  return typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
+}
+
+function withAddServer(world: World, addServer: AnyFunction): World {
+  const seen = new Proxy(world, {
+    get(target, key): unknown {
+      if (key === 'addServer') return addServer;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  shareHosts(world, seen);
+  return seen;
+}
+
+/** Returns a module's default export if `defineSystem` created it, otherwise null. */
+export function definitionIn(namespace: object): SystemDefinition | null {
+  const exported: unknown = Reflect.get(namespace, 'default');
+  return isDefinition(exported) ? exported : null;
+}
+
+/** Several copies of this package may be loaded, so a definition is recognized by its shape. */
+function isDefinition(value: unknown): value is SystemDefinition {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;
+}

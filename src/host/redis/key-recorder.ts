@@ -1,0 +1,313 @@
+/**
+ * Records which client takes which key as a lock, and reports changes by others to the observer; it
+ * never affects the node. A key is taken when it was absent and is set by SET with NX, by SETNX, or
+ * by a script that is known to acquire; if the node has named lock keys, by a SET in any script.
+ * Keys written in other ways (a cache, a counter, a queue, a semaphore in a sorted set) have no
+ * holder, and nothing is reported.
+ *
+ * A client holds a key while the node keeps the entry: one that expired, was evicted or lost has no
+ * holder. A holding belongs to the entry itself, so a replica that takes over has the holdings of
+ * the entries it received.
+ */
+import type { KeyChange } from '../../core/history/events.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
+import type { Boot, Turn } from '../../core/world/server.ts';
+import type { KeyEntry } from './keyspace.ts';
+import { type RedisCommand, textOf } from './reply.ts';
+
+/** The client whose command is executed, as reported to the observer. */
+export type Actor = Pick<Turn, 'atUs' | 'client' | 'message' | 'observe' | 'server' | 'trueTimeOf'>;
+
+/** A stored key with a value of any type. */
+type Entry = KeyEntry<unknown>;
+
+/** The keys of a database. */
+export interface Keys {
+  readonly database: number;
+  readonly get: (key: string) => Entry | null;
+}
+
+interface Holding {
+  readonly client: string;
+  /** The message that took the key. */
+  readonly message: string;
+}
+
+/** A script in progress. */
+interface Script {
+  readonly text: string;
+  readonly keys: readonly string[];
+}
+
+/** A key before and after one write. */
+export interface KeyWrite {
+  readonly database: number;
+  readonly key: string;
+  readonly before: Entry | null;
+  readonly after: Entry | null;
+}
+
+type KeyPlace = Pick<KeyWrite, 'database' | 'key'>;
+
+function placeName({ database, key }: KeyPlace): string {
+  return `${database} ${key}`;
+}
+
+/** Returns the fields of a hash, or null for other values. */
+function fieldsOf(value: unknown): ReadonlyMap<unknown, unknown> | null {
+  if (typeof value !== 'object' || value === null || !('fields' in value)) return null;
+  return value.fields instanceof Map ? value.fields : null;
+}
+
+/** Returns true if the hash still contains all of its former fields. */
+function addsTo(before: Entry | null, after: Entry): boolean {
+  const [old, fields] = [fieldsOf(before?.value), fieldsOf(after.value)];
+  if (old === null || fields === null) return false;
+  return [...old].every(([field, value]) => fields.get(field) === value);
+}
+
+/** Returns true if the value changed, as after a release that leaves the key in place. */
+function isRewritten(before: Entry | null, after: Entry): boolean {
+  return fieldsOf(after.value) === null
+    ? before?.value !== after.value
+    : [...(fieldsOf(before?.value) ?? [])].some(
+        ([field, value]) => fieldsOf(after.value)?.get(field) !== value,
+      );
+}
+
+function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
+  return `${client} ${database} ${key}`;
+}
+
+const TAKES = /^(?:h?setnx|p?setex)$/i;
+const REMOVES = /\b(del|unlink|hdel)\b/i;
+/** Commands by which a script takes an absent key. */
+const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
+/** Commands that only change the expiry of a key. */
+const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
+const PROLONGS = /\bp?expire\b/i;
+/** The commands of `CREATES` and `TAKES` in the text of a script. */
+const MAY_CREATE = /\b(?:set(?:nx|ex)?|psetex|hset(?:nx)?|hmset|hincrby)\b/i;
+
+export class KeyRecorder {
+  /** Matches the lock keys that the node was configured with; null if it was not. */
+  private readonly named: readonly ((key: string) => boolean)[] | null;
+  private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
+  /** The message by which each client last took each key of a database. */
+  private readonly takings: Map<string, string> = new Map();
+  /** Keys that are held, by place, with the entries written last. */
+  private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
+    new Map();
+  /** The holding that last kept a client from getting a key, by client and key. */
+  private readonly rivals: Map<string, Holding> = new Map();
+  private server: string | null = null;
+  private actor: Actor | null = null;
+  private command: RedisCommand = [];
+  private script: Script | null = null;
+  /** Keys reported during the current command. */
+  private readonly reported: Set<string> = new Set();
+
+  constructor(named: readonly ((key: string) => boolean)[] | null) {
+    this.named = named;
+  }
+
+  /** Begins a command of a client, or of an unobserved caller if `actor` is null. */
+  begin(actor: Actor | null): void {
+    this.actor = actor;
+    if (actor !== null) this.server = actor.server;
+  }
+
+  /**
+   * Runs a command of a client, a transaction or a script. Also reports attempts to change a key
+   * that left it unchanged.
+   */
+  carryOut<T>(command: RedisCommand, kept: Keys, run: () => T): T {
+    this.command = command;
+    if (this.script === null) this.reported.clear();
+    const result = run();
+    if (this.script !== null) return result;
+    const [name = '', ...keys] = command;
+    if (/^(del|unlink)$/i.test(name)) this.noteMiss(keys, 'removed', kept);
+    else if (/^p?expire(at)?$/i.test(name)) this.noteMiss(keys.slice(0, 1), 'prolonged', kept);
+    else if (this.isTaking()) this.deny(keys.slice(0, 1), kept);
+    return result;
+  }
+
+  /** Runs a script. */
+  during<T>(script: Script, kept: Keys, run: () => T): T {
+    this.script = script;
+    const result = run();
+    this.script = null;
+    if (REMOVES.test(script.text)) this.noteMiss(script.keys, 'removed', kept);
+    else if (MAY_CREATE.test(script.text)) this.deny(script.keys, kept);
+    else if (PROLONGS.test(script.text)) this.noteMiss(script.keys, 'prolonged', kept);
+    return result;
+  }
+
+  /** Records that the node wrote a key. */
+  note(write: KeyWrite): void {
+    const { actor } = this;
+    if (actor === null) return;
+    const { before, after } = write;
+    const holding = before === null ? undefined : this.holdings.get(before);
+    if (before === null && after !== null && this.isTaking()) {
+      this.take(actor, write, after);
+      this.noteChange(actor, { place: write, entry: after, change: 'taken', isDone: true });
+      return;
+    }
+    if (holding === undefined) return;
+    const isOwner = holding.client === actor.client;
+    const isEndless = before?.end === null && after?.end === null;
+    if (after === null) {
+      this.held.delete(placeName(write));
+      this.noteChange(actor, { place: write, entry: before, change: 'removed', isDone: true });
+    } else if (isOwner ? isEndless && isRewritten(before, after) : this.isUnclear(before, after)) {
+      this.held.delete(placeName(write));
+      this.noteChange(actor, {
+        place: write,
+        entry: after,
+        holding,
+        change: 'untracked',
+        isDone: true,
+      });
+    } else if (this.isKept(holding, before, after)) {
+      this.hold(write, after, holding);
+      this.noteChange(actor, { place: write, entry: after, change: 'prolonged', isDone: true });
+    } else {
+      this.noteChange(actor, {
+        place: write,
+        entry: after,
+        holding,
+        change: 'overwritten',
+        isDone: true,
+      });
+      this.take(actor, write, after);
+    }
+  }
+
+  /** True if another client added to the hash, or a script may have read an expiry in the value. */
+  private isUnclear(before: Entry | null, after: Entry): boolean {
+    return addsTo(before, after) || (before?.end === null && this.script !== null);
+  }
+
+  /**
+   * Returns true if the holder keeps the key: it writes the same value again, changes its hash, or
+   * belongs to the section that took the key.
+   */
+  private isKept({ client, message }: Holding, before: Entry | null, after: Entry): boolean {
+    const { actor } = this;
+    if (ENDS.test(this.command[0] ?? '')) return true;
+    if (client !== actor?.client) return false;
+    if (sectionOf(message) === sectionOf(actor.message)) return true;
+    return before?.value === after.value || fieldsOf(after.value) !== null;
+  }
+
+  /** Returns true if the key is configured as a lock, or null if no keys were configured. */
+  private isNamed(key: string): boolean | null {
+    return this.named?.some((isOne) => isOne(key)) ?? null;
+  }
+
+  private take(actor: Actor, place: KeyPlace, entry: Entry): void {
+    this.hold(place, entry, { client: actor.client, message: actor.message });
+    this.takings.set(takingOf(actor, place), actor.message);
+  }
+
+  private isTaking(): boolean {
+    const [name = '', , , ...options] = this.command;
+    if (this.script !== null && CREATES.test(name)) return true;
+    const isSet = /^set$/i.test(name);
+    const takes = /^(?:nx|px|ex|pxat|exat)$/i;
+    return TAKES.test(name) || (isSet && options.some((word) => takes.test(word)));
+  }
+
+  private hold(place: KeyPlace, entry: Entry, holding: Holding): void {
+    this.holdings.set(entry, holding);
+    this.held.set(placeName(place), { place, entry });
+  }
+
+  /** Reports keys that were held and that the node has lost, after a restart or an eviction. */
+  reconcile(boot: Boot, find: (place: KeyPlace) => Entry | null): void {
+    const { server } = this;
+    for (const [name, { place, entry }] of this.held) {
+      if (find(place) === entry) continue;
+      this.held.delete(name);
+      const { end } = entry;
+      if (server === null || (end !== null && boot.wallUs > end * 1000)) continue;
+      const actor: Actor = {
+        atUs: boot.atUs,
+        server,
+        client: '',
+        message: '',
+        observe: (event) => boot.observe(event),
+        trueTimeOf: (clock, us) => boot.trueTimeOf(clock, us),
+      };
+      this.noteChange(actor, { place, entry, change: 'lost', isDone: true });
+    }
+  }
+
+  /** Reports keys that a client tried to release or extend and that stayed unchanged. */
+  private noteMiss(
+    keys: readonly string[],
+    change: 'removed' | 'prolonged',
+    { database, get }: Keys,
+  ): void {
+    const { actor } = this;
+    if (actor === null) return;
+    for (const key of keys) {
+      const place = { database, key };
+      const isKnown = this.takings.has(takingOf(actor, place));
+      if (!isKnown || this.reported.has(key)) continue;
+      this.noteChange(actor, { place, entry: get(key), change, isDone: false });
+    }
+  }
+
+  /** Reports keys that a client may have wanted and that were taken, once per holding. */
+  private deny(keys: readonly string[], { database, get }: Keys): void {
+    const { actor } = this;
+    if (actor === null) return;
+    for (const key of keys) {
+      const place = { database, key };
+      const entry = get(key);
+      const holding = entry === null ? undefined : this.holdings.get(entry);
+      const wanted = takingOf(actor, place);
+      if (holding === undefined || this.reported.has(key)) continue;
+      if (holding.message === actor.message || this.rivals.get(wanted) === holding) continue;
+      this.rivals.set(wanted, holding);
+      this.noteChange(actor, { place, entry, change: 'taken', isDone: false });
+    }
+  }
+
+  private noteChange(
+    actor: Actor,
+    noted: {
+      readonly place: KeyPlace;
+      readonly entry: Entry | null;
+      readonly holding?: Holding;
+      readonly change: KeyChange['change'];
+      readonly isDone: boolean;
+    },
+  ): void {
+    const { place, entry, change, isDone } = noted;
+    const { key } = place;
+    if (this.isNamed(key) === false) return;
+    const { client, message, atUs } = actor;
+    const holding = noted.holding ?? (entry === null ? undefined : this.holdings.get(entry));
+    const end = entry?.end ?? null;
+    this.reported.add(key);
+    actor.observe({
+      kind: 'key-change',
+      atUs,
+      process: actor.server,
+      key: textOf(key),
+      client,
+      message,
+      change,
+      isNamed: this.named !== null,
+      isDone,
+      holder: holding?.client ?? '',
+      taking: holding?.message ?? '',
+      meant: this.takings.get(takingOf(actor, place)) ?? '',
+      untilUs: end === null ? null : actor.trueTimeOf('wall', (end + 1) * 1000),
+    });
+  }
+}

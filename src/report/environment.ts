@@ -1,0 +1,204 @@
+/** Collects the context that the words for an event depend on. */
+import type { Call } from '../core/history/call.ts';
+import type { TraceEvent, VersionScale } from '../core/history/events.ts';
+import { hasTokens, type Trace } from '../core/history/trace.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import { QUEUE } from '../core/plan/operation-names.ts';
+import { callsOf, isReply, operationName, whyDenied } from './access-text.ts';
+
+export interface Environment {
+  readonly calls: ReadonlyMap<string, Call>;
+  readonly tokens: ReadonlyMap<number, number>;
+  /** False if no event of the run has a token. Then tokens are not mentioned. */
+  readonly hasTokens: boolean;
+  /** Names of locks are mentioned only if there are several. */
+  readonly hasSeveralLocks: boolean;
+  readonly hasQueue: boolean;
+  readonly hasSeveralResources: boolean;
+  /** The server or replica of each operation or message, if there are several. */
+  readonly servers: ReadonlyMap<string, string>;
+  /** Processes that are not clients. Their logs are shown without a topic. */
+  readonly services: ReadonlySet<string>;
+  /** The kind of versions in the stores of this run, or null if they have none. */
+  readonly versionsBy: VersionScale | null;
+  /** By sending of an access with an outdated token: the current token of its lock. */
+  readonly outdated: ReadonlyMap<TraceEvent, number>;
+  /** Lease tests that do not change the believed end of the lease. */
+  readonly repeated: ReadonlySet<TraceEvent>;
+  /** The reason why a renew or a release was denied, if the trace shows it. */
+  readonly denials: ReadonlyMap<TraceEvent, string>;
+  /** The action of each quorum node, by the sending of its answer. */
+  readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
+  readonly faults: readonly Fault[];
+  readonly sentAtUs: ReadonlyMap<string, number>;
+}
+
+/** Collects the context. Without `faults`, those of the plan, clock changes stay vague. */
+export function environmentOf(trace: Trace, faults: readonly Fault[]): Environment {
+  const tokens = new Map<number, number>();
+  const locks = new Set<string>();
+  const resources = new Set<string>();
+  for (const event of trace.events) {
+    if (event.kind === 'grant') {
+      tokens.set(event.ordinal, event.token);
+      locks.add(event.lock);
+    }
+    if (event.kind === 'write' || event.kind === 'read') {
+      resources.add(`${event.store ?? event.process}/${event.resource}`);
+    }
+  }
+  const services = trace.processes.filter(({ role }) => role === 'lock' || role === 'store');
+  const calls = callsOf(trace);
+  return {
+    calls,
+    tokens,
+    versionsBy: versionsIn(trace),
+    outdated: outdatedTokens(trace, calls),
+    hasTokens: hasTokens(trace),
+    hasSeveralLocks: locks.size > 1,
+    hasQueue: trace.processes.some(({ name }) => name === QUEUE),
+    hasSeveralResources: resources.size > 1,
+    servers: serversOf(trace),
+    services: new Set(services.map(({ name }) => name)),
+    repeated: repeatedTests(trace),
+    denials: denialsIn(trace),
+    nodes: nodeDeeds(trace),
+    sentAtUs: new Map(
+      trace.events.flatMap((event) => (event.kind === 'send' ? [[event.message, event.atUs]] : [])),
+    ),
+    faults,
+  };
+}
+
+/** Returns how the stores of a run distinguish versions, or null if they have none. */
+export function versionsIn({ events }: Trace): Environment['versionsBy'] {
+  for (const event of events) {
+    if (event.kind !== 'write' && event.kind !== 'read') continue;
+    if (event.version !== undefined) return event.version;
+  }
+  return null;
+}
+
+/** Finds accesses with outdated tokens. A client cannot know if its token is the latest. */
+function outdatedTokens(
+  { events }: Trace,
+  calls: ReadonlyMap<string, Call>,
+): ReadonlyMap<TraceEvent, number> {
+  const latest = new Map<string, number>();
+  const outdated = new Map<TraceEvent, number>();
+  for (const event of events) {
+    if (event.kind === 'grant') latest.set(event.lock, event.token);
+    if (event.kind !== 'send' || isReply(event.message)) continue;
+    const call = calls.get(operationName(event.message));
+    if (call === undefined || 'lock' in call || call.token === 0) continue;
+    const token = latest.get(call.resource) ?? call.token;
+    if (token !== call.token) outdated.set(event, token);
+  }
+  return outdated;
+}
+
+function denialsIn({ events }: Trace): ReadonlyMap<TraceEvent, string> {
+  const denials = new Map<TraceEvent, string>();
+  for (const event of events) {
+    const isDenied =
+      (event.kind === 'renew' && event.extended === 0) ||
+      (event.kind === 'release' && event.released === 0);
+    if (isDenied) denials.set(event, whyDenied(event, events));
+  }
+  return denials;
+}
+
+function serversOf(trace: Trace): ReadonlyMap<string, string> {
+  const locks = trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
+  const servers = new Map<string, string>();
+  const replicas = replicasIn(trace);
+  for (const event of trace.events) {
+    if (event.kind === 'send' && replicas.has(event.to)) servers.set(event.message, event.to);
+    if (event.kind === 'send' && replicas.has(event.from)) servers.set(event.message, event.from);
+  }
+  if (locks.length < 2) return servers;
+  for (const event of trace.events) {
+    if (event.kind !== 'send' || !locks.includes(event.to)) continue;
+    servers.set(operationName(event.message), event.to);
+  }
+  return servers;
+}
+
+/** Returns the processes of replicated stores. */
+function replicasIn({ events, processes }: Trace): ReadonlySet<string> {
+  const stores = new Set<string>();
+  for (const event of events) {
+    if ((event.kind === 'write' || event.kind === 'read') && event.store !== undefined) {
+      stores.add(`${event.store}-`);
+    }
+  }
+  const isReplica = (name: string): boolean => [...stores].some((store) => name.startsWith(store));
+  return new Set(processes.map(({ name }) => name).filter(isReplica));
+}
+
+function repeatedTests(trace: Trace): ReadonlySet<TraceEvent> {
+  const believed = new Map<string, number>();
+  const repeated = new Set<TraceEvent>();
+  for (const event of trace.events) {
+    if (event.kind !== 'enter' && event.kind !== 'lease-test') continue;
+    const holder = `${event.process}/${event.lock}/${event.ordinal}`;
+    const isKnown = believed.get(holder) === event.believedUntilUs;
+    if (isKnown && event.kind === 'lease-test') repeated.add(event);
+    believed.set(holder, event.believedUntilUs);
+  }
+  return repeated;
+}
+
+/** The action of a node, and whether it changed anything. */
+export interface NodeDeed {
+  readonly text: string;
+  readonly isChange: boolean;
+}
+
+/**
+ * Returns the action of each quorum node, by the sending of its answer: `sets db for alice, ttl 10
+ * ms`. Empty if no quorum grants. Since no node of a quorum grants anything alone, actions are
+ * inferred from requests and answers.
+ */
+function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
+  const deeds = new Map<TraceEvent, NodeDeed>();
+  const locks = trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
+  const grants = trace.events.filter(({ kind }) => kind === 'grant');
+  const isByQuorum = grants.every((event) => 'process' in event && !locks.includes(event.process));
+  if (grants.length === 0 || !isByQuorum) return deeds;
+  const asked = new Map<string, Json>();
+  for (const event of trace.events) {
+    if (event.kind !== 'send') continue;
+    if (locks.includes(event.to)) asked.set(event.message, event.body);
+    if (!locks.includes(event.from)) continue;
+    const request = asked.get(event.message.replace(/reply$/, 'request')) ?? null;
+    const text = deedOf(request, event.body, event.to);
+    if (text === null) continue;
+    deeds.set(event, { text, isChange: fieldOf(event.body, 'kind') === 'done' });
+  }
+  return deeds;
+}
+
+/** Returns null for anything that is not a command of a node. */
+function deedOf(request: Json, reply: Json, client: string): string | null {
+  const key = fieldOf(request, 'key');
+  if (typeof key !== 'string') return null;
+  const done = fieldOf(reply, 'kind');
+  if (done === 'unavailable') return `is out of service to ${client}`;
+  if (done !== 'done' && done !== 'nil') return null;
+  const ttl = fieldOf(request, 'ttlUs');
+  const lasting = typeof ttl === 'number' ? `, ttl ${proseDuration(ttl)}` : '';
+  const deeds = new Map<unknown, readonly [string, string]>([
+    ['set', [`sets ${key} for ${client}${lasting}`, `has ${key}, not ${client}'s`]],
+    ['expire', [`prolongs ${key} for ${client}${lasting}`, `has no ${key} of ${client}'s`]],
+    ['delete', [`lets go of ${client}'s ${key}`, `has no ${key} of ${client}'s`]],
+  ]);
+  return deeds.get(fieldOf(request, 'kind'))?.[done === 'done' ? 0 : 1] ?? null;
+}
+
+function fieldOf(body: Json, name: string): Json | undefined {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return undefined;
+  return Object.entries(body).find(([field]) => field === name)?.[1];
+}
