@@ -1,7 +1,7 @@
 /**
  * More locks that are not built into fencepost, as found in real code: locks that renew, retry, or
- * acquire and release in two steps. As in `third-party-locks.ts`, each row states, before any run, the
- * cause of its failure.
+ * acquire and release in two steps. As in `third-party-locks.ts`, each row states, before any run,
+ * the cause of its failure.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -56,7 +56,7 @@ export async function groupsOf(options) {
   const atOnce = (module) => module?.atOnce ?? [];
   const ever = (module) => [...atOnce(module), ...(module?.later ?? [])];
   const ofPage = reached(['report/page/boot'], ever);
-  const ofWorkbench = reached(['report/page/workbench'], ever);
+  const ofEditor = reached(['report/page/editor'], ever);
   const ofCheck = reached(['check'], atOnce);
   const ofStart = reached(['cli/supervisor', 'cli/command-thread'], atOnce);
   const ofLibrary = reached(
@@ -79,11 +79,11 @@ export async function groupsOf(options) {
     const [, own] = /[\\/]src[\\/]report[\\/]page[\\/](\w+)\.ts$/.exec(id) ?? [];
     if (own !== undefined) return ofPage.has(id) && own !== 'boot' ? 'page' : null;
     if (ofCheck.has(id) && !entries.has(id)) {
-      return ofPage.has(id) || ofWorkbench.has(id) ? 'checker' : 'histories';
+      return ofPage.has(id) || ofEditor.has(id) ? 'checker' : 'histories';
     }
     if (ofPage.has(id)) return sparedOf(id) ?? (leadsTo(sparedOf, id) ? 'flow' : 'core');
     if (TAKEN_IN_PATH.test(id)) return null;
-    if (ofWorkbench.has(id)) return 'reader';
+    if (ofEditor.has(id)) return 'reader';
     // A thread's module runs as soon as it is loaded.
     if (entries.has(id) || leadsTo((other) => APART.test(other), id)) return null;
     if (ofStart.has(id)) return 'start';

@@ -27,7 +27,7 @@ const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/exam
 const others = ['watchdog-thread', 'check-scenario'].map(
   (name) => `adapters/scenario-check/${name}`,
 );
-const pages = ['report/page/boot', 'report/page/workbench'];
+const pages = ['report/page/boot', 'report/page/editor'];
 const entries = [...imported, 'cli', ...threads, ...others, ...pages];
 
 const isPackage = (id) => /^[^./]/.test(id);

@@ -88,8 +88,8 @@ const TERMS: Readonly<Record<string, string>> = {
     'Nothing was proved either way: a claim that should hold was exercised on no seed, its verdict is unknown, or not all seeds ran. It is neither green nor red, and exits with 5. See exercised, vacuous, unknown, hazard avoided.',
   'not met':
     'A claim broke that should hold, or none of the seeds broke one that should break. See expectation, met.',
-  'noted grant (GrantBook, grant book)':
-    'A grant, release or renewal that a server itself notes in a `GrantBook`, as those of fencepost do. What a command means to a lock of your own nobody knows otherwise: there some claims are *not judged*. See no-write-after-release, owner-only-release, renew-live, no-orphan, not judged.',
+  'noted grant (GrantRecorder)':
+    'A grant, release or renewal that a server itself records with a `GrantRecorder`, as those of fencepost do. What a command means to a lock of your own nobody knows otherwise: there some claims are *not judged*. See no-write-after-release, owner-only-release, renew-live, no-orphan, not judged.',
   orphan:
     'A grant that its requester was never told of, since the answer was lost or late: nobody gives it back. See no-orphan.',
   'pin (pinned)':

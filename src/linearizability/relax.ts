@@ -2,8 +2,8 @@
  * Ways to relax a history that never make a linearizable one fail. If a relaxed history has no
  * order, the original has none either:
  *
- * - `truncateHistory`: only up to a return. `beginHistory`: only from a position on; the object may then
- *   be in any of the states that all calls lead to (`StartStates`).
+ * - `truncateHistory`: only up to a return. `beginHistory`: only from a position on; the object may
+ *   then be in any of the states that all calls lead to (`StartStates`).
  * - `leaveOut`: a pure operation did not happen. One that changes the state is never left out,
  *   since others may need its effect.
  * - `makeOptional`: an operation happened at any time after its call, or never.

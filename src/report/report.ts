@@ -6,7 +6,7 @@
  * Read on in this order. The data: `cases.ts` (the cases of a scenario), `finding.ts` (the commands
  * of a counterexample; `describe-finding.ts` creates one). The words: `steps.ts` and `step-text.ts`
  * number the events of a trace and describe each briefly, using `access-text.ts`, `spans.ts` and
- * `surroundings.ts`. The reports: `failure.ts` with `sequence-text.ts`, `conclusion.ts`,
+ * `environment.ts`. The reports: `failure.ts` with `sequence-text.ts`, `conclusion.ts`,
  * `overview.ts`, `html/page.ts` (which draws with `pictures` and includes the script in `page`),
  * `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` defines the format
  * for programs.

@@ -2,8 +2,8 @@
  * Assembles the system that a plan names: its servers, its clients' programs and the probe. Read
  * next: `protocol.ts` (a lock), `section.ts` (what every client does), `work.ts` (what it does
  * under its grant), one lock, such as `zoo/pessimistic/protocol.ts` and its server, and
- * `store/store-kinds.ts` (what a lock protects). `grant-recorder.ts` and `store/store-recorder.ts` report to
- * the observer; `define-lock.ts` accepts user-defined locks.
+ * `store/store-kinds.ts` (what a lock protects). `grant-recorder.ts` and `store/store-recorder.ts`
+ * report to the observer; `define-lock.ts` accepts user-defined locks.
  */
 
 import { Defect } from '../core/kernel/assert.ts';

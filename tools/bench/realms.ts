@@ -48,15 +48,15 @@ async function sweep(
 /** The lock in its settings, by name. */
 interface Grounds {
   readonly shared: Loaded;
-  readonly own: Loaded;
+  readonly isolated: Loaded;
   readonly driver: Loaded;
 }
 
-async function* rowsOf(about: string, { shared, own, driver }: Grounds): AsyncIterable<Row> {
+async function* rowsOf(about: string, { shared, isolated, driver }: Grounds): AsyncIterable<Row> {
   const [onClient, onDriver] = ['alone', 'my-lock'];
   const took = await measure({
     shared: () => sweep(shared, { system: onClient, isReusing: false }),
-    own: () => sweep(own, { system: onClient, isReusing: false }),
+    isolated: () => sweep(isolated, { system: onClient, isReusing: false }),
     again: () => sweep(driver, { system: onDriver, isReusing: true }),
     reloaded: () => sweep(driver, { system: onDriver, isReusing: false }),
   });
@@ -67,18 +67,18 @@ async function* rowsOf(about: string, { shared, own, driver }: Grounds): AsyncIt
     target,
   });
   yield row('on RedisClient, without realms', took('shared'), '');
-  yield row('on RedisClient, a realm for each process', took('own'), '≤ 1.3×');
+  yield row('on RedisClient, a realm for each process', took('isolated'), '≤ 1.3×');
   yield row('on ioredis, modules of packages used again', took('again'), '≥ 200/s');
   yield row('on ioredis, all modules reloaded', took('reloaded'), '≥ 50/s');
 }
 
 async function* rows(): AsyncIterable<Row> {
-  const own = await loaded('guide/my-lock.yaml');
-  const shared = { ...own, catalogue: await withoutRealms('guide/my-lock.fencepost.mjs') };
+  const isolated = await loaded('guide/my-lock.yaml');
+  const shared = { ...isolated, catalogue: await withoutRealms('guide/my-lock.fencepost.mjs') };
   const driver = await loaded('driver/lock.yaml');
-  const still = { own: calm(own), shared: calm(shared), driver: calm(driver) };
+  const still = { isolated: calm(isolated), shared: calm(shared), driver: calm(driver) };
   yield* rowsOf('without faults', still);
-  yield* rowsOf('paused', { own, shared, driver });
+  yield* rowsOf('paused', { isolated, shared, driver });
 }
 
 export const realms: Subject = {

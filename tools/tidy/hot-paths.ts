@@ -29,7 +29,7 @@ const HOT: readonly string[] = [
   'src/check/evidence',
   'src/check/terms',
   'src/check/holder-overlap',
-  'src/search/sweep/fault-stages',
+  'src/search/sweep/fault-positions',
   'src/search/sweep/stakes',
 ];
 

@@ -56,7 +56,7 @@ export class EsInstance {
         this.getters = getters;
         this.setters = setters;
       },
-      tell: (name: string): void => {
+      notify: (name: string): void => {
         for (const { setter } of this.watchers.get(name) ?? []) setter(this.getters[name]?.());
       },
       first: <T>(value: T): T => value,

@@ -30,7 +30,7 @@ export interface ModuleTools {
   /** Called first, with a getter per export and a setter per import. */
   open(getters: Getters, setters: readonly Setter[]): void;
   /** Notifies importers of a new value of an exported variable. */
-  tell(name: string): void;
+  notify(name: string): void;
   /** Returns `value`, after later arguments have been evaluated. */
   first<T>(value: T): T;
   /** Names an anonymous default export `default`. */

@@ -12,13 +12,13 @@
  *
  *     let a,$fp_;$fp.open({c:()=>c,default:()=>$fp_},[v=>{a=v}]);yield;
  *
- * A class whose prototype the module fills later is passed to `reserveSlots` (`instances.ts`) after its
- * declaration, if nothing follows on the line: `};$fproom(Commander);`.
+ * A class whose prototype the module fills later is passed to `reserveSlots` (`instances.ts`) after
+ * its declaration, if nothing follows on the line: `};$fproom(Commander);`.
  *
  * An imported name is thus an ordinary variable, and as fast. Functions, which JavaScript hoists,
  * can be imported in a cycle before their module has run. If an exported variable changes later,
- * its importers are notified: `c = 2,$fp.tell("c")`. In an import cycle they are also notified when
- * it is declared. Only this moves the code after it on its line.
+ * its importers are notified: `c = 2,$fp.notify("c")`. In an import cycle they are also notified
+ * when it is declared. Only this moves the code after it on its line.
  *
  * A realm of `vm.SourceTextModule`s needs a flag of Node, compiles again per instance, and took
  * 1,830 µs for two modules that took 25 µs in this form (Node 20.20).
@@ -266,19 +266,19 @@ class Rewriting {
     const [keywords = ''] = EXPORT_DEFAULT.exec(source.slice(start)) ?? [];
     // `$fp_ =` is as long as `export`. The rest is a statement, even in parentheses.
     this.replace(start, start + keywords.length, `${tools}_ =${spaces(keywords.slice(6))}`);
-    if (this.isOnCircle) this.insert(statement.end, `;${tools}.tell("default");`);
+    if (this.isOnCircle) this.insert(statement.end, `;${tools}.notify("default");`);
     else this.end(statement);
   }
 
   /** Names a class `default` while its static members are evaluated, which only a property does. */
   private nameClass({ start: from }: AnyNode, { start, end }: AnyNode): void {
     const { source, tools } = this;
-    const telling = this.isOnCircle ? `${tools}.tell("default");` : '';
+    const notification = this.isOnCircle ? `${tools}.notify("default");` : '';
     const [head, property] = [spaces(source.slice(from + 6, start)), '{default:'];
     const fits = head.endsWith(' '.repeat(property.length));
     const before = fits ? head.slice(0, -property.length) : head;
     this.replace(from, start, `${tools}_ =${before}${property}`);
-    this.insert(end, `}.default;${telling}`);
+    this.insert(end, `}.default;${notification}`);
   }
 
   /** A function is hoisted, even without a name. */
@@ -328,16 +328,16 @@ class Rewriting {
     for (const declaration of this.declarations) {
       if (!this.isOnCircle || declaration.type === 'FunctionDeclaration') continue;
       const names = declaredIn(declaration).flatMap((name) => this.exported.get(name) ?? []);
-      if (names.length > 0) this.insert(declaration.end, `;${this.telling(names)};`);
+      if (names.length > 0) this.insert(declaration.end, `;${this.notification(names)};`);
     }
     this.takeExpressions(tree, 0);
     const locals = new Set([...this.exported.keys()].filter((name) => !name.startsWith(tools)));
     for (const { name, node, isStatement } of changesOf(tree, locals)) {
-      const telling = this.telling(this.exported.get(name) ?? []);
+      const notification = this.notification(this.exported.get(name) ?? []);
       const isLoop = node.type === 'ForInStatement' || node.type === 'ForOfStatement';
-      if (isLoop) this.insertInLoop(node, telling);
-      else if (isStatement) this.insert(node.end, `,${telling}`);
-      else this.wrap(node, telling);
+      if (isLoop) this.insertInLoop(node, notification);
+      else if (isStatement) this.insert(node.end, `,${notification}`);
+      else this.wrap(node, notification);
     }
   }
 
@@ -369,8 +369,8 @@ class Rewriting {
     this.insert(body.end, '}');
   }
 
-  private telling(names: readonly string[]): string {
-    return names.map((name) => `${this.tools}.tell(${JSON.stringify(name)})`).join(',');
+  private notification(names: readonly string[]): string {
+    return names.map((name) => `${this.tools}.notify(${JSON.stringify(name)})`).join(',');
   }
 
   private takeExpressions(node: AnyNode, depth: number): void {

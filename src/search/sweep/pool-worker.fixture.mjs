@@ -2,18 +2,18 @@
 import { readlinkSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 
-const { seedCell, examinerUrl, stopCell, whereabouts } = workerData;
+const { seedCell, examinerUrl, stopCell, beacon } = workerData;
 if (examinerUrl === 'dies') throw new Error('no examiner');
 
 const [CODE_OF_USERS, OWN_CODE] = [1, 2];
-const head = new Int32Array(whereabouts, 0, 6);
+const head = new Int32Array(beacon, 0, 6);
 head[3] = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
 head[4] = threadId + 1;
 
 /** Publishes the number of changes, the current activity and its place, as a worker does. */
 function say(activity, what) {
   const text = new TextEncoder().encode(what);
-  new Uint8Array(whereabouts, 24).set(text);
+  new Uint8Array(beacon, 24).set(text);
   Atomics.store(head, 2, text.length);
   Atomics.store(head, 1, activity);
   Atomics.add(head, 0, 1);
@@ -70,9 +70,9 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
     failed: [],
     otherFailed: 0,
   };
-  const stakes = { contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 };
+  const coverage = { contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 };
   const leases = { shortestUs: null, ofKey: false, early: 0, firstEarly: null };
-  const tally = {
+  const counts = {
     seeds,
     events: threadId,
     broken: 0,
@@ -84,14 +84,14 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
     losses: { seeds: 0, longestUs: 0 },
     stampede: { seeds: 0, computations: 0, most: 0 },
     sections,
-    stakes,
+    coverage,
     leases,
     unsimulated: { found: [], others: 0 },
     failed: 0,
     killed: 0,
   };
   parentPort.postMessage({
-    tally,
+    counts,
     difference: null,
     milliseconds: scenario.name === 'slow' ? 1000 : 0.5,
   });

@@ -118,10 +118,10 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const userSystems = new Set(ofUsers.map(({ name }) => name));
   const restart = (system: string, difference: ReuseDifference): void => {
     reusing.delete(system);
-    const known = countsBySystem.get(system) ?? NO_COUNTS;
+    const { seeds, broken: brokenSeeds } = countsBySystem.get(system) ?? NO_COUNTS;
     countsBySystem.set(system, NO_COUNTS);
-    done -= known.seeds;
-    broken -= known.broken;
+    done -= seeds;
+    broken -= brokenSeeds;
     chunks.restart(system, ranges.get(system) ?? options);
     options.onDifference?.(system, difference);
   };
@@ -156,11 +156,8 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     const { isGivenUp = (): boolean => false } = options;
     await options.pool.run({ scenario, modules, next, onCounts, isGivenUp });
   }
-  return {
-    countsBySystem,
-    isComplete: done === total,
-    milliseconds: performance.now() - startedMs,
-  };
+  const milliseconds = performance.now() - startedMs;
+  return { countsBySystem, isComplete: done === total, milliseconds };
 }
 
 const SEEDS_AT_ONCE = 64;

@@ -1,8 +1,8 @@
 /**
  * All stores by the names that scenarios use, with the properties that clients and checkers depend
  * on, and the definition of a user's own store. Read next: `store.ts` (tokens) or
- * `version-table.ts` (versions), then `store-server.ts`, and `store-recorder.ts`, which records accesses
- * for the observer.
+ * `version-table.ts` (versions), then `store-server.ts`, and `store-recorder.ts`, which records
+ * accesses for the observer.
  */
 import { assert, Defect } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
