@@ -18,11 +18,11 @@ const MOST_DOUBLE_NAMES = 10;
  * Not counting claims, each of which has a file. 430 at the end of the rebuild; since then five per
  * system (etcd, Kubernetes, ZooKeeper, replicas, PostgreSQL), one for the `process` of each process
  * start (`virtual-process.ts`), one for the JSON of Redis scripts (`lua-cjson.ts`), three for
- * objects that all processes share (`reachable.ts`, `walk.ts`, `builtin-views.ts`), one for the CPU time
- * and place of a thread (`thread-watch.ts`), one for the options of reports, which `check` does not
- * have (`report-options.ts`), one for the entry `fencepost/check`, one for the functions of the
- * root entry (`library.ts`), and one for calls in a trace (`call.ts`), split from a table of events
- * that was too long. A new file raises it, with its reason here.
+ * objects that all processes share (`reachable.ts`, `walk.ts`, `builtin-views.ts`), one for the CPU
+ * time and place of a thread (`thread-watch.ts`), one for the options of reports, which `check`
+ * does not have (`report-options.ts`), one for the entry `fencepost/check`, one for the functions
+ * of the root entry (`library.ts`), and one for calls in a trace (`call.ts`), split from a table of
+ * events that was too long. A new file raises it, with its reason here.
  */
 const MOST_MODULES = 469;
 

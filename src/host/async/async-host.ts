@@ -18,8 +18,8 @@
  *
  * Read next: `run-filled.ts` (draining jobs), `incarnation.ts`, `ambient.ts` and `globals.ts` (the
  * virtual environment), `forbidden-apis.ts` (refused calls), `planned-section.ts` (the plan's
- * demands on the code), `waits.ts` (where the code waits), and `run-async.ts`, the entry point for other
- * layers.
+ * demands on the code), `waits.ts` (where the code waits), and `run-async.ts`, the entry point for
+ * other layers.
  */
 import type { SectionRun } from '../../core/history/trace.ts';
 import type { Defect } from '../../core/kernel/assert.ts';
