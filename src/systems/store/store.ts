@@ -40,7 +40,7 @@ export class Store {
    * token may be negative or above 2^53, as those of faulty lock services are.
    */
   constructor(kind: FenceRule | string, requirements: { takesAnyToken?: boolean } = {}) {
-    argument.object('manners', requirements);
+    argument.object('requirements', requirements);
     const { takesAnyToken = false } = requirements;
     argument.flag('takesAnyToken', takesAnyToken);
     const rule = ruleOf(kind);

@@ -7,7 +7,7 @@
  * In a table, taking and releasing a lease is one conditional update each, and a record, with its
  * fence token, is never lost. In a cache a worker reads the record and its cas id, decides, and
  * stores a new one only if no other worker did so in between: with `gets`, `cas` and `add` in
- * memcached, with WATCH and MULTI in Redis. A key that was not stored for `keyLife` is lost, and
+ * memcached, with WATCH and MULTI in Redis. A key that was not stored for `keyTtl` is lost, and
  * its fence token with it.
  */
 
@@ -87,7 +87,7 @@ export class LeaseTable {
 }
 
 /**
- * Leases in a cache: if the lease of a machine was not stored for `keyLife`, in the unit of `now`,
+ * Leases in a cache: if the lease of a machine was not stored for `keyTtl`, in the unit of `now`,
  * or was evicted, it starts again with fence 1.
  */
 export class LeaseCache {
@@ -98,7 +98,7 @@ export class LeaseCache {
 
   /** By default keys last the published 24 hours, if `now` is in seconds. */
   constructor(keyTtl: number = KEY_TTL_SECONDS) {
-    argument.integerFrom('keyLife', keyTtl, 1);
+    argument.integerFrom('keyTtl', keyTtl, 1);
     this.leases = new CacheLeases(this.cache, keyTtl, 'add');
   }
 
@@ -141,7 +141,7 @@ function requireHolder({ machine, steps, retries }: LeaseHolder): void {
 }
 
 function requireRequest(request: LeaseRequest): void {
-  argument.object('wish', request);
+  argument.object('request', request);
   requireHolder(request);
   argument.integerFrom('timeout', request.timeout, 0);
   argument.integerFrom('now', request.now, 0);
@@ -200,7 +200,7 @@ export class CacheLeases {
   private readonly keyTtl: number;
   private readonly vacant: Vacant;
 
-  /** `keyLife` is in the unit of the cache's clock. */
+  /** `keyTtl` is in the unit of the cache's clock. */
   constructor(cache: Cache, keyTtl: number, vacant: Vacant) {
     this.cache = cache;
     this.keyTtl = keyTtl;
