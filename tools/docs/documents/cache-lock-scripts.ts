@@ -6,7 +6,7 @@ import { Cache, CacheLock } from 'fencepost';
 const cache = new Cache();
 const newToken = () => crypto.randomUUID();
 const lock = (more) => new CacheLock(cache, { key: 'db', expiration: 10, retry: 2, newToken, ...more });
-const say = (what, answer) => console.log(what, JSON.stringify(answer));
+const print = (what, answer) => console.log(what, JSON.stringify(answer));
 `.trim();
 
 /** A client whose memoize uses the lock that its previous section acquired and kept. */

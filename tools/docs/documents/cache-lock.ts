@@ -29,9 +29,9 @@ export const document: SourceDocument = {
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock({ blocking: false })];
-say('alice', alice.acquire(0));
+print('alice', alice.acquire(0));
 console.log('in the cache:', cache.get('db', 0).value);
-say('bob', bob.acquire(1));`,
+print('bob', bob.acquire(1));`,
         prints: [
           'alice {"kind":"acquired","until":10}',
           /in the cache: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\n/,
@@ -46,8 +46,8 @@ say('bob', bob.acquire(1));`,
         script: `${LOCKS}
 lock({ expiration: 100 }).acquire(0);
 const bob = lock({ timeout: 5 });
-for (const now of [1, 3, 5, 6]) say('bob at ' + now, bob.acquire(now));
-say('carol', lock({ blocking: false }).acquire(1));`,
+for (const now of [1, 3, 5, 6]) print('bob at ' + now, bob.acquire(now));
+print('carol', lock({ blocking: false }).acquire(1));`,
         prints: [
           'bob at 1 {"kind":"busy","retryAt":3}',
           'bob at 3 {"kind":"busy","retryAt":5}',
@@ -72,11 +72,11 @@ say('carol', lock({ blocking: false }).acquire(1));`,
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock()];
 alice.acquire(0);
-say('bob before the release', bob.acquire(4));
-say('alice', alice.release(5));
-say('bob after the release', bob.acquire(6));
-say('carol before the end', lock().acquire(15));
-say('carol at the end', lock().acquire(16));`,
+print('bob before the release', bob.acquire(4));
+print('alice', alice.release(5));
+print('bob after the release', bob.acquire(6));
+print('carol before the end', lock().acquire(15));
+print('carol at the end', lock().acquire(16));`,
         prints: [
           'bob before the release {"kind":"busy","retryAt":6}',
           'alice {"kind":"released"}',
@@ -116,10 +116,10 @@ say('carol at the end', lock().acquire(16));`,
 const [alice, bob] = [lock(), lock()];
 alice.acquire(0);
 cache.forget('db');
-say('bob', bob.acquire(5));
-say('alice', alice.release(9));
+print('bob', bob.acquire(5));
+print('alice', alice.release(9));
 console.log('bob’s key ends at', cache.endOf('db', 9));
-say('bob', bob.release(12));
+print('bob', bob.release(12));
 console.log('left: ' + cache.get('db', 12));`,
         prints: [
           'bob {"kind":"acquired","until":15}',
@@ -184,11 +184,11 @@ console.log('left: ' + cache.get('db', 12));`,
       shown: {
         script: `${LOCKS}
 const alice = lock();
-say('extend', alice.extend(0));
-say('release', alice.release(0));
+print('extend', alice.extend(0));
+print('release', alice.release(0));
 alice.acquire(0);
 alice.release(1);
-say('release twice', alice.release(2));`,
+print('release twice', alice.release(2));`,
         prints: [
           'extend {"kind":"refused","why":"this lock on db is not acquired, and cannot be extended"}',
           'release {"kind":"refused","why":"this lock on db is not acquired, and cannot be released"}',
@@ -230,7 +230,7 @@ lock({ expiration: 1_000_000 }).acquire(0);
 const [patient, hasty] = [lock({ timeout: -1 }), lock({ timeout: 900_000 })];
 for (const [name, one] of Object.entries({ patient, hasty })) {
   one.acquire(1);
-  say(name, one.acquire(999_999));
+  print(name, one.acquire(999_999));
 }`,
         prints: ['patient {"kind":"busy","retryAt":1000001}', 'hasty {"kind":"timed-out"}'],
       },
@@ -241,9 +241,9 @@ for (const [name, one] of Object.entries({ patient, hasty })) {
       shown: {
         script: `${LOCKS}
 const alice = lock();
-say('first', alice.acquire(0));
-say('again, though it is over', alice.acquire(20));
-say('another instance', lock().acquire(20));`,
+print('first', alice.acquire(0));
+print('again, though it is over', alice.acquire(20));
+print('another instance', lock().acquire(20));`,
         prints: [
           'first {"kind":"acquired","until":10}',
           'again, though it is over {"kind":"refused","why":"this lock on db is acquired already"}',

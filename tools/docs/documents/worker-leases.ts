@@ -7,16 +7,16 @@ import { LeaseTable } from 'fencepost';
 const leases = new LeaseTable();
 const own = { machine: 'abc123', steps: 1, retries: 1 };
 const other = { machine: 'abc123', steps: 1, retries: 2 };
-const say = (what, { kind, fence = '' }) => console.log(what + ':', kind, fence);
-say('acquire (1, 1)', leases.acquire({ ...own, timeout: 300, now: 0 }));
-say('acquire (1, 1) again', leases.acquire({ ...own, timeout: 300, now: 0 }));
-say('acquire (1, 2)', leases.acquire({ ...other, timeout: 300, now: 0 }));
-say('release (1, 2), 1', leases.release({ ...other, fence: 1 }));
-say('release (1, 1), 99', leases.release({ ...own, fence: 99 }));
-say('release (1, 1), 1', leases.release({ ...own, fence: 1 }));
-say('acquire (1, 2) for 1 s', leases.acquire({ ...other, timeout: 1, now: 0 }));
-say('a second later', leases.acquire({ ...other, timeout: 300, now: 1 }));
-say('two seconds later', leases.acquire({ ...other, timeout: 300, now: 2 }));
+const print = (what, { kind, fence = '' }) => console.log(what + ':', kind, fence);
+print('acquire (1, 1)', leases.acquire({ ...own, timeout: 300, now: 0 }));
+print('acquire (1, 1) again', leases.acquire({ ...own, timeout: 300, now: 0 }));
+print('acquire (1, 2)', leases.acquire({ ...other, timeout: 300, now: 0 }));
+print('release (1, 2), 1', leases.release({ ...other, fence: 1 }));
+print('release (1, 1), 99', leases.release({ ...own, fence: 99 }));
+print('release (1, 1), 1', leases.release({ ...own, fence: 1 }));
+print('acquire (1, 2) for 1 s', leases.acquire({ ...other, timeout: 1, now: 0 }));
+print('a second later', leases.acquire({ ...other, timeout: 300, now: 1 }));
+print('two seconds later', leases.acquire({ ...other, timeout: 300, now: 2 }));
 `;
 
 /** A worker that is partitioned from the primary in its first dispatch, and not in its second. */
