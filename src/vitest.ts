@@ -20,7 +20,7 @@
  *
  * A test replays its kept plans (`__fencepost__/<test file>/`), runs a few seeds twice to check
  * that they are deterministic, then runs fresh seeds until one breaks a claim that should hold. It
- * fails in this case, if a claim that should break does not, or if a fault or a claim was not
+ * fails if one does, if a claim that should break does not, or if a fault or a claim was not
  * exercised. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change
  * this without an edit; see `scenario-check/test-place.ts`.
  */

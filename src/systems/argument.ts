@@ -1,8 +1,8 @@
 /**
  * Checks the arguments of locks, stores and servers that are plain classes. A denial or a refusal
- * is an answer that the caller must expect, and is returned. An argument that makes no sense, such
- * as a ttl of NaN, is a programming error and is thrown: a `TypeError` if its type is wrong, a
- * `RangeError` otherwise. The message names the argument, the expected value and the actual one.
+ * is an answer that the caller must expect, and is returned. An invalid argument, such as a ttl of
+ * NaN, is a programming error: a `TypeError` is thrown if its type is wrong, a `RangeError`
+ * otherwise. The message names the argument, the expected value and the actual one.
  */
 
 /** Throws if the value of the argument called `name` is not acceptable. */

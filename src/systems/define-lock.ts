@@ -4,7 +4,7 @@ import type { LockDefinition, Protocol } from './protocol.ts';
 
 const ONE_SERVER: readonly string[] = ['lock'];
 
-/** Returns the complete protocol. Throws an error that names the field if one is invalid. */
+/** Returns the complete protocol. Throws an error that names the first invalid field. */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
   const { about, source = '', options = [], servers = ONE_SERVER } = definition;
@@ -40,7 +40,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   };
 }
 
-/** Returns the one of the four that is given, as functions. Throws if there are none or several. */
+/** Returns the functions of the field that is set. Throws unless exactly one of the four is. */
 function buildOf(
   where: string,
   { build, buildAsked, buildAsync, section }: LockDefinition,

@@ -1,6 +1,7 @@
 /**
  * Records the grants of a lock's server for the observer, and remembers the current grant of each
- * lock. Every server that grants locks keeps one. Recording does not affect the server's behavior.
+ * lock. Every server that grants locks has a recorder. Recording does not affect the server's
+ * behavior.
  */
 import type { Deny, Renew } from '../core/history/events.ts';
 import { WHY } from '../core/history/events.ts';
@@ -16,7 +17,7 @@ export interface GrantTerms {
   readonly ttlUs: number;
   /** True time at which the lease ends, by the server's clock at its present rate; null: never. */
   readonly untilUs: number | null;
-  /** Time at which the first request behind the grant was sent. Default: that of this turn. */
+  /** Time at which the first request behind the grant was sent. Default: the turn's `sentAtUs`. */
   readonly sentAtUs?: number;
 }
 
@@ -107,7 +108,7 @@ export class GrantRecorder {
     turn.observe(denial);
   }
 
-  /** Records a renewal. If it `isEffective`, it extends the lock's current grant. */
+  /** Records a renewal, which extends the lock's current grant if `isEffective`. */
   renew(turn: Turn, renewal: GrantTerms & { readonly isEffective: boolean }): void {
     const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
     const { message, sentAtUs, under } = turn;
@@ -148,7 +149,7 @@ export class GrantRecorder {
     });
   }
 
-  /** Records a release. If it `isEffective`, it ends the lock's current grant. */
+  /** Records a release, which ends the lock's current grant if `isEffective`. */
   release(
     turn: Turn,
     {
@@ -168,9 +169,7 @@ export class GrantRecorder {
     turn.observe({ kind: 'release', atUs, process, message, lock, client, under, released });
   }
 
-  /**
-   * Records that the server ends the grant on its own. `why` is a clause: `its session was over`.
-   */
+  /** Records that the server ends the current grant. `why` is a clause: `its session was over`. */
   end(
     boot: Pick<Boot, 'atUs' | 'observe'>,
     { lock, client }: Pick<GrantTerms, 'lock' | 'client'>,
@@ -184,8 +183,8 @@ export class GrantRecorder {
   }
 
   /**
-   * Returns a function that restores the present state, for a server's own `snapshot`. It calls
-   * `restore`, which restores the server's state, first.
+   * Returns a function that restores the present state, for a server's own `snapshot`. That
+   * function first calls `restore`, which restores the server's state.
    */
   snapshot(restore: () => void = () => {}): () => void {
     const [ordinals, holders] = [new Map(this.ordinals), new Map(this.holders)];
@@ -240,8 +239,8 @@ export class OrderedKeyRecorder<K extends { readonly lock: string }> extends Gra
   }
 
   /**
-   * Records that the client deletes its key, or null if the key was already gone. A client that
-   * only waited has no grant, so its delete is not a release.
+   * Records that the client deletes `key`; null if its key was already gone. A client that only
+   * waited has no grant, so its delete is not a release.
    */
   giveBack(turn: Turn, lock: string, key: K | null): void {
     const ordinal = key === null ? undefined : this.given.get(this.line.numberOf(key));

@@ -2,8 +2,9 @@
  * Keeps a lease, or a session that locks are bound to, alive while the client works, with two
  * background programs in its process. The lock supplies the first, the heartbeat. The second
  * watches the end of the lease on the process's own clock; each answer to a heartbeat moves that
- * end. Once it is past, or an answer says so, the lease is lost and the client knows. If the client
- * tests its lease, it then stops counting on its lock; otherwise it continues without one.
+ * end. Once the end is past, or an answer reports that the lease is gone, the lease is lost and the
+ * client knows. A client that tests its lease then stops counting on its lock; any other continues
+ * without a lease.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { ServerHost } from '../core/world/calls.ts';
@@ -13,8 +14,8 @@ import { enterLock, leaseEnd, prolongLease } from './lease.ts';
 import type { Section } from './protocol.ts';
 
 /**
- * A lease that a client keeps alive while it works. Several sections may use it in turn. It lasts
- * until heartbeats are no longer answered in time by the client's own clock.
+ * A lease that a client keeps alive while it works. Several sections may use it in turn. It ends
+ * when, by the client's own clock, no heartbeat was answered in time.
  */
 export class KeepAlive {
   /** The session's number at its server; 0 for a lease without a session. */
@@ -108,7 +109,7 @@ export class KeepAlive {
     }
   }
 
-  /** Ends the lease, lost or given up. The client knows. */
+  /** Ends a lease that is lost or given up. The client knows that it ended. */
   lose(why: string): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -121,7 +122,7 @@ export class KeepAlive {
   }
 }
 
-/** The session of a process at a server, which all of its locks are bound to. */
+/** The session of a process at a server. All locks of the process are bound to it. */
 export class ClientSession {
   /** The latest session, which may be over; null before the first. */
   current: KeepAlive | null = null;
@@ -129,7 +130,7 @@ export class ClientSession {
 
   constructor(opening: {
     /**
-     * Requests a session. Returns null without an answer; a session may then exist, and expires.
+     * Requests a session. Returns null if no answer came; a session may exist even so, and expires.
      */
     open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null>;
     /** Keeps the session alive, for example by `session.beat`. */
@@ -153,14 +154,14 @@ export class ClientSession {
     return session;
   }
 
-  /** Stops counting on the session: its locks are released, or will be. */
+  /** Stops counting on the session. Its locks have been released, or are about to be. */
   letGo(): void {
     if (this.current !== null) this.current.holds = false;
   }
 
   /**
    * Stops counting on the session. If the section does not release its locks, stops the heartbeat
-   * too, so that they end with the session.
+   * too, so that the locks end with the session.
    */
   settle(at: Section): void {
     this.letGo();

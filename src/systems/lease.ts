@@ -14,9 +14,9 @@ import { part } from './section-calls.ts';
 
 /**
  * Calls the server of a lock, and waits for the answer up to the client's `lockTimeout`. An acquire
- * is tried once; other calls up to the client's `tries`. Returns the reply, or null if no answer
- * came in time, in which case the request may have been executed; the number of the grant that came
- * with it, 0 if none; and the client's clocks when the request was made, in microseconds.
+ * is tried once, any other call up to the client's `tries`. Returns the reply, the number of the
+ * grant that came with it (0 if none), and the client's clocks when the request was made, in
+ * microseconds. The reply is null if no answer came in time; the request may have been executed.
  */
 export function* askLock<Q extends Json, R extends Json>(
   at: Section,
@@ -87,10 +87,10 @@ export function questionOf<Q extends Json, R extends Json>(
 /**
  * Records that the client holds the lock from now on. By its own clock it does so for `ttlUs`
  * microseconds, by default its own ttl, counted from the point that its `countsLeaseFrom` selects.
- * The first two arguments are the section and the result of `askLock`. Everything that the client
- * reads and writes until it leaves is done under this grant, as `grant-order` judges it. `token` is
- * the token that the server granted, or null if it grants none; accesses carry it unless the driver
- * has its own `token`. Throws a `TypeError` without a `token`.
+ * The first two arguments are the section and the result of `askLock`. `grant-order` judges all
+ * reads and writes of the client until it leaves as made under this grant. `token` is the token
+ * that the server granted, or null if it grants none; accesses carry it unless the driver has its
+ * own `token`. Throws a `TypeError` without a `token`.
  */
 export function enterLock(
   at: Section,
@@ -131,7 +131,7 @@ export function leaseEnd(
   }
 }
 
-/** Moves the end of a renewed lease, and tests it: the confirmation may have come too late. */
+/** Moves the end of a renewed lease, and tests the lease: the confirmation may be too late. */
 export function prolongLease(at: Section, lease: Parameters<typeof leaseEnd>[1]): void {
   at.end = leaseEnd(at, lease);
   testLease(at);

@@ -8,8 +8,8 @@
  * Code that reads, decides and sends without an `await` in between has no point to pause at: a
  * pause `before alice/1/write` then holds back a finished message, which may be stale by the time
  * it leaves. To add a point, call `await section.mark('checked')`. After a pause, the process first
- * gets what the pause held back, then the messages that arrived, then the timers that are due: it
- * sees a late reply before the timeout that the reply missed.
+ * gets what the pause held back, then the messages that arrived, then the timers that are due. It
+ * therefore sees a late reply before the timeout of its request.
  */
 import type { Name } from '../core/kernel/name.ts';
 import type { ClientPlan, QueuePlan, Work } from '../core/plan/plan.ts';
@@ -75,8 +75,8 @@ export interface LockDefinition {
   readonly operations?: readonly string[];
   /**
    * One critical section of a client, as real asynchronous code, on the servers of `hosts`, which
-   * exist already. An error that it throws ends the section. `options` are the system's. A lock
-   * that adds servers of its own has `buildAsync` instead.
+   * exist already. An error that it throws ends the section. `options` are those of the system. A
+   * lock that adds servers of its own has `buildAsync` instead.
    */
   readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
   /**
@@ -102,9 +102,9 @@ export interface LockDefinition {
   };
   /**
    * Like `build`, for clients that are real asynchronous code: returns a function that is called
-   * once per incarnation of a client's process and returns one that runs a section. An error thrown
-   * there ends the section, and the client continues with the next, as a service does after a
-   * failed request; a programming error such as a `TypeError` ends the run.
+   * once per incarnation of a client's process, and which returns a function that runs a section.
+   * If that function throws, the section ends and the client continues with the next, as a service
+   * does after a failed request; a programming error such as a `TypeError` ends the run.
    */
   readonly buildAsync?: (
     world: World,
@@ -127,7 +127,8 @@ export type DriverOf = ReturnType<NonNullable<LockDefinition['build']>>;
 
 /**
  * Asks the lock, while a store handles `turn`, whether `token` belongs to a lease that is still
- * live. Calls `told` at true time `atUs`, in microseconds, with the answer, or null if none comes.
+ * live. Calls `onChecked` with the answer, or null if none comes, and its true time `atUs`, in
+ * microseconds.
  */
 export type CheckToken = (
   turn: Turn<StoreReply>,
@@ -166,7 +167,7 @@ export interface LockDriver {
    * must stop.
    */
   change?(at: Section, change: Change): Program<boolean>;
-  /** Returns whether it holds this lock and would refuse to acquire it again. */
+  /** Returns whether the driver holds this lock, so that it would refuse to acquire it again. */
   holds?(lock: string): boolean;
   /** Called when the client's program ends normally, not in a crash. */
   finish?(self: Self): void;
@@ -179,8 +180,8 @@ export interface LockDriver {
   /** Called at the end of the section, after the release. */
   settle?(at: Section): Program<void>;
   /**
-   * Called before the body of a job, occurrence `tick` after `retries` failures. Returns false if
-   * the job has run already and must not run again.
+   * Called before the body of a job: its occurrence `tick`, after `retries` failures. Returns false
+   * if the job has run already and must not run again.
    */
   claimJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<boolean>;
   /** Called after the body of a job. */
@@ -216,7 +217,7 @@ export interface Section {
   readonly section: ClientPlan['sections'][number];
   /** `alice/1`: the prefix of the names of its operations and timers. */
   readonly name: Name;
-  /** Returns the name of its next operation or timer of a label: `alice/1/beat`, `…/beat-2`. */
+  /** Returns a name for the next operation or timer with a label: `alice/1/beat`, `…/beat-2`. */
   nextName(label: string): Name;
   /** @internal */
   readonly driver: LockDriver;

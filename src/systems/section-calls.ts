@@ -56,7 +56,7 @@ interface WriteAsk {
   readonly condition?: Condition | undefined;
   /** The operation that this one repeats. */
   readonly repeats?: string | undefined;
-  /** The operation from which the guard knew the key. */
+  /** The operation from which the guard knew the key's value. */
   readonly base?: string | undefined;
 }
 

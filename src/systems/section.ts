@@ -7,8 +7,8 @@
  * read, or without the lock, all clients that miss at once compute at once: a stampede. As in
  * djblets' `cache_memoize` and `cache_memoize_iter`, for any lock:
  * - A client that cannot get the lock in time reads again and then computes *without* it, since its
- *   caller wants the value. It has no grant then and attaches no token. (It does without the value
- *   instead if `withoutLock: gives-up` is set.)
+ *   caller wants the value. It then has no grant and attaches no token. (If `withoutLock: gives-up`
+ *   is set, it gives up instead.)
  * - The lock is extended after each piece that is stored, so a lease need only outlast a piece.
  * - The lease is not tested before the value is stored, regardless of `checksLease`: if two clients
  *   computed the value, either result will do.
@@ -63,7 +63,7 @@ export function* doAll(at: Section): Program<boolean> {
   return true;
 }
 
-/** Runs `body` while the section's lock is held, or `without` if the lock cannot be had in time. */
+/** Runs `body` under the section's lock, or `without` if the lock cannot be acquired in time. */
 function* underLock(
   at: Section,
   body: () => Program<unknown>,
@@ -126,7 +126,7 @@ const NO_LOCK: LockDriver = {
   *release() {},
 };
 
-/** Returns whether a read brought no value, also because it was refused or not answered. */
+/** Returns whether a read found no value, or was refused or not answered. */
 function isMiss(found: number | null): boolean {
   return found === null || found === MISSING;
 }
@@ -154,7 +154,7 @@ function stored({ value }: Memoize): Parameters<typeof write>[2] {
 
 /**
  * Computes the value in one piece, or in several, each stored under its own key. After each of
- * several pieces the lock is extended, if it is held and can be.
+ * several pieces, extends the lock if it is held and its protocol can renew.
  */
 function* compute(at: Section, work: Memoize): Program<boolean> {
   const { id, store, key, forUs, pieces } = work;

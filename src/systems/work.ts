@@ -152,7 +152,7 @@ function versionName({ store, key }: AccessPlace): string {
   return JSON.stringify([store, key]);
 }
 
-/** Returns the expected version for a write. The section has none until the write is answered. */
+/** Returns the expected version for a write, and forgets it until the write is answered. */
 function takeVersion({ versions }: Section, place: AccessPlace): number | null | undefined {
   if (versions === null) return undefined;
   const name = versionName(place);

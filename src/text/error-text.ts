@@ -9,7 +9,7 @@ export function errorText(thrown: unknown): string {
   }
 }
 
-/** Longest text that fencepost writes, in UTF-16 units; anything longer was not written by it. */
+/** Maximum length, in UTF-16 units, of a text that fencepost itself writes. */
 export const MOST_TEXT = 2_000;
 
 /** Truncates text to `MOST_TEXT`, never in the middle of a character. */

@@ -30,7 +30,7 @@ export function renderProblem(problem: Problem): string {
 /** Path steps that need no quotes: words, possibly with hyphens. */
 const PLAIN = /^[\p{L}\p{N}_$-]+$/u;
 
-/** `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as `use["./a.mjs"]`. */
+/** Returns `faults[0].pause` for `['faults', 0, 'pause']`; a step may need quotes: `use["./a"]`. */
 export function renderPath(path: readonly PathStep[]): string {
   let text = '';
   for (const step of path) {

@@ -22,7 +22,7 @@ export function visible(text: string): string {
   });
 }
 
-/** Returns the width in terminal columns, which approximates the width in pictures, in digits. */
+/** Returns the width in terminal columns, which also approximates a picture's width in digits. */
 export function displayWidth(text: string): number {
   if (ONE_COLUMN_EACH.test(text)) return text.length;
   let width = 0;
@@ -42,7 +42,7 @@ const CLUSTER =
 
 /**
  * Wide and fullwidth characters of Unicode 17's `EastAsianWidth.txt`, in as few ranges as its
- * unassigned code points allow; of the emoji, those drawn in color by default.
+ * unassigned code points allow. `WIDE` adds the emoji that are drawn in color by default.
  */
 const WIDE_RANGES = [
   '\\u1100-\\u115f\\u2329\\u232a\\u2630-\\u2637\\u268a-\\u268f\\u2e80-\\u303e\\u3041-\\u3247',
@@ -54,7 +54,8 @@ const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u'
 
 /**
  * A mark alone takes no column, nor does a character that is not drawn, such as a soft hyphen.
- * U+FE0F draws a sign as an emoji, two columns wide; U+FE0E an emoji as a sign, one column wide.
+ * U+FE0F turns a sign into an emoji, two columns wide; U+FE0E turns an emoji into a sign, one
+ * column wide.
  */
 function clusterWidth(cluster: string): number {
   if (/^[\p{Mn}\p{Me}\p{DI}]/u.test(cluster)) return 0;

@@ -47,12 +47,12 @@ export interface SweepOptions extends SeedRange {
   readonly reusing?: readonly string[];
   /** Called before each chunk. If it returns true, the sweep ends with the results so far. */
   readonly shouldStop?: () => boolean;
-  /** The same for running chunks, which are abandoned after a second. */
+  /** If it returns true, the sweep also abandons running chunks, after one second. */
   readonly isGivenUp?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
   /** Chunks of this range that an earlier attempt examined. They count and are not repeated. */
   readonly finished?: readonly FinishedChunk[];
-  /** Called if reused realms change a system's result. It is restarted without reuse. */
+  /** Called if reused realms change a system's result. The system restarts without reuse. */
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
   /** Called with each chunk that this attempt examined. */
   readonly onFinished?: (chunk: Chunk, counts: SweepCounts) => void;
@@ -196,8 +196,8 @@ type Examine = (chunk: Chunk) => Promise<SweepCounts>;
 
 /**
  * Examines seeds of user code one at a time, for tests that end with the first failure. Shared
- * state is compared once for up to a block of seeds, and before a seed counts that breaks
- * something. If the state was changed, the seeds are examined again individually.
+ * state is compared after each block of seeds, and before a seed that fails or breaks a claim is
+ * counted. If the state was changed, the seeds are examined again individually.
  */
 class SingleSeeds {
   private readonly onCounts: PoolJob['onCounts'];
@@ -219,9 +219,9 @@ class SingleSeeds {
   }
 
   /**
-   * Checks the shared state. If it was changed, examines all seeds since the last check again, up
-   * to the first that fails or `last`, which has not been counted yet; only that seed counts.
-   * Returns true if the state was changed.
+   * Checks the shared state. If it was changed, examines the seeds since the last check again, up
+   * to the first that fails or to `last`, which is not counted yet. Counts only the seed at which
+   * it stops. Returns true if the state was changed.
    */
   async settle(last: Chunk | null = null): Promise<boolean> {
     const { since } = this;
@@ -273,7 +273,7 @@ export class ChunkSource {
   }
 }
 
-/** Returns the pieces of a range that remain without `taken`. */
+/** Returns the parts of a range that are not in `taken`. */
 function without(range: SeedRange, taken: readonly SeedRange[]): SeedRange[] {
   const pieces = (ranges: readonly SeedRange[], { from, to }: SeedRange): SeedRange[] =>
     ranges.flatMap((piece) => [

@@ -72,7 +72,7 @@ export interface TaskContext {
   /** Null means this thread, which a run that never ends would block. */
   readonly pool: TaskPool | null;
   readonly catalogue: Catalogue;
-  /** If it returns true, the task ends with what it has; after another second, with nothing. */
+  /** If it returns true, the task ends with its results so far, or, a second later, with none. */
   readonly isGivenUp: () => boolean;
   /** Labels what runs on this thread. By default, only shrinking has a label: its title. */
   readonly named?: Named;

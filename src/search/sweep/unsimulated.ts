@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Unsimulated } from '../../core/history/trace.ts';
 import { groupDigits } from '../../text/prose.ts';
 
-/** Sum over all seeds. The place is that on the first of them. */
+/** Sum over all seeds. `place` is the one on `firstSeed`. */
 interface UnsimulatedCount extends Unsimulated {
   readonly firstSeed: number;
 }
@@ -29,7 +29,7 @@ const inOneRun = z.strictObject({
   count: times,
 });
 
-/** The same for one run. */
+/** Schema of the requests of one run. */
 export const unsimulatedInRunSchema: z.ZodType<readonly Unsimulated[]> = z.array(inOneRun);
 
 export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
@@ -42,7 +42,7 @@ export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
 
 export const ALL_SIMULATED: UnsimulatedCounts = { found: [], others: 0 };
 
-/** Keeps the first entries by key. These are also among the first of each part. */
+/** Keeps the first entries in key order. Neither part dropped any of these: counts are complete. */
 export function mergeUnsimulated(a: UnsimulatedCounts, b: UnsimulatedCounts): UnsimulatedCounts {
   if (b.found.length === 0) return a;
   const merged = new Map<string, UnsimulatedCount>();
@@ -79,7 +79,7 @@ export function unsimulatedText({
   });
   const left = most.slice(NAMED).reduce((sum, { count }) => sum + count, others);
   if (left > 0) named.push(`others (${groupDigits(left)}×)`);
-  // Entries that `hosts` could provide say nothing about a package.
+  // A missing entry of `hosts` does not mean that a package cannot be tested.
   const beyond = found.filter(({ what }) => !/^(?:Redis at|the host|the address) /.test(what));
   const packages = [...new Set(beyond.flatMap((one) => one.package ?? []))].sort();
   const which = packages.length === 1 ? 'this package' : 'these packages';

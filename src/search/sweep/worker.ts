@@ -48,7 +48,7 @@ async function work({ examinerUrl, seedCell, stopCell, beacon }: WorkerSetting):
     const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
-    // Never restored, since nothing else runs here. Shared state is then saved once for all chunks.
+    // Globals stay replaced, since nothing else runs here. So shared state is saved only once.
     if (chunk.isWalked === true && !isVirtual) {
       isVirtual = true;
       virtualizeGlobals();

@@ -1,10 +1,10 @@
 /**
  * A lock service with a queue, as in etcd's mutex. Each client that requests a lock gets a place:
- * an entry with its own lease, which each further request extends. That includes the holder's
- * requests: its grant is repeated (etcd's acquire puts a key only if its session has none). The
- * first entry in the queue holds the lock. A client whose entry expired while it waited has lost
- * its place. Without verification, it only checks that no entry is ahead of its former place, and
- * so takes the lock without holding it (etcd 3.4.3).
+ * an entry with its own lease, which each further request extends. A request by the holder also
+ * repeats its grant (etcd's acquire puts a key only if its session has none). The first entry in
+ * the queue holds the lock. A client whose entry expired while it waited has lost its place.
+ * Without verification, it only checks that no entry is ahead of its former place, and so takes the
+ * lock without holding it (etcd 3.4.3).
  */
 
 import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';
@@ -16,8 +16,8 @@ interface Entry extends LockGrant {
 }
 
 /**
- * A denied acquire returns a `place` in the queue, which the next one names. With `isAgain`, the
- * client already held this grant, and the request extended it.
+ * A denied acquire returns a `place` in the queue, which the client's next acquire names. With
+ * `isAgain`, the client already held this grant, and the request extended it.
  */
 type LineAnswer =
   | LockAnswer
@@ -37,7 +37,7 @@ export class LockLine {
     this.verifies = verifies;
   }
 
-  /** `place` is that of the last reply, 0 at first. The entry's lease starts again at `now`. */
+  /** `place` is from the last reply; 0 at first. The entry's lease starts again at `now`. */
   acquire(ask: AcquireAsk & { readonly place: number }): LineAnswer {
     const { lock, client, ttl, now } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));

@@ -147,7 +147,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.isPublished ? request.nowUs : turn.wallUs;
   }
 
-  /** True time at which a grant ends; in the published variant, by a right clock. */
+  /** Returns the true time at which a grant ends; in the published variant, by a correct clock. */
   private endOf(grant: LockGrant, turn: Turn): number {
     const { isPublished, clock } = this.options;
     return turn.trueTimeOf(isPublished ? 'right' : clock, grant.issuedAt + grant.ttl);

@@ -2,7 +2,7 @@
  * The lock service with fencing tokens of Kleppmann's *Designing Data-Intensive Applications*
  * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
  * Times are integers in any unit that the caller chooses; fencepost uses microseconds. A denial is
- * a value. An argument that makes no sense, such as a ttl of NaN, throws (see `argument.ts`).
+ * returned; an invalid argument, such as a ttl of NaN, throws (see `argument.ts`).
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { mix } from '../../core/kernel/chance.ts';
@@ -29,7 +29,7 @@ export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/** A reply of a `LockService`. A denial is a reply, never thrown; `holder` is '' for none. */
+/** A reply of a `LockService`. A denial is a reply, never thrown; its `holder` may be '' (none). */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: LockGrant }
   | { readonly kind: 'renewed'; readonly grant: LockGrant }
@@ -49,8 +49,8 @@ const FENCED_RULES: LockRules = {
 
 /**
  * A lock service with fencing tokens, without a clock and a network. Times are integers in any unit
- * that the caller chooses. A denial is a reply; an argument that makes no sense throws a
- * `TypeError` or a `RangeError`.
+ * that the caller chooses. A denial is a reply; an invalid argument throws a `TypeError` or a
+ * `RangeError`.
  */
 export class LockService {
   private counter = 0;
@@ -135,7 +135,7 @@ export class LockService {
     return { kind: 'renewed', grant };
   }
 
-  /** Ends the client's grant with this token, or its current grant, whatever the token, if null. */
+  /** Ends the client's grant with this token; null ends its current grant, whatever the token. */
   release(ask: Pick<LockGrant, 'lock' | 'client'> & { readonly token: number | null }): LockAnswer {
     requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
@@ -182,7 +182,7 @@ export class LockService {
     return { counter: this.counter, grants: [...this.grants.values()] };
   }
 
-  /** Restores a state that `save` returned. Throws if it is not one. */
+  /** Restores a state that `save` returned. Throws if `state` is invalid. */
   load(state: ReturnType<LockService['save']>): void {
     requireState(state);
     this.counter = state.counter;
@@ -219,7 +219,7 @@ export type Numbering = LockRules['numbering'];
 
 const NUMBERINGS: readonly Numbering[] = ['exact', 'double', '32-bit', 'random'];
 
-/** Returns the token that follows `before` others, if `first` is the first of all. */
+/** Returns the token that is issued after `before` others, of which `first` is the first. */
 export function tokenOf(
   numbering: Numbering,
   { first, before }: { readonly first: number; readonly before: number },
@@ -240,7 +240,7 @@ export function tokenOf(
   }
 }
 
-/** Returns whether this client may ever have the lock. With `one`, the first to request it may. */
+/** Returns whether this client may have the lock. With `one`, only the first to request it may. */
 function serves(
   whom: LockRules['serves'],
   favourites: Map<string, string>,

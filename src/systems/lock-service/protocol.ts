@@ -1,7 +1,7 @@
 /**
- * The lock service with fencing tokens as a protocol: the baseline, and the published variant.
- * First its options, then its driver, which sends requests and handles the replies. The server is
- * in `lock-server.ts`, which applies the rules of `lock-service.ts`, or of `lock-line.ts` if
+ * The lock service with fencing tokens as a protocol: the baseline, and the published variant. This
+ * file has its options, then its driver, which sends requests and handles the replies. The server
+ * is in `lock-server.ts`, which applies the rules of `lock-service.ts`, or of `lock-line.ts` if
  * clients wait in a queue; `lock-client.ts` keeps the state of a client.
  */
 import type { Draft } from '../../core/kernel/json.ts';
@@ -63,8 +63,8 @@ export const lockService: LockDefinition = {
 const GRANTS = 1_000_000_000;
 
 /**
- * The queue issues its own tokens and hands the lock over itself, so some options do not apply to
- * it; exact tokens must have room to grow.
+ * Returns the option that has no effect with a queue, which issues its own tokens and hands the
+ * lock over itself, or that leaves exact tokens no room to grow; null if there is none.
  */
 function problem(given: Options): { option: string; what: string } | null {
   const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(given);

@@ -2,16 +2,16 @@
  * A leaderless store: N replicas, each with a value and a timestamp per key. The last write wins,
  * that is, the one with the latest timestamp. A client sends a write to all replicas and continues
  * when W have answered; it reads from all and takes the latest of the first R replies. A replica
- * with a later value keeps it and answers the late write as any other: its client is not informed.
- * After a read the client may send the value that it found to the replicas that had an older one.
+ * with a later value keeps it but answers as usual, so the late writer does not notice. After a
+ * read, the client may send the value that it found to the replicas that had an older one.
  *
  * With a fencing token in the high digits of the timestamp, every write of a later holder is later
  * than all writes of earlier holders, whenever those are sent: Kleppmann and Riccomini, "Designing
- * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Token 34 reached
- * replicas 1 and 2 but not 3; two replicas then ignore the zombie with 33 and the third accepts it,
- * and every read of two prefers 34. This holds for blind writes, with R + W > N, from the moment
- * that the new holder's first write has reached W replicas. `properties/quorum-rows.test.ts` finds
- * what else holds and breaks by exploring every order of a small model.
+ * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Say a write with
+ * token 34 reached replicas 1 and 2. They ignore a zombie's write with token 33, replica 3 accepts
+ * it, and every read of two replicas prefers 34. This holds for blind writes, with R + W > N, once
+ * the new holder's first write has reached W replicas. `properties/quorum-rows.test.ts` finds what
+ * else holds and breaks by exploring every order of a small model.
  *
  * Sources: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's documentation, "Dynamo" (last
  * write wins, tunable consistency, read repair).

@@ -10,8 +10,8 @@
  * The engine subtracts, not the client. If no row is updated, another client was faster: read
  * again. A table with the check `stock >= 0` returns an error instead if the version is right but
  * no piece is left, so that "sold out" is not mistaken for "try again". With `AND stock > 0` in the
- * statement, both would update 0 rows. A resource is a row, and its key `stock` the column:
- * `product-123` is the row with id 123.
+ * statement, 0 rows would be updated in both cases. A resource is a row, and its key `stock` the
+ * column: `product-123` is the row with id 123.
  */
 import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
 import { assert } from '../../core/kernel/assert.ts';
@@ -20,7 +20,7 @@ import type { Cell, Commit, Row, Stock, VersionOutcome, VersionTable } from './v
 
 const IS_CELL = 'resource = ? AND name = ?';
 const FIND = `SELECT value, version FROM cells WHERE ${IS_CELL}`;
-/** The version is counted or set; a particular version is expected or not. */
+/** Increments or sets the version. `IF_VERSION` is appended if a certain version is expected. */
 const COUNT = `UPDATE cells SET value = ?, version = version + 1 WHERE ${IS_CELL}`;
 const STAMP = `UPDATE cells SET value = ?, version = ? WHERE ${IS_CELL}`;
 const IF_VERSION = 'AND version = ?';
@@ -68,7 +68,7 @@ export class SqlTable implements VersionTable {
   }
 }
 
-/** Returns the number of rows that an update changes: 0 if another client was faster. */
+/** Updates a row. Returns the number of rows changed: 0 if another client was faster. */
 function update(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
   if (expected === null) return 0;
   const { resource, key } = cell;
@@ -201,7 +201,7 @@ class TableDatabase {
 
   /** Returns a function that restores the present rows of one table, and all identifiers. */
   snapshot(table: 'cells' | 'products', columns: string): () => void {
-    // A database that was never opened is empty. Opening it needs the engine, maybe not loaded yet.
+    // An unopened database is empty. Do not open it here: the engine may not be loaded yet.
     const read = (query: string) => this.opened?.rows(query) ?? [];
     const rows = read(`SELECT ${columns} FROM ${table}`);
     const applied = read('SELECT once FROM applied');

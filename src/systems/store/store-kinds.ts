@@ -29,7 +29,7 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuar
   /** Options that a system may set. Default: none. */
   readonly options?: readonly OptionInfo[];
   /**
-   * Set if the store is several servers, each of which clients call; absent if it is one.
+   * Set if the store is several servers, which clients call directly; absent if it is one server.
    *
    * @internal
    */
@@ -220,7 +220,7 @@ export interface StoreDefinition {
     readonly comparesItself?: boolean;
     /** A read returns a version, and a write may name the version that it expects. */
     readonly hasVersions?: boolean;
-    /** The store applies increments itself; a write carries one beside the client's value. */
+    /** The store applies increments itself; a write carries an increment beside the new value. */
     readonly addsItself?: boolean;
   };
   /** Name of the model that `linearizable` uses. Without one, that claim is unknown. */
@@ -237,7 +237,7 @@ export interface StoreDefinition {
   ) => Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 }
 
-/** Returns the complete store kind. Throws an error that names the field if one is invalid. */
+/** Returns the complete store kind. Throws an error that names the first invalid field. */
 export function storeKindOf(name: string, definition: StoreDefinition): StoreKind {
   const { about, source = '', notGuaranteed = [], requirements = {}, build } = definition;
   const { model = null, isFenced = false, asksLock = false } = definition;

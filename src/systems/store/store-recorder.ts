@@ -18,8 +18,8 @@ export class StoreRecorder {
   private readonly known: Set<string> = new Set();
 
   /**
-   * `process` is the store's name. `contentsOf` returns the highest token of a resource, 0 if the
-   * store has none, and its values by key.
+   * `process` is the store's name. `contentsOf` returns a resource's highest token, 0 if the store
+   * has no tokens, and the resource's values by key.
    */
   constructor(
     process: string,
@@ -32,9 +32,7 @@ export class StoreRecorder {
     this.contentsOf = contentsOf;
   }
 
-  /**
-   * Records the reply to a read. `refusal` is the reason, unless the token is below the highest.
-   */
+  /** Records the reply to a read. `refusal` is the reason if the read was refused. */
   read(
     turn: Turn<StoreReply>,
     {
@@ -70,7 +68,10 @@ export class StoreRecorder {
     turn.observe(event);
   }
 
-  /** Records the reply to a write or an `open`; `highest` is the token it was compared with. */
+  /**
+   * Records the reply to a write or an `open`. `highest` is the token that the request was compared
+   * with; `refusal` is the reason for a refusal unless the token was below `highest`.
+   */
   write(
     turn: Turn<StoreReply>,
     {
@@ -130,7 +131,7 @@ export class StoreRecorder {
     for (const resource of this.known) this.note(resource, boot);
   }
 
-  /** Records these resources after a key was evicted. Returns false if there are none. */
+  /** Records the resources that lost an evicted key. Returns false if there are none. */
   evict(resources: readonly string[], boot: Boot): boolean {
     for (const resource of resources) this.note(resource, boot);
     return resources.length > 0;

@@ -4,8 +4,8 @@
  * - `askingServer` compares nothing itself. Before each write it asks the lock service whether the
  *   write's token belongs to a live lease, and refuses a token that it cannot verify. This is how
  *   Chubby's sequencers are checked. The lease may have ended by the time the answer arrives.
- * - `VersionServer` accepts a write if the row still has the version that it expects. Its kinds
- *   differ only in the version: a count, or the time of the last change.
+ * - `VersionServer` accepts a write if the row still has the version that the write expects. Its
+ *   kinds differ only in the version: a count, or the time of the last change.
  */
 import type { Refusal, RowVersion, WriteVersion } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -197,7 +197,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   }
 }
 
-/** The check of a table of products. */
+/** The `CHECK` constraint of a table of products. */
 const NONE_LEFT = 'stock >= 0';
 
 function answerTo(outcome: VersionOutcome, version: number | null): StoreReply {

@@ -1,10 +1,10 @@
 /**
  * The protected resource: values by resource and key, behind a fence. Pure state and rules, usable
  * without the simulator. Every value is 0 at first; a token is a safe non-negative integer. A
- * refusal is a value; an argument that makes no sense throws (see `argument.ts`).
+ * refusal is returned; an invalid argument throws (see `argument.ts`).
  *
- * Each store is a row of `stores`, below, that lists what it compares and remembers, so that stores
- * differ only in what the rows show: `fenced` refuses a write with token 1 once it has accepted
+ * Each store is a row of `stores`, below, which lists what the store compares and remembers; stores
+ * differ in nothing else. `fenced`, for example, refuses a write with token 1 once it has accepted
  * token 2.
  */
 import type { Refusal } from '../../core/history/events.ts';
@@ -23,8 +23,7 @@ type ByResource<V> = Map<string, Map<string, V>>;
 
 /**
  * A store with a fence, without a network. A refusal is a reply that contains the token that the
- * request was compared with; an argument that makes no sense throws a `TypeError` or a
- * `RangeError`.
+ * request was compared with; an invalid argument throws a `TypeError` or a `RangeError`.
  */
 export class Store {
   readonly rule: FenceRule;
@@ -55,7 +54,7 @@ export class Store {
       readonly resource: string;
       readonly key: string;
       readonly token: number;
-      /** Its number among the accesses of its grant, from 1. Only `fenced-sequenced` uses it. */
+      /** Number among the accesses of the same grant, from 1. Only `fenced-sequenced` uses it. */
       readonly sequence: number;
     },
     value: number,
@@ -166,7 +165,7 @@ export class Store {
     return forgetful.map(([resource]) => resource);
   }
 
-  /** Loses what does not survive a crash. */
+  /** Drops what does not survive a crash. */
   crash(): void {
     if (!this.rule.isDurable) this.registered = new Map();
   }

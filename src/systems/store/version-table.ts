@@ -39,7 +39,7 @@ export type VersionOutcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 export interface VersionTable {
   find(cell: Cell): Row;
   commit(commit: Commit): VersionOutcome;
-  /** Creates and returns the initial row, if the table has one and it is new; otherwise null. */
+  /** Creates and returns a cell's initial row; null if it exists, or if cells start unwritten. */
   begin(cell: Cell): Row | null;
   /** Returns the values of one resource by key. */
   contents(resource: string): ReadonlyMap<string, number>;
@@ -57,7 +57,7 @@ interface Kept extends Row {
   readonly cell: Cell;
 }
 
-/** A table of products: each starts with this many pieces, and a stock cannot be negative. */
+/** The initial stock of each product in a table of products. A stock is never negative. */
 export interface Stock {
   readonly pieces: number;
   readonly version: number;

@@ -33,8 +33,8 @@ export interface CacheLockSettings {
   readonly newToken: () => string;
   /**
    * The way to release the lock. `published` touches the key, reads it, and deletes it if the value
-   * is its own; `add-again` adds the key first instead of the touch; `compare-and-delete` compares
-   * and deletes in one command; `delete` does not compare. Default `published`.
+   * is the lock's own; `add-again` adds the key instead of touching it; `compare-and-delete`
+   * compares and deletes in one command; `delete` does not compare. Default `published`.
    */
   readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
   /** The keys that a touch extends: any that is there, or only the lock's own. Default `anyone`. */
@@ -43,7 +43,7 @@ export interface CacheLockSettings {
 
 /**
  * The result of a call. A call that does not fit the state of the lock returns `refused`; an
- * argument that makes no sense throws a `TypeError` or a `RangeError`.
+ * invalid argument throws a `TypeError` or a `RangeError`.
  */
 export type CacheLockAnswer =
   | { readonly kind: 'acquired' | 'extended'; readonly until: number }
@@ -62,7 +62,7 @@ export class CacheLock {
   private readonly cache: Cache;
   private readonly settings: Required<CacheLockSettings>;
   private held: { readonly token: string; readonly end: number } | null = null;
-  /** The token that it waits with, and the start of the wait. */
+  /** The token that a waiting acquire will store, and the start of its wait. */
   private waiting: { readonly token: string; readonly since: number } | null = null;
 
   /** Throws if a setting is invalid. A `RangeError` lists every value that is out of range. */
@@ -81,7 +81,7 @@ export class CacheLock {
     return this.held !== null;
   }
 
-  /** Tries once to acquire the lock. Its wait starts with the first try. */
+  /** Tries once to acquire the lock. The wait starts with the first try. */
   acquire(now: number): CacheLockAnswer {
     const { key, expiration, retry, timeout, blocking } = this.settings;
     argument.safe('now', now);
@@ -99,7 +99,7 @@ export class CacheLock {
     return { kind: 'busy', retryAt: now + retry };
   }
 
-  /** Extends the lock from `now` on. After `lost`, it still counts as acquired. */
+  /** Extends the lock from `now` on. If the answer is `lost`, it still counts as acquired. */
   extend(now: number, expiration: number = this.settings.expiration): CacheLockAnswer {
     const { key, extends: whose } = this.settings;
     argument.safe('now', now);

@@ -11,7 +11,7 @@
  * - `add-again`, suggested by djblets' author in the review: add the key again with the same value,
  *   get it, delete it if the value is the client's own. This never extends another client's key.
  *   But it does not extend its own key either, so there is less time between get and delete; and if
- *   the key had expired, the lock is acquired once more on the way out.
+ *   the key had expired, the release first acquires the lock once more.
  * - `delete`: delete any key that is there.
  * - `compare-and-delete`: the single command that a cache would need.
  */

@@ -2,7 +2,7 @@
  * djblets' CacheLock as a protocol: the published algorithm, with cures for its flaws as options,
  * and its client. The client stores its own value under the lock's key with `add`, extends it with
  * `touch`, and releases it with touch, get and delete. No command of a cache compares and deletes,
- * which is why its documentation calls the lock imperfect and lossy.
+ * which is why djblets' documentation calls the lock imperfect and lossy.
  *
  * `commands.ts` has the commands for the cache, whose server is at the end of this file;
  * `cache-lock.ts` is the same lock as a class that does not need the simulator.
@@ -89,7 +89,7 @@ export const cacheLock: LockDefinition = {
   build: (world: World, given: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
     const settings = { ...choices.read(given), timeoutUs: timeoutUsOf(given) };
-    // The probe tests whether the lock can be had, not how long a client waits for it.
+    // The probe tests whether the lock can be acquired, not how long a client waits for it.
     const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;
     return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
   },
@@ -132,7 +132,7 @@ function timeoutUsOf(given: Options): number {
   return timeoutUs === 0 ? FOR_EVER : timeoutUs;
 }
 
-/** The chosen options; `timeoutUs` is set from either of the two options. */
+/** The chosen options; `timeoutUs` is set from `timeout` or `timeoutUs`. */
 type CacheLockOptions = Chosen;
 
 type Verb = 'acquire' | 'renew' | 'release';
@@ -227,7 +227,7 @@ class CacheLockDriver implements LockDriver {
     if (call.reply === null) return true;
     if (call.reply.kind !== 'done') {
       self.log(TOPIC, `${key} fell out of the cache; the lock is no longer valid`);
-      // As published, the lock still counts as acquired until its own time is over.
+      // In the published algorithm, the lock still counts as acquired until its expiration.
       return this.options.extends === 'anyone';
     }
     this.countOn(at, { sentUs, ttlUs });
@@ -278,7 +278,7 @@ class CacheLockDriver implements LockDriver {
     const { ttlUs } = at.plan;
     const { release, extends: whose } = this.options;
     const commands = giveBack({ key, value, ttlUs, extends: whose, release });
-    // The grant that it had, unless adding the key again brought another.
+    // The grant to release; undefined for the one entered. Adding the key again may bring another.
     let returned: number | undefined;
     let next = commands.next();
     while (next.done !== true) {

@@ -1,7 +1,7 @@
 /**
  * A cache with the memcached commands that locks are built on: pure state and rules, no clock and
  * no network. Times are integers in one unit of the caller's choice; fencepost uses microseconds. A
- * missing key is an answer; an argument that makes no sense throws (see `systems/argument.ts`).
+ * missing key is a normal result; an invalid argument throws (see `systems/argument.ts`).
  */
 import { argument } from '../../servers.ts';
 
@@ -11,15 +11,15 @@ export class Cache {
   private readonly entries: Map<string, CacheEntry> = new Map();
 
   /**
-   * Returns the value of a key, and its cas id, which is new after each store; null if there is
-   * none.
+   * Returns the value of a key, and its cas id, which changes whenever a value is stored; null if
+   * the key has no item.
    */
   get(key: string, now: number): { readonly value: unknown; readonly unique: number } | null {
     const entry = liveIn(this.entries, { key, now });
     return entry === null ? null : { value: entry.value, unique: entry.unique };
   }
 
-  /** Returns when the key's item expires; null if it never does, or there is none. */
+  /** Returns when the key's item expires; null if it never expires, or if there is no item. */
   endOf(key: string, now: number): number | null {
     return liveIn(this.entries, { key, now })?.end ?? null;
   }
@@ -38,7 +38,7 @@ export class Cache {
     this.entries.set(key, { key, value, unique: this.unique, end: endOf(ttl, now) });
   }
 
-  /** Stores the item only if the key has one with this `unique`. */
+  /** Stores the item only if the key's present item has this `unique`. */
   cas(
     key: string,
     value: unknown,

@@ -1,9 +1,9 @@
 /**
  * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go). Each process keeps
  * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go): a
- * third of the ttl after each answer it renews the lease for its full ttl. The session is over once
- * etcd reports no such lease, or the ttl has passed since the last answer. (In Go a loop checks
- * this twice a second; here it happens exactly at the end.)
+ * third of the ttl after each answer, the client renews the lease for its full ttl. The session is
+ * over once etcd reports no such lease, or the ttl has passed since the last answer. (In Go a loop
+ * checks this twice a second; here the session ends exactly then.)
  *
  * To take a lock, a client creates its own key, bound to its lease. The keys of a lock are served
  * in order of creation, so the client waits until all older keys are gone, and then *checks again*
@@ -15,11 +15,11 @@
  *   lease ends while it waits is granted the lock, even though another client holds it.
  * - `token: lease` is etcd's own demonstration of fencing (contrib/lock). Lease numbers have no
  *   order, so its storage compares by `!=`, which is the store `fence-equality` here.
- * - `oldLeader: revokes` is a leader that was replaced without noticing, and goes on to revoke
- *   leases that were since kept alive at the new leader (issue 15247).
+ * - `oldLeader: revokes` is a leader that does not notice its replacement, and revokes leases that
+ *   have since been kept alive at the new leader (issue 15247).
  * - `unanswered: kept`: a lost release leaves the key to the session, whose heartbeat keeps it for
- *   as long as the process lives. So does an attempt to take the lock that was given up without an
- *   answer, which may have created the key (`Lock` deletes it only if it waited in the queue).
+ *   as long as the process lives. The same happens if an attempt to take the lock is given up
+ *   without an answer but created the key (`Lock` deletes it only if it waited in the queue).
  *   `orphans` stops the heartbeat (`Orphan`), so that the key ends with the ttl.
  * - A lock alone does not stop a late write at a store that checks nothing. Two stores check:
  *   `fenced`, which compares revisions, and `check-sequencer`, which represents other keys of the

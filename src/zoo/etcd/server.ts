@@ -1,7 +1,7 @@
 /**
  * etcd as far as locks use it: keys with the revision of their creation, leases that keys are bound
  * to, and one transaction. One server represents the cluster as its clients see it: a majority has
- * everything it acknowledged, so neither a crash nor a change of leader loses anything.
+ * all acknowledged changes, so neither a crash nor a change of leader loses any.
  * - Every change raises the revision of the entire store by one; a lease that ends removes all its
  *   keys in one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
  * - Only the leader counts leases down, by its monotonic clock. A new leader restarts every lease
@@ -92,7 +92,7 @@ export class EtcdState {
     return ttlS;
   }
 
-  /** A new leader starts: every lease gets its full ttl again. Returns the previous ends. */
+  /** Gives every lease its full ttl again, as a new leader does. Returns the previous ends. */
   promote(atUs: number, nowUs: number): readonly (readonly [id: number, endUs: number])[] {
     const before = [...this.leases].map(([id, { endUs }]) => [id, endUs] as const);
     for (const [id] of before) this.keepAlive(id, atUs, nowUs);
@@ -178,7 +178,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   /** Lease ends counted by a leader that has not noticed its replacement. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
   private isReplaced = false;
-  /** Log lines about these leases, not recorded yet. */
+  /** Log lines about leases that such a leader revoked, not recorded yet. */
   private readonly revoked: string[] = [];
 
   constructor(name: string, serving: EtcdServing) {

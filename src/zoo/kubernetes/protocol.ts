@@ -1,22 +1,22 @@
 /**
- * Leader election by a Lease object of Kubernetes, as client-go does it
+ * Leader election by a Lease object of Kubernetes, as in client-go
  * (k8s.io/client-go/tools/leaderelection/leaderelection.go). Each section is one term of
  * leadership.
  *
  * A candidate reads the record. Whenever the record differs from the last one, the candidate notes
- * the time *by its own clock*; a record unchanged for `LeaseDuration` it takes over, by an update
- * that names the version it read. The leader updates its record every `RetryPeriod`, and stops
- * leading if that has failed for `RenewDeadline`. So clocks may be off by any amount, but their
- * rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline). A scenario's `ttl` is
- * the LeaseDuration; the other two are given in percent of it. Their defaults match 15 s, 10 s and
- * 2 s.
+ * the time *by its own clock*. It takes over a record that has not changed for `LeaseDuration`, by
+ * an update that names the version it read. The leader updates its record every `RetryPeriod`, and
+ * stops leading if that has failed for `RenewDeadline`. So clocks may be off by any amount, but
+ * their rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline). A scenario's
+ * `ttl` is the LeaseDuration; the other two are given in percent of it. Their defaults match 15 s,
+ * 10 s and 2 s.
  *
  * The package itself "does not guarantee that only one client is acting as a leader (a.k.a.
  * fencing)". Its failure modes are options here, or settings of clients:
- * - A leader that was paused continues its callbacks, which go on writing. A number that could
- *   fence them exists, `leaseTransitions`, but client-go does not send it (`token: transitions`).
+ * - A leader that was paused continues its callbacks, which go on writing. The record's
+ *   `leaseTransitions` could fence them, but client-go does not send it (`token: transitions`).
  * - `release: observed`: with `ReleaseOnCancel` the client reads the object again, for its version,
- *   and then consults its *old* copy of the record to see if it leads: a former leader clears the
+ *   but consults its *old* copy of the record to see if it leads, so a former leader clears the
  *   record of its successor. `checked` consults the record it has just read; `none` lets the record
  *   expire.
  * - `duration: truncated`: the record has whole seconds, rounded down, so that other clients
@@ -150,14 +150,14 @@ class Elector implements LockDriver {
     return Math.floor((ttlUs * (renewDeadline + retryPeriod)) / 100);
   }
 
-  /** Returns the record of its own leadership that follows `found`. */
+  /** Returns the record that replaces `found` and makes this client the leader. */
   private recordAfter(at: Section, { record, version }: Observed): ElectionRecord {
     const isHolder = record.holder === this.identity;
     const transitions = isHolder || version === 0 ? record.transitions : record.transitions + 1;
     const seconds = at.plan.ttlUs / US_A_SECOND;
     const integer =
       this.options.duration === 'truncated' ? Math.floor(seconds) : Math.ceil(seconds);
-    // client-go starts at 0, which means no token to a store.
+    // client-go starts at 0, but to a store, 0 means that there is no token.
     return { holder: this.identity, seconds: integer, transitions: Math.max(1, transitions) };
   }
 
@@ -214,7 +214,7 @@ class Elector implements LockDriver {
     return this.lastToken;
   }
 
-  /** Reads the record. If it has changed, its time starts now. */
+  /** Reads the record. If it has changed, its lease is counted from now. */
   private *get(at: Section, label: string, under?: number): Program<Observed | null> {
     const ask = { kind: 'get', lock: at.section.lock } as const;
     const { reply } = yield* this.ask(at, label, ask, under);

@@ -25,7 +25,7 @@ export type LeaseRequest =
       readonly lock: string;
       readonly record: ElectionRecord;
       readonly version: number;
-      /** For the observer: how long the sender counts on it. */
+      /** For the observer: how long the sender counts on its lease. */
       readonly countedUs: number;
     };
 
@@ -103,7 +103,7 @@ export class ApiServer implements Server<LeaseRequest, LeaseReply> {
     this.recorder.release(turn, { lock, client: turn.client, isEffective });
   }
 
-  /** Records a denial for a client that must wait, if its clock is right. */
+  /** Records a denial if, by a clock without error, the client must still wait. */
   private noteDenial(lock: string, stored: Stored | undefined, turn: Turn<LeaseReply>): void {
     if (stored === undefined || stored.record.holder === '' || turn.under !== 0) return;
     if (stored.client === turn.client || turn.atUs >= stored.untilUs) return;

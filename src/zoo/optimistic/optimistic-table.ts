@@ -1,8 +1,7 @@
 /**
  * Optimistic locking without the simulator: a row changes only by an update that names its present
  * version. The stores `versioned`, `timestamped` and `stock` follow the same rules. Values are
- * integers. A refusal is a value; an argument that makes no sense throws (see
- * `systems/argument.ts`).
+ * integers. A refusal is returned; an invalid argument throws (see `systems/argument.ts`).
  */
 import { argument } from '../../servers.ts';
 

@@ -19,7 +19,7 @@ import {
 /** One acquisition, or the request for it. `request` identifies it and is the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
 
-/** `sinceUs`: start of the request, by the client's monotonic clock; a later one supersedes it. */
+/** `sinceUs`: start of the request by the client's monotonic clock. Later requests supersede it. */
 type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
 
 /** A release ends the acquisition that `request` identifies, whether granted or still waiting. */
@@ -148,7 +148,10 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
 
 type Held = Ask & { readonly token: number };
 
-/** `client` waits for `lock`, held by the client of the next entry; after the last, the first. */
+/**
+ * One entry of a cycle: `client` waits for `lock`, which the client of the next entry holds. The
+ * first entry follows the last.
+ */
 interface Wait {
   readonly client: string;
   readonly lock: string;
@@ -179,7 +182,7 @@ class LockTable {
     return isNewest;
   }
 
-  /** Grants the lock with a higher token. The holder's earlier acquisition of it is over. */
+  /** Grants the lock with a higher token, and ends an earlier acquisition by the same client. */
   give(ask: Ask): Held {
     const before = this.held.get(ask.lock);
     if (before !== undefined && before.request !== ask.request) this.over.add(before.request);
@@ -190,7 +193,7 @@ class LockTable {
     return held;
   }
 
-  /** Appends a request to the queue, unless it is in it already. */
+  /** Appends a request to the queue, unless it is queued already. */
   lineUp(ask: Ask): void {
     const line = this.lines.get(ask.lock) ?? [];
     if (!line.some(({ request }) => request === ask.request)) line.push(ask);
@@ -205,7 +208,7 @@ class LockTable {
     }
   }
 
-  /** Ends an acquisition, held or waiting. Returns whether the client held the lock by it. */
+  /** Ends an acquisition, granted or waiting. Returns true if it held the lock. */
   end({ lock, client, request }: Ask): boolean {
     this.over.add(request);
     const left = this.lines.get(lock)?.filter((ask) => ask.request !== request);

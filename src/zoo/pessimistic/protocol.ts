@@ -72,7 +72,7 @@ const NEVER_US = 3_155_760_000_000_000;
 class PessimisticDriver implements LockDriver {
   private readonly client: string;
   private readonly server: Host;
-  /** The locks of the current section, its own first. */
+  /** The locks that the current section takes: first the section's own, then further ones. */
   private requests: readonly LockRequest[] = [];
   private holdings: readonly Holding[] = [];
   private round = 1;

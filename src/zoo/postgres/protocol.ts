@@ -1,11 +1,11 @@
 /**
- * PostgreSQL's advisory locks as a protocol, and their client: it calls `pg_try_advisory_lock`
- * until that returns true, as migration tools do, works, and unlocks. The server is in `server.ts`.
+ * PostgreSQL's advisory locks as a protocol, and their client. Like migration tools, it calls
+ * `pg_try_advisory_lock` until that returns true, works, and unlocks. The server is in `server.ts`.
  *
  * Failure modes and their cures are options here:
  * - `pooler: transaction` with `level: session`: two clients hold the lock at once, or it is held
- *   forever. With `level: transaction` the work is one transaction, which keeps its backend: the
- *   cure.
+ *   forever. The cure is `level: transaction`: the work is then one transaction, which keeps its
+ *   backend.
  * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours. `keepaliveMs` is the
  *   total of `tcp_keepalives_idle` and the probes after it. Shortening it is the cure.
  * - `idleTimeoutMs`, a lost connection, a crash of the server, a failover: the lock is free, but
@@ -13,8 +13,8 @@
  *   `nextval('fence')` in the statement that locks, for a store that compares tokens. If the data
  *   is in the same database, writing in the session that holds the lock has the same effect, since
  *   the session ends with the lock.
- * - `unanswered: kept`: a client that gave up waiting for an answer, tries again and succeeds has
- *   locked twice but unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
+ * - `unanswered: kept`: a client that gives up waiting for an answer and succeeds in its next try
+ *   may have locked twice, but unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
  */
 import {
   type LockDefinition,

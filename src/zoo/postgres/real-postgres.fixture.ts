@@ -17,7 +17,7 @@ export async function postgresPrograms(): Promise<string | null> {
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
-/** PostgreSQL refuses to run as root. If we are root, use the user of Debian's package. */
+/** Returns the user of Debian's package if run as root, which PostgreSQL refuses; else null. */
 function owner(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'postgres']).stdout);

@@ -9,13 +9,13 @@
  * - A session ends when its connection is closed. If a peer vanishes silently (a host without
  *   power, a permanently broken link), the server detects it only by TCP keepalives, after two
  *   hours and eleven minutes by Linux's defaults: until then the connection is half-open.
- * - The server also ends a session that has been idle for too long, if configured to
- *   (`idle_session_timeout`, `idle_in_transaction_session_timeout`), while its client works on.
+ * - If configured to (`idle_session_timeout`, `idle_in_transaction_session_timeout`), the server
+ *   also ends a session that has been idle for too long, even if its client is still working.
  *
- * A pooler in transaction mode may be in front of it (PgBouncer, "SQL feature map for pooling
- * modes"): each transaction gets any free server connection, here in rotation, as with
- * `server_round_robin = 1`, and these stay open. A statement alone is a transaction, so lock and
- * unlock reach different backends, and two clients share one.
+ * A pooler in transaction mode may be in front of the server (PgBouncer, "SQL feature map for
+ * pooling modes"). Each transaction gets any free server connection, here in rotation, as with
+ * `server_round_robin = 1`; these connections stay open. A single statement is a transaction, so
+ * lock and unlock may reach different backends, and two clients may share one.
  */
 import { type Answer, type Boot, GrantRecorder, type Server, type Turn } from '../../servers.ts';
 

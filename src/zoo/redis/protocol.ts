@@ -1,11 +1,11 @@
 /**
  * The lock on a single Redis instance as a protocol (redis.io, "Distributed Locks with Redis",
  * "Correct Implementation with a Single Instance"): `SET lock random NX PX ttl`, released by a
- * script that deletes the key only if it holds that value. Other ways to release or extend it,
- * which that page warns of, are options here.
+ * script that deletes the key only if it holds that value. Other ways to release or extend the
+ * lock, which that page warns against, are options here.
  *
- * First the options, then the client, then the recorder for a node that grants its lock alone. The
- * node itself is in `server.ts`; Redlock calls several of these.
+ * This file has the options, the client, and the recorder for a node that grants its lock alone.
+ * The node itself is in `server.ts`; Redlock calls several of these.
  */
 import {
   enterLock,
@@ -104,7 +104,7 @@ class RedisDriver implements LockDriver {
   private *withdraw(at: Section, attempt: number, value: number): Program<void> {
     const operation = under(at.name, part('withdraw', attempt));
     const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
-    // The client does not know of a grant to do this under.
+    // The client knows of no grant that this call could be made under.
     yield* this.ask(at, 'release', { value, operation, ask, under: 0 });
   }
 
@@ -159,7 +159,7 @@ class RedisDriver implements LockDriver {
       token: verb === 'acquire' ? 0 : granted,
       target: this.server,
       request: ask,
-      // A second SET NX would be denied because of the first, and might be handled after its DEL.
+      // A second SET NX would be denied because of the first, or might be executed after the DEL.
       tries: ask.kind === 'set' ? 1 : at.plan.tries,
       describe: describeRedisReply(ask, granted),
       under: ordinal,

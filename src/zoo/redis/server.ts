@@ -74,7 +74,7 @@ export interface Kept {
 export interface RedisServerOptions {
   readonly persistence: 'always' | 'none';
   readonly expiry: 'wall' | 'monotonic';
-  /** Start of service after its keys are lost: at once, or when they would have expired. */
+  /** The time at which a node that lost its keys serves again: at once, or after their expiry. */
   readonly restart: 'at-once' | 'delayed';
 }
 
@@ -83,8 +83,8 @@ type Matched = { readonly ifValue: number | null; readonly nowUs: number };
 
 /**
  * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and the
- * scripts that compare the value before a DEL or PEXPIRE, in one step. Each command takes the time,
- * in microseconds; an expired key reappears if the clock is set back.
+ * scripts that compare the value before a DEL or PEXPIRE, in one step. The present time, in
+ * microseconds, is an argument of each command; an expired key reappears if the clock is set back.
  */
 export class LockNode {
   private keys: Map<string, LockKey> = new Map();

@@ -4,11 +4,11 @@
  * same random value, with a timeout that is short compared to the ttl. It has the lock if a
  * majority accepts within the ttl. Otherwise it unlocks every node, including those that seemed to
  * refuse, and tries again after a random delay. M. Kleppmann, "How to do distributed locking"
- * (2016), explains what the options other than the first are about.
+ * (2016), explains the problems behind most of the options.
  *
  * The lock is valid for `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The drift margin is that of
- * the reference implementation redlock-rb, one hundredth of the ttl plus 2 ms: a ttl of 10 s that
- * took 300 ms to acquire is valid for 10,000 - 300 - 102 = 9,598 ms.
+ * the reference implementation redlock-rb, one hundredth of the ttl plus 2 ms: a lock with a ttl of
+ * 10 s that took 300 ms to acquire is valid for 10,000 - 300 - 102 = 9,598 ms.
  */
 import {
   answerOf,
@@ -142,7 +142,7 @@ interface Round {
   readonly sentUs: number;
   readonly sentWallUs: number;
   readonly calls: readonly NodeCall[];
-  /** The first call. The lease is counted from its departure. */
+  /** The first call. The lease is counted from the time it was sent. */
   readonly since: NodeCall;
 }
 

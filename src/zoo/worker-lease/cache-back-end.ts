@@ -133,7 +133,7 @@ type LeaseCacheRequest =
 type LeaseCacheReply =
   | ({ readonly kind: 'seen'; readonly wallUs: number } & Seen)
   | { readonly kind: 'stored' }
-  /** The record was stored by another client, or its key was lost, in between. */
+  /** In between, another client stored a record, or the key was lost. */
   | { readonly kind: 'not-stored' };
 
 /** Returns the meaning of a reply for the trace. For a `look` it is the fence token found. */

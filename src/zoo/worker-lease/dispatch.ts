@@ -1,18 +1,18 @@
 /**
  * Dispatches one message, as published. The worker takes the lease of the message's machine from
- * the back end that the machine uses. On a system error it logs that, flips the machine from its
- * primary to its secondary (or back), and tries once more. Without a lease the message is retried
- * later; with one, the action runs. Finally the lease is released, and failures are logged. The
- * lock's name is the machine's correlation id.
+ * the back end that the machine uses. On a system error it logs the error, flips the machine from
+ * its primary to its secondary (or back), and tries once more. Without a lease the message is
+ * retried later; with one, the action runs. Finally the lease is released, and failures are logged.
+ * The lock's name is the machine's correlation id.
  *
- * The flip stays with the machine: its next dispatch starts where the last one ended. As published,
- * the machine is part of its messages; so it is here if a queue delivers them. The flip is passed
- * on with the next step and with a retry, and is lost if the worker crashes, since the old message
- * is then delivered again. Without a queue a machine exists in its worker.
+ * The machine keeps the flip: its next dispatch starts at the back end where the last one ended. As
+ * published, and here if there is a queue, the machine's messages carry its state. The flip is
+ * passed on with the next step and with a retry, and is lost if the worker crashes, since the old
+ * message is then delivered again. Without a queue, the worker keeps the machine's state.
  *
- * As published, a lease held by another worker (`False`) flips like a system error (`0`), since in
- * Python `False == 0`. The release is always sent, even without a lease, to the back end that the
- * machine uses by then. The cures are `onDenied: waits` and releasing only what is held.
+ * As published, a lease held by another worker (`False`) causes a flip like a system error (`0`),
+ * since in Python `False == 0`. The release is always sent, even without a lease, to the back end
+ * that the machine uses by then. The cures are `onDenied: waits` and releasing only a held lease.
  */
 import { enterLock, type Program, part, type Section } from '../../servers.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
@@ -21,7 +21,7 @@ import type { Delivery, LeaseReturn } from './lease-rules.ts';
 export interface DispatchManner {
   /** `flips`: a lease held by another worker counts as a system error and causes a flip. */
   readonly onDenied: 'waits' | 'flips';
-  /** `held`: only an acquired lease is released; `always`: so is the reply of a failed acquire. */
+  /** `held`: releases only an acquired lease; `always`: also after a failed acquire. */
   readonly releases: 'held' | 'always';
 }
 
@@ -58,7 +58,7 @@ export class Dispatch {
     this.manner = manner;
   }
 
-  /** Returns whether the section holds the lease now. If not, calls `retry`, before any release. */
+  /** Returns whether the section could take the lease. If not, calls `retry` before any release. */
   *take(at: Section, attempt: Attempt, retry: () => Program<void>): Program<boolean> {
     const { lock } = at.section;
     const { machine, delivery, number } = attempt;
@@ -124,7 +124,7 @@ export class Dispatch {
 export interface LeaseBackEnd {
   /** Returns the lease; false if it is held already; 0 on a system error: no answer came. */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
-  /** Returns true if it released exactly this lease; false if not held; 0 on a system error. */
+  /** Returns true if this lease was released; false if it was not held; 0 on a system error. */
   release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;
 }
 

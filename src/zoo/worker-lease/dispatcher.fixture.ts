@@ -1,6 +1,6 @@
 /**
- * A worker whose test decides when it takes and releases which lease. It runs in a small world with
- * the back ends of the driver and the servers of simulations.
+ * A worker for tests: a script decides which leases it takes and releases, and when. It runs in a
+ * small world, with the back ends and servers of a simulation.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { nameOf, under } from '../../core/kernel/name.ts';

@@ -1,9 +1,9 @@
 /**
- * A worker, as the driver of its client. Without a queue, it dispatches in each section the step of
- * the section's first job. With a queue, it handles one delivery per section: receive a message,
- * dispatch it (see `dispatch.ts`), and delete it after the lease has been released. If all of its
- * work succeeded, the machine's next step is sent before that; otherwise, or if the lease was not
- * available, the same step with one more retry. A message that is not deleted is delivered again.
+ * A worker, as the driver of its client. Without a queue, each section dispatches the step of its
+ * first job. With a queue, each section handles one delivery: it receives a message, dispatches it
+ * (see `dispatch.ts`), and deletes it after the lease has been released. Before the release, the
+ * worker sends the machine's next step if all work succeeded. Otherwise, or without a lease, it
+ * sends the same step with one more retry. A message that is not deleted is delivered again.
  */
 import {
   type LockDriver,
@@ -45,7 +45,7 @@ interface Received {
   readonly receipt: number;
   readonly machine: Machine;
   readonly queue: QueueParts;
-  /** True if its successor, if it has one, is in the queue. */
+  /** True if its successor is in the queue, or if it has none. */
   isSettled: boolean;
 }
 
@@ -53,7 +53,7 @@ export class WorkerDriver implements LockDriver {
   private readonly dispatch: Dispatch;
   private readonly guard: JobGuard | null;
   private readonly queue: QueueParts | null;
-  /** By lock, if its messages do not come from a queue. */
+  /** The machines by lock, if messages do not come from a queue. */
   private readonly machines: Map<string, Machine> = new Map();
   private lock = '';
   private received: Received | null = null;

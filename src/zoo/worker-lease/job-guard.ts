@@ -1,10 +1,10 @@
 /**
  * Keeps a repeated delivery from running its job again. `marked`, as published, looks the job up
  * before it runs and marks it afterwards, so a job that outlasts its lease may still run twice.
- * `step` and `step-fence` claim their key before the job; if the worker crashes during the job, it
- * stays undone. For a resource of a single machine the key is (machine, step). For a resource that
- * several machines share and that understands fence tokens it is (machine, step, fence), and a
- * token below the highest is refused. A server keeps the keys permanently.
+ * `step` and `step-fence` claim their key before the job; if the worker crashes during the job, the
+ * job is never finished. For a resource of a single machine the key is (machine, step). For a
+ * resource that several machines share and that understands fence tokens it is (machine, step,
+ * fence), and a token below the highest is refused. A server keeps the keys permanently.
  */
 import {
   type Answer,
@@ -34,7 +34,7 @@ export class JobGuard {
     this.idempotency = idempotency;
   }
 
-  /** Returns whether the job may run. Without an answer it may not: it may have run already. */
+  /** Returns whether the job may run. Returns false without an answer: it may have run already. */
   *claim(at: Section, job: JobStep, fence: number): Program<boolean> {
     const kind = this.idempotency === 'marked' ? 'look' : 'claim';
     const isNew = yield* this.ask(at, { kind, job, fence });
@@ -93,7 +93,7 @@ export class JobKeys implements Server<KeyRequest, KeyReply> {
     return this.done.has(textOf(key));
   }
 
-  /** Takes the key. Returns false if it is taken, or a later fence token came for the machine. */
+  /** Takes the key. Returns false if it was taken before, or if the machine had a higher token. */
   claim(key: JobKey): boolean {
     const { lock, fence } = key;
     if (this.has(key)) return false;

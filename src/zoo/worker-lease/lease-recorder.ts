@@ -1,7 +1,7 @@
 /**
- * Records the leases of a back end for the observer. A back end identifies holders by step and
- * retry, and only the observer by client; a cache does not know what a request is for. So clients
- * note the purpose of their requests here, beside their messages. Only the observer uses it.
+ * Records the leases of a back end for the observer. The observer identifies holders by client, but
+ * a back end only knows their step and retry, and a cache does not know what a request is for. So
+ * clients note the purpose of their requests here, outside their messages, for the observer only.
  */
 import { GrantRecorder, type Turn } from '../../servers.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
@@ -39,7 +39,7 @@ export class LeaseRecorder {
     this.leases.set(operation, lease);
   }
 
-  /** Records a denial. A client that sees that the lease is held sends no other request. */
+  /** Records a command that fails because of the record read; its client sends no other request. */
   looked(turn: Turn, lock: string, record: LeaseRecord | null): void {
     const command = this.commands.get(turn.operation);
     if (command === undefined) throw new Error('a client notes what it looks for');
@@ -70,7 +70,7 @@ export class LeaseRecorder {
     this.recorder.release(turn, { lock, client: turn.client, isEffective });
   }
 
-  /** Restores the grants of the back end; the clients' notes stay. */
+  /** Returns a function that restores the back end's grants; the clients' notes stay. */
   snapshot(restore: () => void): () => void {
     return this.recorder.snapshot(restore);
   }

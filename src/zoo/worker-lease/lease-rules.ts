@@ -8,7 +8,7 @@
  */
 import type { Turn } from '../../servers.ts';
 
-/** The record of a lease. `steps` and `retries` identify its holder; the fence outlasts it. */
+/** The record of a lease. `steps` and `retries` identify its holder; a release keeps the fence. */
 export type LeaseRecord = {
   readonly state: 'leased' | 'open';
   readonly steps: number;
@@ -20,14 +20,14 @@ export type LeaseRecord = {
   readonly fence: number;
 };
 
-/** Step `steps` of a machine, in its delivery after `retries` failed ones. */
+/** The delivery of step `steps` of a machine after `retries` failed deliveries. */
 export type Delivery = { readonly steps: number; readonly retries: number };
 
 export type LeaseAsk = Delivery & { readonly now: number; readonly timeout: number };
 
 /**
- * The lease that a worker releases, and only that one. The published scheme also releases a lease
- * that was not acquired, with the reply as the fence: false or 0, which no lease has.
+ * Identifies the lease that a worker releases. The published scheme also sends a release after a
+ * failed acquire, with the reply, false or 0, as the fence. No lease has such a fence.
  */
 export type LeaseReturn = Delivery & { readonly fence: number | false };
 
@@ -41,7 +41,10 @@ export interface LeaseRules {
 
 export const PUBLISHED_RULES: LeaseRules = { takeover: 'raises', timeout: 'recorded' };
 
-/** Returns the record to store over `held`, null if there is none; null if the lease is held. */
+/**
+ * Returns the record with which the requester takes the lease, or null if the lease is held. `held`
+ * is the stored record; null if none is stored.
+ */
 export function takenBy(
   held: LeaseRecord | null,
   { steps, retries, now, timeout }: LeaseAsk,
@@ -77,7 +80,7 @@ export interface LeaseTerms {
   readonly time: LeaseTime;
   /** The clock that ends a lease: that of the requesting client, or of the back end. */
   readonly clock: 'client' | 'server';
-  /** The first fence of a lease without a record: 1, or the microseconds of that clock. */
+  /** The first fence of a lease without a record: 1, or the time of `clock` in microseconds. */
   readonly absent: 'one' | 'clock';
 }
 
@@ -86,7 +89,7 @@ export function judgedAt({ clock, time }: LeaseTerms, now: number, turn: Turn): 
   return clock === 'client' ? now : time.timeOf(turn.wallUs);
 }
 
-/** Returns the true time at which a lease times out, by the server's clock or by a right one. */
+/** Returns the true time at which a lease times out, by the server's clock or a correct one. */
 export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Turn): number {
   const endUs = time.endUsOf(expires);
   return turn.trueTimeOf(clock === 'client' ? 'right' : 'wall', endUs);

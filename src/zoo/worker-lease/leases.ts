@@ -1,14 +1,14 @@
 /**
  * The leases of at-least-once workers without the simulator: in a table, as in DynamoDB, and in a
- * cache, as in memcached and Redis. Each call takes the time, as an integer in any unit; the
- * published scheme uses whole seconds. A held lease is a value; an argument that makes no sense
- * throws (see `systems/argument.ts`).
+ * cache, as in memcached and Redis. The time is an argument of each call, an integer in any unit;
+ * the published scheme uses whole seconds. A denial is returned; an invalid argument throws (see
+ * `systems/argument.ts`).
  *
  * In a table, taking and releasing a lease is one conditional update each, and a record, with its
  * fence token, is never lost. In a cache a worker reads the record and its cas id, decides, and
  * stores a new one only if no other worker did so in between: with `gets`, `cas` and `add` in
- * memcached, with WATCH and MULTI in Redis. A key that was not stored for `keyTtl` is lost, and
- * its fence token with it.
+ * memcached, with WATCH and MULTI in Redis. A key that was not stored for `keyTtl` is lost, and its
+ * fence token with it.
  */
 
 import { argument } from '../../servers.ts';

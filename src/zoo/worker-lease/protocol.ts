@@ -68,10 +68,10 @@ const ofRedis = optionsFor(
   },
 );
 
-/** Defaults of the published dispatch that differ. */
+/** Option defaults that differ in the published dispatch. */
 const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
 
-/** Claims that two holders at a time, with tokens of two counters, break without any fault. */
+/** Claims that break without any fault if two holders at a time have tokens of two counters. */
 const LOST_BY_FLIPPING: readonly string[] = [
   'mutual-exclusion',
   'tokens-unique',
@@ -94,7 +94,7 @@ interface Kept extends Pick<Required<LockDefinition>, 'about' | 'options'> {
 
 type Leases = LockDefinition & Pick<Required<LockDefinition>, 'options' | 'notGuaranteed'>;
 
-/** Leases with a correct dispatch, unless options say otherwise. */
+/** Leases with a correct dispatch, unless options change it. */
 function leases({ about, options, cacheOf }: Kept): Leases {
   return {
     about,

@@ -1,8 +1,8 @@
 /**
  * A queue of messages with at-least-once delivery, as a server of the world. Each message requests
  * one step of one machine. A received message is hidden for the visibility timeout, and delivered
- * again after that. This is itself a lease, and a worker that stalls past it is not the only one
- * with the message. Only the last receiver can delete a message.
+ * again after that. This timeout is itself a lease: after it, a worker that stalled is not the only
+ * one with the message. Only the last receiver can delete a message.
  *
  * A queue may also deliver a message twice on its own: the plan lists which messages have a copy,
  * and by how much the copy is delayed, so messages may overtake each other too.

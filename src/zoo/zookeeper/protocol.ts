@@ -6,15 +6,15 @@
  * child. A heartbeat keeps its session alive, and the child exists only as long as the session.
  *
  * Common mistakes are options here:
- * - `token: sequence`: the number in the child's name looks like a fencing token. But it is a
- *   counter of the parent, which a container loses after it was empty for a while, and which wraps
- *   at 2³¹. The child's `czxid` increases across the entire ensemble and never restarts.
+ * - `token: sequence`: the number in the child's name looks like a fencing token. But it comes from
+ *   a counter of the parent, which wraps at 2³¹, and restarts if the parent is a container that was
+ *   empty for a while. The child's `czxid` increases across the entire ensemble and never restarts.
  * - `protection: any`: after a create whose answer was lost, the client looks for a child with the
- *   name it chose. If that finds the child of the client's *previous* session, which a server that
- *   lags still shows, the client counts on a child that is gone. `session` checks the child's
- *   session (`ProtectedMode` of Curator), and deletes the child in the background once its tries
- *   are used up (`FindAndDeleteProtectedNodeInBackground`). `none` creates another child, and waits
- *   behind its own.
+ *   name it chose. A server that lags may still show the child of the client's *previous* session;
+ *   the client then counts on a child that is gone. `session` checks the child's session
+ *   (`ProtectedMode` of Curator). Once the client's tries are used up, it deletes the child in the
+ *   background (`FindAndDeleteProtectedNodeInBackground`). `none` creates another child, which then
+ *   waits behind the client's first one.
  * - `release: once`: an unanswered delete leaves the child to the session, whose heartbeat keeps it
  *   for as long as the process lives. `guaranteed` tries again in the background, as Curator's
  *   `deleteOurPath` does.
@@ -99,7 +99,7 @@ type Host = ServerHost<ZkRequest, ZkReply>;
 type Asked = Program<PendingCall<ZkRequest, ZkReply>>;
 type Verb = 'acquire' | 'release';
 
-/** The child by which a client has its lock, and its grant number; 0 if it has none. */
+/** The child by which a client holds its lock, and the grant number; 0 if there is no grant. */
 interface Held {
   readonly child: LockChild;
   readonly ordinal: number;
@@ -199,7 +199,7 @@ class CuratorDriver implements LockDriver {
     return reply?.kind === 'created' ? reply.child : null;
   }
 
-  /** Queues until its child is the lowest. Returns false if its child or session is gone. */
+  /** Waits until the child is the lowest. Returns false if the child or the session is gone. */
   private *stand(at: Section, session: KeepAlive, child: LockChild): Program<boolean> {
     const { lock } = at.section;
     while (!session.isOver) {
@@ -244,7 +244,7 @@ class CuratorDriver implements LockDriver {
     }
   }
 
-  /** Returns whether the delete was answered. */
+  /** Deletes the client's child. Returns whether the delete was answered. */
   private *delete(
     at: Section,
     { id: session }: KeepAlive,

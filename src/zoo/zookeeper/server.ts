@@ -1,7 +1,7 @@
 /**
  * ZooKeeper as far as locks use it (zookeeper.apache.org, "Programmer's Guide", "Internals"): the
  * ephemeral sequential children of one node per lock, and sessions. One server represents the
- * ensemble: a majority has everything it acknowledged, so no crash loses it.
+ * ensemble: a majority has all acknowledged changes, so no crash loses any.
  * - Every change has the next `zxid` of the entire ensemble; a child keeps the one of its creation
  *   (`czxid`). Its *sequence* is a counter of its parent, which restarts when the parent is
  *   removed. A container node is removed if it is empty at a check, once a minute.
@@ -36,7 +36,7 @@ export type ZkRequest =
       readonly lock: string;
       readonly named: string;
     }
-  /** `own`: the client's own child, for the observer. */
+  /** `created`: `czxid` of the client's own child, for the observer; 0 if it knows of none. */
   | {
       readonly kind: 'children';
       readonly session: number;
