@@ -66,7 +66,7 @@ export function optionsFor<
       const values = Object.fromEntries(
         Object.entries(choices).map(([name, choice]) => [
           name,
-          'fallback' in choice ? given.integer(name) : given.oneOf(name, choice),
+          'fallback' in choice ? given.whole(name) : given.oneOf(name, choice),
         ]),
       );
       assert(isComplete(values), 'each was read by its name');
@@ -117,7 +117,7 @@ export class Options {
   }
 
   /** Returns the value of a number option. */
-  integer(name: string): number {
+  whole(name: string): number {
     const value = this.values.get(name);
     assert(typeof value === 'number', `${name} is no option with a number`);
     return value;

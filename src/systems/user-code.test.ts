@@ -141,10 +141,10 @@ test('a `section` gets its system’s options, and acts like the same `buildAsyn
   const lock = { about: 'deposits', lock: 'none', servers: [], options } as const;
   const definition = defineSystem({
     locks: {
-      short: { ...lock, section: (section, given) => deposit(section, given.integer('by')) },
+      short: { ...lock, section: (section, given) => deposit(section, given.whole('by')) },
       long: {
         ...lock,
-        buildAsync: (_world, given) => () => (section) => deposit(section, given.integer('by')),
+        buildAsync: (_world, given) => () => (section) => deposit(section, given.whole('by')),
       },
     },
   });

@@ -5,7 +5,16 @@
  * breaks no rule any more is reported until it is removed.
  */
 import { readFileSync } from 'node:fs';
-import { isIdentifier, isPropertyAssignment, type Node, SyntaxKind } from 'typescript/unstable/ast';
+import {
+  isBindingElement,
+  isIdentifier,
+  isMethodDeclaration,
+  isPropertyAccessExpression,
+  isPropertyAssignment,
+  isPropertySignatureDeclaration,
+  type Node,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
 import { lineAt, nodesOf, type Rule, type Sample, type Source, violation } from './source.ts';
 
 type Replacement = readonly [word: RegExp, instead: string];
@@ -135,6 +144,9 @@ const EXEMPT: ReadonlySet<string> = new Set([
   'withWholeNumbers',
 ]);
 
+/** Names of members only: a field of a ZooKeeper request in traces, a method of `Options`. */
+const EXEMPT_MEMBERS: ReadonlySet<string> = new Set(['own', 'whole']);
+
 /** The opening of a free relative clause, which would be the subject of a doc comment. */
 const FREE_RELATIVE =
   /^(?:What(?:ever)?|Whether|Who(?:ever|m|se)?|Where(?:ver)?|How|When(?:ever)?|Which(?:ever)?)\b/;
@@ -169,7 +181,7 @@ function namesIn(source: Source): readonly string[] {
   return [
     ...replacementsOfName(source.path).map((what) => violation(source, 1, what)),
     ...names
-      .filter((node) => !EXEMPT.has(node.text) && !isKey(node))
+      .filter((node) => !EXEMPT.has(node.text) && !isKey(node) && !isExemptMember(node))
       .flatMap((node) =>
         replacementsOfName(node.text).map((what) => violation(source, node, what)),
       ),
@@ -188,6 +200,17 @@ function replacementsOfName(name: string): readonly string[] {
 /** A key of an object literal. Its type declares the name, and the rule applies there. */
 function isKey(node: Node): boolean {
   return isPropertyAssignment(node.parent) && node.parent.name === node;
+}
+
+function isExemptMember(node: Node & { readonly text: string }): boolean {
+  if (!EXEMPT_MEMBERS.has(node.text)) return false;
+  const { parent } = node;
+  if (isBindingElement(parent)) return true;
+  const isMember =
+    isPropertyAccessExpression(parent) ||
+    isPropertySignatureDeclaration(parent) ||
+    isMethodDeclaration(parent);
+  return isMember && parent.name === node;
 }
 
 const LITERALS: ReadonlySet<SyntaxKind> = new Set([
@@ -254,6 +277,7 @@ export const wordSample: Sample = {
     ['src/a.ts', `export const surveyed = 1;`, 'surveyed: say the points'],
     ['src/a.ts', `export const a = (b: { strike: 1 }[]) => 1;`, 'strike: say inject a fault'],
     ['src/a.ts', `export class A { manners = 1; }`, 'manners: say client requirements'],
+    ['src/a.ts', `export const own = 1;`, 'own: say owner'],
     ['src/a.ts', `export const a = () => ({ tally });`, 'tally: say counts'],
     ['properties/a.test.ts', `// Nobody asks.\nconst a = 1;`, ':1: "Nobody": say no client'],
     ['tools/a.ts', `/**\n * A.\n * It came to 3.\n */\nconst a = 1;`, ':3: "came to": say'],
@@ -266,6 +290,7 @@ export const wordSample: Sample = {
     ['src/a.ts', `export interface A { strikes: 1 }`],
     ['src/a.ts', `export const a = ({ strikes }: { strikes: 1 }) => ({ strikes, belief: 1 });`],
     ['src/a.ts', `export const a = { locks: { own: 1 } }; Object.hasOwn(a, 'b');`],
+    ['src/a.ts', `export const a = (b: { own: 1 }) => b.own;`],
     ['src/a.ts', `// a ledger\nexport const a = 'strikes'; export const believed = a;`],
     ['src/a.ts', `/** Returns what holds. */\nconst a = /told/;`],
     ['src/a.ts', `// What holds.\nconst a = 'https://a.b/c'; // its life\n`],

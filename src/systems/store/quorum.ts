@@ -69,7 +69,7 @@ export function quorumProblem(given: Options): string | null {
 
 /** Returns `store-1`, `store-2`, …. */
 export function replicaNames(store: string, given: Options): readonly string[] {
-  return Array.from({ length: given.integer('replicas') }, (_, at) => `${store}-${at + 1}`);
+  return Array.from({ length: given.whole('replicas') }, (_, at) => `${store}-${at + 1}`);
 }
 
 interface Cell {

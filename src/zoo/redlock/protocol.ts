@@ -100,7 +100,7 @@ function problem(given: Options): { option: string; what: string } | null {
 }
 
 function nodeNames(given: Options): readonly string[] {
-  return Array.from({ length: given.integer('nodes') }, (_, index) => `lock-${index + 1}`);
+  return Array.from({ length: given.whole('nodes') }, (_, index) => `lock-${index + 1}`);
 }
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {

@@ -150,7 +150,7 @@ class CuratorDriver implements LockDriver {
     while (!session.isOver) {
       const { at } = session;
       yield* sleep(at.nextName('find-backoff'), at.plan.backoffUs);
-      const ask = { kind: 'children', session: id, lock, created: 0 } as const;
+      const ask = { kind: 'children', session: id, lock, own: 0 } as const;
       const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
       if (reply?.kind !== 'children') continue;
       const child = reply.children.find((each) => each.named === named && each.session === id);
@@ -180,7 +180,7 @@ class CuratorDriver implements LockDriver {
     const { protection } = this.options;
     if (unanswered === null || protection === 'none') return null;
     const { id } = session;
-    const ask = { kind: 'children', session: id, lock: at.section.lock, created: 0 } as const;
+    const ask = { kind: 'children', session: id, lock: at.section.lock, own: 0 } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
     if (reply?.kind === 'expired') session.lose('ZooKeeper has no such session');
     if (reply?.kind !== 'children') return null;
@@ -203,7 +203,7 @@ class CuratorDriver implements LockDriver {
   private *stand(at: Section, session: KeepAlive, child: LockChild): Program<boolean> {
     const { lock } = at.section;
     while (!session.isOver) {
-      const ask = { kind: 'children', session: session.id, lock, created: child.czxid } as const;
+      const ask = { kind: 'children', session: session.id, lock, own: child.czxid } as const;
       const { reply, granted: ordinal } = yield* this.ask(at, 'acquire', 'children', ask);
       if (reply?.kind === 'expired') session.lose('ZooKeeper has no such session');
       if (reply?.kind !== 'children') {
@@ -289,6 +289,6 @@ function answerTo(ask: ZkRequest, reply: ZkReply, options: Pick<Chosen, 'token'>
   if (ask.kind === 'delete') return { kind: 'released' };
   if (reply.kind !== 'children' || ask.kind !== 'children') return { kind: 'current' };
   const [first] = reply.children;
-  if (first?.czxid !== ask.created) return { kind: 'denied', holder: '' };
+  if (first?.czxid !== ask.own) return { kind: 'denied', holder: '' };
   return { kind: 'granted', token: tokenOf(options, first) };
 }

@@ -41,7 +41,7 @@ export type ZkRequest =
       readonly kind: 'children';
       readonly session: number;
       readonly lock: string;
-      readonly created: number;
+      readonly own: number;
     }
   /** A watch on a child: answered once it is gone. */
   | { readonly kind: 'watch'; readonly session: number; readonly czxid: number }
@@ -211,7 +211,10 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     this.sessions.set(id, { timeoutUs, endUs, isOver, hasWritten: true, client, sentAtUs });
   }
 
-  private list({ session, lock, created }: Ask<'children'>, turn: ZkTurn): readonly LockChild[] {
+  private list(
+    { session, lock, own: created }: Ask<'children'>,
+    turn: ZkTurn,
+  ): readonly LockChild[] {
     const { lagUs } = this.serving;
     const isBehind = this.sessions.get(session)?.hasWritten !== true;
     const stale = this.gone.filter(
