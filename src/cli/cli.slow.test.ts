@@ -245,7 +245,7 @@ describe('a mistake in the input', () => {
       err: expect.stringContaining('src:1:1: this is a directory'),
     });
     const typo = await fencepost('run', path, ...quick, '--corpus', 'reports/typo');
-    expect(typo.err).toContain('warning: no folder reports/typo: no kept plan is replayed');
+    expect(typo.err).toContain('warning: no folder reports/typo; no kept plan replayed');
   });
 });
 

@@ -100,7 +100,7 @@ const OUTCOMES = ['reproduced', 'fixed', 'inert', 'diverged', 'nondeterministic'
 
 function printChecked(kept: ReplayedFile, terminal: Terminal): void {
   if (kept.kind === 'damaged') {
-    terminal.print(`✗ ${kept.file}: damaged: it cannot be read`);
+    terminal.print(`✗ ${kept.file}: damaged: not readable`);
     return;
   }
   const { file, loaded, replay } = kept;
@@ -121,16 +121,16 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
   const { file, replay } = kept;
   switch (replay.outcome) {
     case 'reproduced':
-      return ['what it guards against is back'];
+      return ['regression: the guarded failure is back'];
     case 'fixed': {
       const words = [...FENCEPOST, 'corpus', 'accept', file, '--corpus', dirname(file)];
-      return [`the claim held: \`${shellWords(words).join(' ')}\` makes it a guard`];
+      return [`the claim held; to keep it as a guard: ${shellWords(words).join(' ')}`];
     }
     case 'inert':
-      return ['the hazard no longer arises, so it guards nothing: search again, or prune it'];
+      return ['tests nothing: its hazard no longer arises; search again, or prune it'];
     case 'diverged':
       return [
-        `no match for ${replay.divergedAt ?? 'a name'}: rename it, or search again and keep what is found`,
+        `no match for ${replay.divergedAt ?? 'a name'}: rename it, or search again and keep the new plan`,
         ...adviceOf(kept),
       ];
     case 'nondeterministic':
@@ -156,12 +156,13 @@ export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean):
         ? 'the hazard no longer arises'
         : `${one.of.file} shows the same failure and is as simple`;
     terminal.print(`${isDeleted ? 'deleted ' : ''}${file}: ${why}`);
-    if (isConfirmed && !isDeleted) terminal.warn(`${file}:1:1: was changed meanwhile, and is kept`);
+    if (isConfirmed && !isDeleted)
+      terminal.warn(`${file}:1:1: not deleted: changed by another process`);
     const of = one.kind === 'duplicate' ? one.of.file : null;
     terminal.printJson('superfluous-plan', { file, why: one.kind, of, isDeleted });
   }
   const isListed = superfluous.length > 0 && !isConfirmed;
-  const rest = isListed ? '; --yes deletes them' : '';
+  const rest = isListed ? '; delete them with --yes' : '';
   terminal.note(`${superfluous.length} of ${countOf(entries.length, 'plan')} superfluous${rest}`);
   return exit;
 }
@@ -179,7 +180,7 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   const result = await replayKept(loaded.plan, { claim, catalogue: loaded.catalogue });
   const { outcome } = result;
   if (outcome !== 'reproduced') {
-    const why = `${outcome}, so nothing was kept`;
+    const why = `not kept: ${outcome}`;
     printAdded({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
     return worstOf(exitsOfKept([{ file, outcome, expected: 'reproduced', divergedAt: null }]));
   }
@@ -229,7 +230,9 @@ async function retrying(attempt: () => Promise<Added | null>): Promise<Added> {
     const added = await attempt();
     if (added !== null) return added;
   }
-  throw new UserError([`others kept changing the corpus: ${MOST_TRIES} tries were in vain`]);
+  throw new UserError([
+    `corpus not updated: other processes changed it during all ${MOST_TRIES} attempts`,
+  ]);
 }
 
 /** Tries to add a plan. Resolves to null if another process changed the corpus meanwhile. */
@@ -262,7 +265,7 @@ async function addOnce(
       if (options.replaces) {
         return changed(file, entries, kept.text) ? { status: 'replaced', file, why: null } : null;
       }
-      const why = `${file} shows the same failure, less simply; --replace puts this in its place`;
+      const why = `${file} shows the same failure and is less simple; --replace replaces it`;
       return { status: 'known', file, why };
     }
   }
@@ -280,7 +283,7 @@ function changed(file: string, entries: readonly FiledEntry[], text: string | nu
   );
   if (change.kind !== 'reserved') return change.kind === 'done';
   throw new UserError([
-    `${file}:1:1: another process is changing it; if none is, it was killed: delete ${change.by}`,
+    `${file}:1:1: locked by another process; if none is running, delete ${change.by}`,
   ]);
 }
 
@@ -303,6 +306,6 @@ function printAdded(
   terminal.printJson('added-plan', { plan: file, ...added, claim, outcome, signature });
   if (added.status === 'refused') terminal.print(`✗ ${file} (${claim}): ${added.why}`);
   else if (added.status === 'known')
-    terminal.print(`✓ ${file} (${claim}): kept already: ${added.why}`);
+    terminal.print(`✓ ${file} (${claim}): already kept: ${added.why}`);
   else terminal.print(`✓ ${file} (${claim}): ${outcome}, ${added.status} as ${added.file}`);
 }

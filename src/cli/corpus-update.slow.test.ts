@@ -114,7 +114,7 @@ test('a plan that needs a longer pause now reproduces, with a note, and is updat
 
 test('an unknown name ends with 5 in every command, with a rename that fixes it', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
-  const advice = `it reproduces where "store" is "write": \`npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
+  const advice = `reproduced with "store" renamed to "write"; to keep it: npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
   const checked = await corpus('check');
   expect([checked.code, checked.out.includes(advice)]).toEqual([5, true]);
   const replayed = await runHere(['replay', plan, '--modules', folder]);

@@ -32,7 +32,7 @@ import { openTerminal, type Terminal } from './terminal.ts';
 export function parseRename(text: string): Rename {
   const [, from, to] = /^([^\s=/]+)=([^\s=/]+)$/.exec(text) ?? [];
   if (from !== undefined && to !== undefined) return { from, to };
-  throw new UserError([`--rename ${text}: two names are expected, e.g. release=unlock`]);
+  throw new UserError([`--rename ${text}: expected two names, e.g. release=unlock`]);
 }
 
 /** Updates the kept plans. Exits with 2 on unreadable or unwritable files or unknown names. */
@@ -115,9 +115,9 @@ function update(
   }
   const why =
     change.kind === 'changed'
-      ? 'somebody else changed it meanwhile'
-      : `${change.by} reserves it: delete that if nobody is at work`;
-  terminal.warn(`${file}:1:1: nothing was written: ${why}`);
+      ? 'another process changed it'
+      : `locked by ${change.by}; delete that if no process is running`;
+  terminal.warn(`${file}:1:1: not updated: ${why}`);
   say('left', why);
   return 'blocked';
 }
@@ -159,15 +159,14 @@ export async function acceptPlans(files: readonly string[], options: CorpusOptio
     const fate = kept.kind === 'damaged' ? DAMAGED : kept.replay.outcome;
     const isAccepted = kept.kind === 'replayed' && fate === 'fixed' && accept(kept);
     if (isAccepted) accepted += 1;
-    if (isAccepted) terminal.print(`✓ ${kept.file}: fixed, and a guard from now on`);
+    if (isAccepted) terminal.print(`✓ ${kept.file}: fixed; kept as a guard`);
     else if (files.length > 0 && fate !== 'fixed') {
-      terminal.print(`✗ ${kept.file}: ${fate}, so there is nothing to accept`);
+      terminal.print(`✗ ${kept.file}: not accepted: ${fate}`);
       codes.push(exits.broken);
     }
     terminal.printJson('accepted-plan', { file: kept.file, outcome: fate, isAccepted });
   }
-  if (left.size > 0)
-    throw new UserError([...left].map((file) => `${file}:1:1: no plan is kept there`));
+  if (left.size > 0) throw new UserError([...left].map((file) => `${file}:1:1: not a kept plan`));
   terminal.note(`${countOf(accepted, 'plan')} accepted as fixed`);
   return worstOf(codes);
 }
@@ -181,5 +180,5 @@ function accept({ file, loaded, replay }: ReplayedPlan): boolean {
     changeAtomically(file, text, amendedText(text, plan, after)),
   );
   if (change.kind === 'done') return true;
-  throw new UserError([`${file}:1:1: nothing was written: somebody else is changing it`]);
+  throw new UserError([`${file}:1:1: not updated: another process is changing it`]);
 }

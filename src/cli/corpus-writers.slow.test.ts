@@ -73,7 +73,7 @@ describe('killed at any of its file changes', () => {
       const before = completePlans(at);
       const next = await runHere(['corpus', 'add', zombie, '--corpus', at]);
       expect(next.code).toBe(0);
-      expect(next.out).toContain(before.length === 0 ? 'added as' : 'kept already');
+      expect(next.out).toContain(before.length === 0 ? 'added as' : 'already kept');
       expect(completePlans(at)).toHaveLength(1);
       return code;
     });

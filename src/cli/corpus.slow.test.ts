@@ -59,7 +59,7 @@ test('plans with CRLF line ends are kept, checked and updated like others', asyn
   const { code, out } = await corpus('check', at);
   expect([code, out]).toEqual([0, expect.stringContaining('1 reproduced; 1 as expected')]);
   expect((await corpus('ls', at)).out).toContain('grant-order reproduced');
-  expect((await corpus('add', at, zombie)).out).toContain('kept already');
+  expect((await corpus('add', at, zombie)).out).toContain('already kept');
   expect((await corpus('update', at)).code).toBe(0);
   expect((await corpus('prune', at)).out).toBe('');
 });
@@ -79,7 +79,7 @@ describe('a plan', () => {
     const longer = edited('longer.yaml', ['for: 20ms', 'for: 21.7ms'], ['bob/3', 'bob/3']);
     const { code, out } = await corpus('add', at, longer);
     expect(code).toBe(0);
-    expect(out).toContain(`kept already: ${join(at, 'kept-0.yaml')}`);
+    expect(out).toContain(`already kept: ${join(at, 'kept-0.yaml')}`);
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
   });
 
@@ -94,7 +94,7 @@ describe('a plan', () => {
     expect((await corpus('add', at, zombie, '--replace')).code).toBe(0);
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
     expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(zombie));
-    expect((await corpus('add', at, longer, '--replace')).out).toContain('kept already');
+    expect((await corpus('add', at, longer, '--replace')).out).toContain('already kept');
   });
 
   test('of another kind with the same name gets a number', async () => {
@@ -142,7 +142,7 @@ describe('a check', () => {
     expect(out).toMatch(/✓ \S+kept-0\.yaml: reproduced \(/);
     expect(out).toMatch(/✓ \S+kept-1\.yaml: fixed, kept as a guard/);
     expect(out).toMatch(/✗ \S+kept-2\.yaml: fixed, expected reproduced/);
-    expect(out).toMatch(/corpus accept \S+kept-2\.yaml --corpus \S+` makes it a guard/);
+    expect(out).toMatch(/to keep it as a guard: .* corpus accept \S+kept-2\.yaml --corpus \S+/);
     expect(out).toMatch(/✗ \S+kept-3\.yaml: inert, expected reproduced/);
     expect(out).toMatch(/✗ \S+kept-4\.yaml: diverged, .*\n.*no match for bob\/3\/wrote/);
     expect(out).toContain('6 kept plans, 1 reproduced, 2 fixed, 1 inert, 1 diverged, 1 damaged');
@@ -203,7 +203,7 @@ test('superfluous plans are listed, and deleted only on request', async () => {
   expect(code).toBe(0);
   expect(out).toMatch(/kept-0\.yaml: \S+kept-1\.yaml shows the same failure/);
   expect(out).toMatch(/kept-2\.yaml: the hazard no longer arises/);
-  expect(err).toContain('2 of 4 plans superfluous; --yes deletes them');
+  expect(err).toContain('2 of 4 plans superfluous; delete them with --yes');
   expect(readdirSync(at)).toHaveLength(4);
   const lines = jsonOf(await corpus('prune', at, '--yes', '--json'));
   expect(lines.map(({ why, isDeleted }) => [why, isDeleted])).toEqual([

@@ -49,9 +49,9 @@ async function examineAll(flags: DoctorFlags): Promise<Exit> {
 }
 
 const VERDICTS = {
-  'not run': 'fencepost cannot run like this; the canary was not tried',
-  seen: 'all is well: the failure that is known to be there was seen',
-  'not seen': 'the failure that is known to be there was not seen as it should be',
+  'not run': 'fencepost cannot run here; the canary was not run',
+  seen: 'known failure detected',
+  'not seen': 'known failure not detected correctly',
 } as const;
 
 async function tryCanary(terminal: Terminal): Promise<readonly Check[]> {
@@ -62,8 +62,8 @@ async function tryCanary(terminal: Terminal): Promise<readonly Check[]> {
     const scenario = join(root, 'fixtures/canary/canary.yaml');
     return await runCanary({ cli: join(root, 'dist/cli.js'), scenario, workers });
   } catch (error) {
-    const what = `the canary could not be run: ${messageOf(error)}`;
-    return [problem('canary', what, 'see that the temporary folder takes new files')];
+    const what = `canary not run: ${messageOf(error)}`;
+    return [problem('canary', what, 'make the temporary folder writable')];
   }
 }
 

@@ -62,9 +62,7 @@ test('a truncated line, even within a character, is reported and removed', async
   const text = await begin('ü', 2);
   appendFileSync(file, Buffer.from('{"system":"ü').subarray(0, -1));
   expect(resume()).toEqual([0, 10]);
-  expect(said).toContain(
-    `warning: ${file}: the last line was cut off; its seeds are examined again`,
-  );
+  expect(said).toContain(`warning: ${file}: truncated last line; its seeds run again`);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
@@ -79,7 +77,7 @@ test('a journal that exceeds the size of a string is read line by line', async (
   appendFileSync(file, 'no chunk\n');
   truncateSync(file, 600_000_000);
   const damaged = new UserError([
-    `${file}:3:1: this journal is damaged: it is no whole JSON; without --resume the sweep begins anew`,
+    `${file}:3:1: journal is damaged: incomplete JSON; omit --resume to restart`,
   ]);
   expect(resume).toThrow(damaged);
 });
@@ -110,7 +108,7 @@ test('a journal without a first line is restarted, with a note', async () => {
   const text = await begin('a', 0);
   truncateSync(file, 0);
   expect(resume()).toEqual([]);
-  expect(said).toEqual([`  resume: ${file} is empty, so all seeds are examined`]);
+  expect(said).toEqual([`  resume: ${file} is empty; running all seeds`]);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 

@@ -44,7 +44,7 @@ export interface JournalOptions {
 export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
   const { isResumed, terminal } = options;
   if (isResumed && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-    throw new UserError([`${file}:1:1: this is a link; a journal is not written through one`]);
+    throw new UserError([`${file}:1:1: symbolic link; journals are not written through links`]);
   }
   const finished = isResumed ? finishedIn(file, head, terminal) : null;
   if (finished === null) writeText(file, renderHead(head));
@@ -58,25 +58,25 @@ function finishedIn(
   terminal: JournalOptions['terminal'],
 ): readonly FinishedChunk[] | null {
   if (!existsSync(file)) {
-    terminal.note(`  resume: there is no ${file}, so all seeds are examined`);
+    terminal.note(`  resume: no ${file}; running all seeds`);
     return null;
   }
-  const remedy = 'without --resume the sweep begins anew';
+  const remedy = 'omit --resume to restart';
   const { read, completeBytes } = readFile(file);
   if (read.kind === 'empty') {
-    terminal.note(`  resume: ${file} is empty, so all seeds are examined`);
+    terminal.note(`  resume: ${file} is empty; running all seeds`);
     return null;
   }
   if (read.kind === 'problem') {
-    throw new UserError([`${file}:${read.line}:1: this journal ${read.what}; ${remedy}`]);
+    throw new UserError([`${file}:${read.line}:1: journal ${read.what}; ${remedy}`]);
   }
   const why = whyOtherSweep(read.head, head);
-  if (why !== null) throw new UserError([`${file}:1:1: this journal ${why}; ${remedy}`]);
+  if (why !== null) throw new UserError([`${file}:1:1: journal ${why}; ${remedy}`]);
   if (read.isTorn) {
-    terminal.warn(`warning: ${file}: the last line was cut off; its seeds are examined again`);
+    terminal.warn(`warning: ${file}: truncated last line; its seeds run again`);
     allowed(`${file}:1:1: cannot be written`, () => truncateSync(file, completeBytes));
   }
-  terminal.note(`  resume: ${countOf(read.chunks.length, 'chunk')} of seeds done before`);
+  terminal.note(`  resume: ${countOf(read.chunks.length, 'chunk')} of seeds already done`);
   return read.chunks;
 }
 

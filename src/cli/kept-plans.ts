@@ -107,27 +107,27 @@ function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): r
   const modules = plan.use === undefined ? [] : ['--modules', scenarioFolderOf(file)];
   const words = [...FENCEPOST, 'corpus', 'update', '--corpus', dirname(file), ...modules];
   const command = shellWords(words).join(' ');
-  if (difference !== null) return [`two runs of it differ: ${difference}`];
+  if (difference !== null) return [`two runs differ: ${difference}`];
   if (changes.length > 0) {
-    return [`the code has changed: it takes ${changes.join(', ')}; \`${command}\` keeps that`];
+    return [`the code changed; reproduced with ${changes.join(', ')}; to keep it: ${command}`];
   }
   if (lost === null) return [];
   const { from, namesakes, nearest, rename } = lost;
-  if (namesakes.length > 0) return [`the run has ${namesakes.join(', ')} there`];
+  if (namesakes.length > 0) return [`the run has ${namesakes.join(', ')} instead`];
   if (rename !== null) {
     const renames = shellWords([...words, '--rename', `${rename.from}=${rename.to}`]).join(' ');
-    return [`it reproduces where "${from}" is "${rename.to}": \`${renames}\``];
+    return [`reproduced with "${from}" renamed to "${rename.to}"; to keep it: ${renames}`];
   }
-  const there = nearest.length === 0 ? '' : `; there is ${nearest.slice(0, 5).join(', ')}`;
-  return [`nothing is called "${from}" any more${there}`];
+  const there = nearest.length === 0 ? '' : `; nearest: ${nearest.slice(0, 5).join(', ')}`;
+  return [`no operation, mark or timer is named "${from}" any more${there}`];
 }
 
 /** A breach by another cause proves nothing about the one for which the plan was kept. */
 function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): readonly string[] {
   if (otherCause === null) return [];
   const kept = plan.expect?.cause;
-  const wanted = kept === undefined ? '' : `, and was kept for ${causeName(kept)}`;
-  const what = outcome === 'reproduced' ? 'it breaks' : 'a plan close to it breaks';
+  const wanted = kept === undefined ? '' : `, expected ${causeName(kept)}`;
+  const what = outcome === 'reproduced' ? 'it breaks' : 'a similar plan breaks';
   return [`${what} ${claim}, but by another cause: ${otherCause}${wanted}`];
 }
 
@@ -154,7 +154,7 @@ export async function* replayCorpus(
   for (const folder of folders) {
     if (existsSync(folder) && statSync(folder).isDirectory()) continue;
     const advice = 'name one with --corpus <folder>';
-    throw new UserError([`${folder}:1:1: there is no such folder; ${advice}`]);
+    throw new UserError([`${folder}:1:1: no such folder; ${advice}`]);
   }
   for await (const kept of readFolders(folders, { modules, scenario })) {
     const replay = await replayKeptPlan(kept, ({ what }, work) => withLabel(what, work));
@@ -208,7 +208,7 @@ export async function* keptPlansOf(
 ): AsyncGenerator<KeptPlan> {
   const folders = corpus === null ? plansFoldersOf(file) : [corpus];
   if (corpus !== null && !existsSync(corpus)) {
-    terminal.warn(`warning: no folder ${corpus}: no kept plan is replayed`);
+    terminal.warn(`warning: no folder ${corpus}; no kept plan replayed`);
   }
   const { name, use: known = {} } = scenario;
   yield* readFolders(folders, { modules, known, scenario: name });

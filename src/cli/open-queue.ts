@@ -27,7 +27,7 @@ export interface QueuePlace {
 /** Returns the queue from `--queue` or the environment. */
 export function queuePlace(url: string | undefined): QueuePlace {
   if (url === undefined || url === '') {
-    throw new UserError([`which queue? name it with --queue, or set ${QUEUE_VARIABLE}`]);
+    throw new UserError([`no queue: pass --queue <url>, or set ${QUEUE_VARIABLE}`]);
   }
   const read = readQueueUrl(url);
   if (read.kind === 'problem') throw new UserError([`the queue’s URL ${read.what}`]);
@@ -37,7 +37,7 @@ export function queuePlace(url: string | undefined): QueuePlace {
 /** Refuses a URL where a file is expected, even a mistyped one, without printing it. */
 export function requireNoUrl(words: readonly string[]): void {
   if (!words.some((word) => /:\/\/|^rediss?(:|\/\/)/i.test(word))) return;
-  throw new UserError([`the URL of a queue stands after --queue, or in ${QUEUE_VARIABLE}`]);
+  throw new UserError([`pass the URL of the queue with --queue, or set ${QUEUE_VARIABLE}`]);
 }
 
 /** Returns the result of `open`. Throws a `UserError` if the queue cannot be reached. */
@@ -52,11 +52,9 @@ export async function reached<Opened>(
     if (!(error instanceof Error)) throw error;
     if (error instanceof UnsupportedVersion) throw new UserError([error.message]);
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-      throw new UserError(['this queue needs two more packages: npm install bullmq ioredis']);
+      throw new UserError(['the queue needs two packages: npm install bullmq ioredis']);
     }
-    throw new UserError([
-      `${place.shown}: the queue cannot be reached: ${queueErrorText(error, place)}`,
-    ]);
+    throw new UserError([`${place.shown}: queue not reachable: ${queueErrorText(error, place)}`]);
   }
 }
 
@@ -64,6 +62,6 @@ export async function reached<Opened>(
 export function queueErrorText({ message }: Error, { address }: QueuePlace): string {
   if (/max retries per request/i.test(message)) return 'the connection broke';
   if (/^connection is closed/i.test(message)) return 'the connection is closed';
-  if (/timed out/i.test(message)) return 'nothing came back in time';
+  if (/timed out/i.test(message)) return 'no reply in time';
   return withoutSecrets(message, address);
 }

@@ -140,7 +140,7 @@ describe('shards', () => {
     for (const at of [2, 4]) rmSync(join(folder, `missing/shard-${at}-of-4.json`));
     const { code, out, err } = await fencepost('merge', 'missing', '--output', 'nothing');
     expect([code, out]).toEqual([5, '']);
-    expect(err).toBe('shards 2, 4 of 4 missing: nothing was merged\n');
+    expect(err).toBe('not merged: shards 2, 4 of 4 missing\n');
     expect(existsSync(join(folder, 'nothing'))).toBe(false);
   });
 
@@ -173,17 +173,17 @@ describe('shards', () => {
     );
     rmSync(copy);
     writeFileSync(second, text.slice(0, -30));
-    await refused(/shard-2-of-2\.json:1:1: this file is damaged: it is no whole JSON/);
+    await refused(/shard-2-of-2\.json:1:1: file is damaged: incomplete JSON/);
     writeFileSync(second, text.replace('"broken":', '"broken": 1'));
-    await refused(/shard-2-of-2\.json:1:1: this file is damaged: its checksum/);
+    await refused(/shard-2-of-2\.json:1:1: file is damaged: checksum/);
     writeFileSync(join(folder, 'other.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
     const other = ['other.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'odd'];
     await fencepost('run', ...other);
     await refused(
-      /shard-2-of-2\.json: compared with odd\/shard-1-of-2\.json it is of another version/,
+      /shard-2-of-2\.json: differs from odd\/shard-1-of-2\.json: is for another version/,
     );
     await fencepost('run', 'parts.yaml', '--seeds', '8..96', ...other.slice(3));
-    await refused(/is of the seeds 8\.\.96, not 7\.\.96/);
+    await refused(/is for the seeds 8\.\.96, not 7\.\.96/);
     expect((await fencepost('merge', 'plans')).err).toContain('there is no shard-');
     expect((await fencepost('merge', 'nowhere')).err).toContain(
       'nowhere:1:1: there is no such file',
@@ -233,7 +233,7 @@ describe('a killed run', () => {
     });
     expect(timeless(resumed.out)).toBe(timeless(unsharded.out));
     expect(resumed.code).toBe(unsharded.code);
-    expect(resumed.err).toContain(`resume: ${done} chunks of seeds done before`);
+    expect(resumed.err).toContain(`resume: ${done} chunks of seeds already done`);
     const [, runs] = /seeds 0\.\.479: ([\d,]+) runs/.exec(resumed.err) ?? [];
     expect(Number(runs?.replace(',', ''))).toBe(1440 - 64 * done);
     expect(existsSync(journal('same'))).toBe(false);
@@ -269,14 +269,14 @@ describe('a killed run', () => {
       expect(err).toContain(why);
       expect(readFileSync(journal('other'), 'utf8')).toBe(text);
     };
-    await refused(['run', 'parts.yaml', '--seeds', '481'], 'is of the seeds 0..479, not 0..480');
+    await refused(['run', 'parts.yaml', '--seeds', '481'], 'is for the seeds 0..479, not 0..480');
     writeFileSync(join(folder, 'edited.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
-    await refused(['run', 'edited.yaml', '--seeds', '480'], 'is of another version of parts');
+    await refused(['run', 'edited.yaml', '--seeds', '480'], 'is for another version of parts');
     await refused(['run', 'parts.yaml', '--fresh'], '--fresh: draws another range each time');
     const part = join(folder, 'other', 'parts-shard-1-of-2.journal');
     copyFileSync(journal('other'), part);
     const shard = await fencepost(...all, '--shard', '1/2', '--output', 'other', '--resume');
-    expect(shard.err).toContain('is of all of them, not of shard 1 of 2');
+    expect(shard.err).toContain('is for all seeds, not for shard 1 of 2');
   });
 
   test('is not resumed from a journal that is damaged before its end', async () => {
@@ -304,7 +304,7 @@ test('without a journal, a resumed run examines everything, with a note', async 
     '--resume',
   );
   expect(code).toBe(1);
-  expect(err).toContain('resume: there is no none/parts.journal, so all seeds are examined');
+  expect(err).toContain('resume: no none/parts.journal; running all seeds');
 });
 
 test('a killed shard is resumed as that shard', async () => {

@@ -155,7 +155,7 @@ export async function mergeShardFiles(
   const merge = mergeShards(shards);
   if (merge.kind === 'refused') throw new UserError(merge.problems);
   if (merge.kind === 'missing') {
-    terminal.warn(`${missingText(merge)}: nothing was merged`);
+    terminal.warn(`not merged: ${missingText(merge)}`);
     return exits.incomplete;
   }
   const scenarios: LoadedAgain[] = [];
@@ -188,7 +188,7 @@ function printTruncated(truncated: readonly TruncatedShard[], terminal: Terminal
     MOST_SHARDS_LISTED,
   )) {
     const share = `${groupDigits(examined)} of its ${countOf(seeds, trial)}`;
-    terminal.warn(`${file}: only ${share} of ${scenario}, ${system}, were examined`);
+    terminal.warn(`${file}: incomplete: ${share} of ${scenario}, ${system}`);
   }
   if (truncated.length > MOST_SHARDS_LISTED)
     terminal.warn(`and ${truncated.length - MOST_SHARDS_LISTED} more`);
@@ -294,7 +294,7 @@ function filesIn(paths: readonly string[]): readonly string[] {
   for (const path of paths) {
     for (const file of filesAt(path)) files.set(realpathSync(file), file);
   }
-  if (files.size === 0) throw new UserError([`${paths.join(', ')}: there is no shard-…-of-….json`]);
+  if (files.size === 0) throw new UserError([`${paths.join(', ')}: no shard-…-of-….json found`]);
   return [...files.values()];
 }
 
@@ -315,7 +315,7 @@ const MOST_BYTES = 100_000_000;
 
 function shardIn(file: string): FiledShard {
   const read = readShard(readText(file, MOST_BYTES));
-  if (read.kind === 'problem') throw new UserError([`${file}:1:1: this file ${read.what}`]);
+  if (read.kind === 'problem') throw new UserError([`${file}:1:1: file ${read.what}`]);
   return { file, shard: read.shard };
 }
 
@@ -335,15 +335,13 @@ async function loadAgain(
   const scenario = exhausted === undefined ? loaded : narrowedTo(loaded, exhausted.scope);
   const refuse = (why: string | null): void => {
     if (why === null) return;
-    throw new UserError([`${file}: compared with what is here, what the shards have ${why}`]);
+    throw new UserError([`${file}: the shards do not match this machine: ${why}`]);
   };
   refuse(mismatchReason(origin, originOf(scenario.scenario, options.version)));
   const plans = exhausted === undefined ? null : await countAgain(scenario);
   const counted = plans === null ? {} : countsOf(plans);
   const other = Object.entries(exhausted?.plans ?? {}).find(([name, n]) => counted[name] !== n);
-  refuse(
-    other === undefined ? null : `was counted otherwise: ${other[0]} has no ${other[1]} plans`,
-  );
+  refuse(other === undefined ? null : `${other[0]} does not have ${other[1]} plans here`);
   refuse(whyDrawnOtherwise(merged, planTexts(scenario.scenario, plans)));
   return { scenario, plans };
 }
@@ -369,5 +367,5 @@ function whyDrawnOtherwise(
 ): string | null {
   const other = counterexamples.find(({ system, seed, plan }) => textOf(system, seed) !== plan);
   if (other === undefined) return null;
-  return `was drawn by another build: seed ${other.seed} of ${other.system} is no longer that`;
+  return `seed ${other.seed} of ${other.system} draws another plan here, so the builds differ`;
 }

@@ -134,7 +134,7 @@ class Supervisor {
       frames.length > 0 &&
       frames.every((frame) => PACKAGE_PARTS.some((part) => frame.includes(part)));
     if (isInPackage) for (const one of [line, ...frames]) this.say(one);
-    else this.say(`a module failed outside of every run: ${line}`);
+    else this.say(`a module failed outside a run: ${line}`);
     this.end(exits.failed);
   }
 
@@ -148,7 +148,7 @@ class Supervisor {
   private codeOfExit(code: number): Exit {
     if (this.isOver) return exits.failed;
     if (code === exits.interrupted) return exits.interrupted;
-    this.say('a module ended the process before there was a result');
+    this.say('a module ended the process before the command was done');
     return exits.failed;
   }
 

@@ -77,7 +77,7 @@ export function addSweep(command: Command, done: Done, version: string): void {
       requireNoUrl(files);
       const shards = given(flags.shards, '--shards', parsePositive);
       if (shards !== null && shards > MOST_JOBS) {
-        throw new UserError([`--shards ${shards}: at most ${MOST_JOBS} are possible`]);
+        throw new UserError([`--shards ${shards}: expected at most ${MOST_JOBS}`]);
       }
       done(
         await sweepFiles(files, {
@@ -118,7 +118,7 @@ async function sweepFiles(files: readonly string[], options: SweepOptions): Prom
   });
   const interruption = new Interruption();
   interruption.listen(
-    () => terminal.note('interrupted: what is done stays on the queue (again to stop at once)'),
+    () => terminal.note('interrupted: finished shards stay on the queue (again to stop at once)'),
     ['SIGINT', 'SIGTERM'],
   );
   try {
@@ -126,7 +126,7 @@ async function sweepFiles(files: readonly string[], options: SweepOptions): Prom
   } catch (error) {
     const isOfQueue = isAway(error) || (error instanceof Error && error.name === 'ReplyError');
     if (!isOfQueue) throw error;
-    throw new UserError([`${place.shown}: the queue failed: ${queueErrorText(error, place)}`]);
+    throw new UserError([`${place.shown}: queue failed: ${queueErrorText(error, place)}`]);
   } finally {
     interruption.end();
     fleet.close();
@@ -285,7 +285,7 @@ function progressOf(
       `${collected} of ${countOf(shards, 'shard')}`,
       active === 0
         ? 'waiting for a worker: npx --no-install fencepost worker'
-        : `${active} at work, ${groupDigits(rate)}/s, ${minutes} min left`,
+        : `${active} running, ${groupDigits(rate)}/s, ${minutes} min left`,
       `${groupDigits(broken)} broke a claim`,
     ];
     terminal.progress(`  ${parts.join(', ')}`);
@@ -302,12 +302,12 @@ function explain(
 ): Exit {
   if (end.kind === 'interrupted') {
     const done = `${end.collected} of ${countOf(of, 'shard')}`;
-    terminal.warn(`interrupted: ${done} are done; the same command goes on with the others`);
+    terminal.warn(`interrupted: ${done} done; to continue, repeat the same command`);
     return exits.interrupted;
   }
   for (const { order, why } of end.failures.slice(0, MOST_FAILURES)) {
     const { range, shard } = order;
-    const about = why.includes('stalled') ? ': each worker died that began it' : '';
+    const about = why.includes('stalled') ? ': every worker that started it died' : '';
     terminal.warn(`✗ ${shardName(shard)} failed: ${why}${about}`);
     if (why.startsWith(REFUSED)) continue;
     const files = scenarios.map(({ file }) => file);
@@ -320,9 +320,9 @@ function explain(
       '--shard',
       `${shard.index}/${shard.of}`,
     ];
-    terminal.warn(`  to run it here: ${shellWords(words).join(' ')}`);
+    terminal.warn(`  run it here: ${shellWords(words).join(' ')}`);
   }
-  terminal.warn('the same command tries again, and keeps the shards that are done');
+  terminal.warn('to retry the other shards, repeat the same command');
   const isRefused = end.failures.every(({ why }) => why.startsWith(REFUSED));
   return isRefused ? exits.usage : exits.failed;
 }

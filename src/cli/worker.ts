@@ -46,17 +46,17 @@ async function work(flags: WorkerFlags, version: string): Promise<Exit> {
       onShard: (line) => terminal.note(line),
     });
   });
-  terminal.note(`worker on ${place.shown}: ${countOf(threads, 'thread')}; Ctrl-C ends it`);
+  terminal.note(`worker on ${place.shown}: ${countOf(threads, 'thread')}; stop with Ctrl-C`);
   await new Promise<void>((resolve) => {
     // A second signal ends the process, and another worker takes over its shard.
     new Interruption().listen(resolve, ['SIGINT', 'SIGTERM']);
   });
-  terminal.note('finishing the shard at hand (again to stop at once)');
+  terminal.note('finishing the current shard (again to stop at once)');
   await worker.close();
   return exits.met;
 }
 
 function requireFolder(folder: string): void {
   if (existsSync(folder) && statSync(folder).isDirectory()) return;
-  throw new UserError([`--modules: ${folder} is no folder`]);
+  throw new UserError([`--modules: ${folder} is not a folder`]);
 }

@@ -102,7 +102,7 @@ onRedis('a module that is not the one that the coordinator had is not run', asyn
 
 onRedis('nor is a module of a sweep of another version of fencepost', async () => {
   const reason = await failureOf({ fencepost: '0.0.0-theirs' });
-  expect(reason).toContain('is of fencepost 0.0.0-theirs, not');
+  expect(reason).toContain('is from fencepost 0.0.0-theirs, not');
   expect(reason).not.toContain('it was run');
 });
 

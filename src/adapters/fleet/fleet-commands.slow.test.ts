@@ -132,9 +132,7 @@ onRedis(
     );
     expect(all.map(({ code }) => code)).toEqual([0, 2, 2, 2, 2, 2, 0]);
     expect(all.map(({ out, err }) => out + err).join('') + worker.said()).not.toContain(PASSWORD);
-    expect(all[2]?.err).toContain(
-      `redis://***@127.0.0.1:${redis.port}: the queue cannot be reached`,
-    );
+    expect(all[2]?.err).toContain(`redis://***@127.0.0.1:${redis.port}: queue not reachable`);
   },
 );
 

@@ -181,11 +181,11 @@ describe('a sweep has the result of one process', () => {
     const { result, err } = await fleet.ended('results', fleet.sweep('results'));
     expect(result, err).toEqual(alone);
     for (const [index, why] of [
-      [1, 'is damaged: it is no whole JSON'],
-      [2, 'is damaged: it is no whole JSON'],
-      [3, 'is damaged: it is no whole JSON'],
+      [1, 'is damaged: incomplete JSON'],
+      [2, 'is damaged: incomplete JSON'],
+      [3, 'is damaged: incomplete JSON'],
       [4, 'is shard 6 of 6'],
-      [5, 'is damaged: its checksum is not that of what it says'],
+      [5, 'is damaged: checksum mismatch'],
     ]) {
       expect(err).toContain(
         `shard ${index} of 6: what a worker returned ${why}; it is added again`,
@@ -203,7 +203,7 @@ describe('a sweep ends with an error', () => {
     expect(err).toContain('✗ shard 1 of 6 failed: no ‹U+001B›[2Jroom');
     const range = `0\\.\\.${SEEDS - 1}`;
     expect(err).toMatch(
-      new RegExp(`^ {2}to run it here: .* run \\S+ --seeds ${range} --shard 1/6$`, 'm'),
+      new RegExp(`^ {2}run it here: .* run \\S+ --seeds ${range} --shard 1/6$`, 'm'),
     );
     expect(err).not.toContain('\n::error::');
     expect(faulty.begun.filter((index) => index === 1)).toHaveLength(3);
@@ -222,9 +222,9 @@ describe('a sweep ends with an error', () => {
     }
     const { code, err } = await sweep.ended;
     expect(code).toBe(3);
-    const stalled = 'job stalled more than allowable limit: each worker died that began it';
+    const stalled = 'job stalled more than allowable limit: every worker that started it died';
     expect(err).toMatch(new RegExp(`^✗ shard \\d of 2 failed: ${stalled}$`, 'm'));
-    expect(err).toMatch(/^ {2}to run it here: /m);
+    expect(err).toMatch(/^ {2}run it here: /m);
   });
 
   onRedis('where what workers return is garbage each time', async () => {
@@ -235,12 +235,12 @@ describe('a sweep ends with an error', () => {
     expect(err).toMatch(/^✗ shard \d of 6 failed: what a worker returned is damaged/m);
   });
 
-  onRedis('where a worker is of another version of fencepost', async () => {
+  onRedis('where a worker is for another version of fencepost', async () => {
     const sweep = fleet.sweep('version');
     const other = await fleet.work({ version: '9.9.9' });
     const { code, out, err } = await sweep.ended;
     expect([code, out]).toEqual([2, '']);
-    const refused = `refused by the worker on .*: the sweep is of fencepost ${versionHere()}, not 9.9.9$`;
+    const refused = `refused by the worker on .*: the sweep is from fencepost ${versionHere()}, not 9.9.9$`;
     expect(err).toMatch(new RegExp(`^✗ shard 1 of 6 failed: ${refused}`, 'm'));
     expect(err).not.toMatch(/^ +at /m);
     expect(other.begun).toEqual([]);

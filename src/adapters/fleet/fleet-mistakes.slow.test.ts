@@ -31,7 +31,7 @@ async function mistake(args: readonly string[], queue?: string): Promise<string>
 
 describe('a URL with a password', () => {
   const url = `redis://:${SECRET}@127.0.0.1:1`;
-  const NO_URL = 'the URL of a queue stands after --queue, or in FENCEPOST_QUEUE';
+  const NO_URL = 'pass the URL of the queue with --queue, or set FENCEPOST_QUEUE';
 
   test.each([
     [['sweep', url], NO_URL],
@@ -48,16 +48,10 @@ describe('a URL with a password', () => {
 
 test('a missing or unreachable queue is reported with advice', async () => {
   const there = await mistake(['sweep', zombie, '--queue', 'redis://127.0.0.1:1']);
-  expect(there).toBe(
-    'redis://127.0.0.1:1: the queue cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
-  );
-  expect(await mistake(['worker'])).toBe(
-    'which queue? name it with --queue, or set FENCEPOST_QUEUE',
-  );
+  expect(there).toBe('redis://127.0.0.1:1: queue not reachable: connect ECONNREFUSED 127.0.0.1:1');
+  expect(await mistake(['worker'])).toBe('no queue: pass --queue <url>, or set FENCEPOST_QUEUE');
   const many = ['--shards', '10001', '--queue', 'redis://127.0.0.1:1'];
-  expect(await mistake(['sweep', zombie, ...many])).toBe(
-    '--shards 10001: at most 10000 are possible',
-  );
+  expect(await mistake(['sweep', zombie, ...many])).toBe('--shards 10001: expected at most 10000');
 });
 
 describe('a server that accepts connections and never replies', () => {
@@ -81,7 +75,7 @@ describe('a server that accepts connections and never replies', () => {
     expect(performance.now() - startedMs).toBeLessThan(20_000);
     for (const { code, err } of all) {
       expect(code).toBe(2);
-      expect(err).toContain(`redis://***@127.0.0.1:${port}/1: the queue cannot be reached: `);
+      expect(err).toContain(`redis://***@127.0.0.1:${port}/1: queue not reachable: `);
       expect(err).not.toContain(SECRET);
     }
   });
@@ -93,14 +87,14 @@ describe('on a Redis', () => {
 
   onRedis('a database that is not there is not taken for the first one', async () => {
     const message = await mistake(['worker'], `${redis.url}/99`);
-    expect(message).toMatch(/\/99: the queue cannot be reached: ERR DB index is out of range$/);
+    expect(message).toMatch(/\/99: queue not reachable: ERR DB index is out of range$/);
     const worker = shell.start('a', ['worker'], `${redis.url}/3`);
     await said(worker, /worker on redis.*\/3:/);
   });
 
   onRedis('what the server refuses is one line that names the queue', async () => {
     await redis.server.ask((client) => client.set('fencepost:shards:wait', 'not a list'));
-    const failed = /^redis:\/\/127\.0\.0\.1:\d+: the queue failed: .*WRONGTYPE/;
+    const failed = /^redis:\/\/127\.0\.0\.1:\d+: queue failed: .*WRONGTYPE/;
     const { code, err } = await shell.start('a', ['sweep', zombie, '-q'], redis.url).ended;
     expect([code, err]).toEqual([2, expect.stringMatching(failed)]);
     expect(err).not.toMatch(/^ +at /m);
@@ -109,7 +103,7 @@ describe('on a Redis', () => {
 
   onRedis('a worker wants the folder that it is given, and says where it looked', async () => {
     expect(await mistake(['worker', '--modules', '/nope'], redis.url)).toBe(
-      '--modules: /nope is no folder',
+      '--modules: /nope is not a folder',
     );
   });
 });

@@ -102,7 +102,7 @@ export async function loadOrdered(
   { modules, version }: WorkerCode,
 ): Promise<LoadedOrder | string> {
   if (origin.fencepost !== version) {
-    return `the sweep is of fencepost ${origin.fencepost}, not ${version}`;
+    return `the sweep is from fencepost ${origin.fencepost}, not ${version}`;
   }
   const file = `${origin.scenario}.yaml`;
   // A module runs only after its file is known to equal the coordinator's.

@@ -109,7 +109,7 @@ async function judgeReplay(
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
   if (result.otherCause !== null) {
-    const what = result.outcome === 'reproduced' ? 'breaks' : 'a plan close to it breaks';
+    const what = result.outcome === 'reproduced' ? 'breaks' : 'a similar plan breaks';
     const how = `${what} ${result.claim}, but by another cause: ${result.otherCause}`;
     run.print(`fencepost: ${typedPath(file)}: ${how}`);
   }

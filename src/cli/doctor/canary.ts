@@ -124,7 +124,7 @@ const report = z.object({
 type System = z.infer<typeof system>;
 
 const CLAIM = 'grant-order';
-const FIX = 'trust no green run of this copy: install fencepost again, or report it';
+const FIX = 'do not trust this copy: install fencepost again, or report it';
 
 /** Returns a check per stage, in order. All are `ok` if the canary was detected. */
 export function judgeCanary(evidence: CanaryEvidence): readonly Check[] {
@@ -195,7 +195,7 @@ function checkReports({ run, pages }: CanaryEvidence): Check {
   const isDrawn = pages.some((page) => page.includes('<svg') && page.includes('Stale write'));
   const lacks = missing.map((word) => `text without "${word}"`);
   if (!isDrawn) lacks.push('no page');
-  const seen = 'told in words, and drawn as a page';
+  const seen = 'described in words and as a page';
   return judge('report', lacks.length === 0, seen, `not reported: ${lacks.join(', ')}`);
 }
 

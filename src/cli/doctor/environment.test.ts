@@ -145,7 +145,7 @@ test('a writable folder is ok, and is left empty; a missing one is a problem', (
 
 test('a terminal reports why it has no color, and a warning if it is too narrow', () => {
   const wide = { isTerminal: true, hasColour: false, width: 100, env: { NO_COLOR: '1', CI: '' } };
-  expect(checkTerminal(wide).what).toBe('a terminal of 100 columns, without colour (NO_COLOR=1)');
+  expect(checkTerminal(wide).what).toBe('a terminal of 100 columns, without color (NO_COLOR=1)');
   expect(checkTerminal({ ...wide, width: 40 }).status).toBe('warning');
   expect(checkTerminal({ ...wide, width: 40, isTerminal: false }).status).toBe('ok');
 });

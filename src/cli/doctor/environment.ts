@@ -88,8 +88,8 @@ export function checkMemory({ cores, memoryMb, workerMb }: MachineFacts): Check 
   const what = `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.round(memoryMb)} MB of memory`;
   const fitting = Math.floor(memoryMb / workerMb) - 1;
   if (fitting >= cores) return ok('memory', what);
-  const most = `${what}; a worker on each core may keep ${workerMb} MB`;
-  return warning('memory', most, `give run fewer: --workers ${Math.max(fitting, 1)}`);
+  const most = `${what}; one worker per core may use ${workerMb} MB`;
+  return warning('memory', most, `use fewer workers: run --workers ${Math.max(fitting, 1)}`);
 }
 
 /** Two readings of both clocks, some milliseconds apart. */
@@ -109,13 +109,13 @@ const MOST_APART_MS = 5000;
 export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   const wall = wallMs[1] - wallMs[0];
   const monotonic = monotonicMs[1] - monotonicMs[0];
-  const advice = 'set the clock of this machine, and see that nothing replaces it (faketime)';
+  const advice = 'set the clock of this machine; check for a replacement (faketime)';
   if (!(monotonic > 0)) return problem('clock', 'the monotonic clock stands still', advice);
   if (wallMs[1] < EARLIEST_MS || wallMs[1] > LATEST_MS) {
     return warning('clock', `it says ${new Date(wallMs[1]).toISOString()}`, advice);
   }
   if (Math.abs(wall - monotonic) > Math.max(monotonic / 2, 50)) {
-    const what = `in ${Math.round(monotonic)} ms the wall clock went on by ${Math.round(wall)} ms`;
+    const what = `the wall clock advanced by ${Math.round(wall)} ms in ${Math.round(monotonic)} ms`;
     return warning('clock', what, advice);
   }
   if (fileMs !== null && Math.abs(fileMs - wallMs[1]) > MOST_APART_MS) {
@@ -156,11 +156,11 @@ async function firstMessage(worker: Worker, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      const late = new Error(`none within ${limitMs / 1000} s`);
+      const late = new Error(`none started within ${limitMs / 1000} s`);
       timer = setTimeout(() => reject(late), limitMs);
       worker.once('message', () => resolve());
       worker.once('error', reject);
-      worker.once('exit', () => reject(new Error('it ended without a word')));
+      worker.once('exit', () => reject(new Error('it ended without a message')));
     });
   } finally {
     clearTimeout(timer);
@@ -197,11 +197,11 @@ export function checkFolder(name: string, folder: string, use: string): FolderLo
     writeFileSync(file, 'x', { flag: 'wx' });
     const { mtimeMs, size } = statSync(file);
     rmSync(file);
-    if (size !== 1) throw new Error('what was written is not there');
-    return { check: ok(name, `${folder} takes new files`), fileMs: mtimeMs };
+    if (size !== 1) throw new Error('a written file is missing');
+    return { check: ok(name, `${folder} is writable`), fileMs: mtimeMs };
   } catch (error) {
-    const what = `${folder} takes no new files: ${messageOf(error)}`;
-    return { check: problem(name, what, `choose a folder that does, ${use}`), fileMs: null };
+    const what = `${folder} is not writable: ${messageOf(error)}`;
+    return { check: problem(name, what, `choose a writable folder, ${use}`), fileMs: null };
   }
 }
 
@@ -221,7 +221,7 @@ export function checkTerminal({ isTerminal, hasColour, width, env }: TerminalFac
     return value === '' ? [] : [`${name}=${value}`];
   });
   const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
-  const what = `${where}, ${hasColour ? 'in colour' : 'without colour'}${why}`;
+  const what = `${where}, ${hasColour ? 'with color' : 'without color'}${why}`;
   if (!isTerminal || width >= NARROW) return ok('terminal', what);
   return warning('terminal', what, `make it at least ${NARROW} columns wide, better 100`);
 }
@@ -322,13 +322,14 @@ function digestIn(file: string): string | null {
 function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check {
   const found = findPackage(manifest.name, workFolder);
   if (found === null) {
-    const what = 'this folder has no fencepost of its own, which modules of your own would import';
+    const what = 'fencepost is not installed in this folder; your modules could not import it';
     return warning('copy', what, 'npm install --save-dev fencepost');
   }
-  if (realpathSync(found) === realpathSync(root)) return ok('copy', 'it is the one of this folder');
+  if (realpathSync(found) === realpathSync(root))
+    return ok('copy', 'the copy installed in this folder');
   const other = readManifest(found)?.version ?? '';
   const what = `another copy is installed here: ${other} in ${found}`;
-  return warning('copy', what, 'run that one: npx --no-install fencepost doctor');
+  return warning('copy', what, 'run that copy: npx --no-install fencepost doctor');
 }
 
 /** Returns one check per peer dependency. `peers` maps names to ranges. */
@@ -338,7 +339,7 @@ export function checkPeers(
 ): readonly Check[] {
   return Object.entries(peers).map(([name, range]) => {
     const found = findPackage(name, workFolder);
-    if (found === null) return ok(name, `${name} is not installed here; it is not needed`);
+    if (found === null) return ok(name, `${name} is not installed; it is optional`);
     const version = readManifest(found)?.version ?? '';
     const what = `${name} ${version === '' ? 'of no version' : version}, wanted ${range}`;
     if (isVersionInRange(version, range) === true) return ok(name, what);

@@ -90,11 +90,11 @@ export async function checkReuse(
       if (end.kind === 'lost') {
         lost = `${end.where}: ${end.why}`;
         why = lost;
-      } else if (end.kind !== 'compared') why = 'it could not be compared';
+      } else if (end.kind !== 'compared') why = 'comparison failed';
       else if (end.keeper !== null) {
         const { seed, name, what } = end.keeper;
-        const who = name ?? 'some package';
-        why = `${who} keeps something from seed to seed (seed ${seed}: ${what})`;
+        const who = name ?? 'a package';
+        why = `${who} keeps state between seeds (seed ${seed}: ${what})`;
       } else same += end.same;
     }
     checks.push({ system, same, why: why ?? (tasks.isGivenUp() ? 'interrupted' : null) });

@@ -151,7 +151,7 @@ async function simplestOf(
 }
 
 /** Reasons not to shrink a plan. In a written-out scenario, each event is intended. */
-const AS_WRITTEN = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
+const AS_WRITTEN = 'not shrunk: the scenario draws nothing';
 const NOT_ENDED = 'not shrunk: a run did not finish';
 
 /** Pins a plan, so that nothing is left to chance, but does not shrink it. */

@@ -38,9 +38,9 @@ export type KeptFate = Expectation['outcome'] | 'nondeterministic';
 export const FATES: Readonly<Record<KeptFate, string>> = {
   reproduced: 'the claim still breaks',
   fixed: 'the hazard arose and the claim held',
-  inert: 'the hazard no longer arises: the plan guards nothing any more',
-  diverged: 'a name in the plan found no match in the run, so it tests nothing',
-  nondeterministic: 'two runs of it differ',
+  inert: 'the hazard no longer arises, so the plan tests nothing',
+  diverged: 'a name in the plan has no match in the run, so it tests nothing',
+  nondeterministic: 'two runs differ',
 };
 
 export interface KeptReplay extends Omit<Replay, 'outcome'> {

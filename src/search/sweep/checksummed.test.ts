@@ -13,25 +13,22 @@ test('a checksummed text has the content that was written', () => {
 });
 
 test.each<[string, unknown]>([
-  ['is no chunk that fencepost wrote', null],
-  ['is no chunk that fencepost wrote', 'chunk'],
-  ['is no chunk that fencepost wrote', {}],
-  ['is no chunk that fencepost wrote', { type: 'shard', version: 2 }],
-  ['has version 1 of its format; this fencepost reads 2', { type: 'chunk', version: 1 }],
-  ['has version undefined of its format; this fencepost reads 2', { type: 'chunk' }],
-  ['is damaged: its checksum is not that of what it says', FORM],
-  ['is damaged: its checksum is not that of what it says', { ...FORM, checksum }],
-  ['is damaged: its checksum is not that of what it says', { ...FORM, content: { seeds: 3 } }],
-  [
-    'is damaged: its checksum is not that of what it says',
-    { ...FORM, checksum, content: { seeds: 4 } },
-  ],
+  ['is not a chunk written by fencepost', null],
+  ['is not a chunk written by fencepost', 'chunk'],
+  ['is not a chunk written by fencepost', {}],
+  ['is not a chunk written by fencepost', { type: 'shard', version: 2 }],
+  ['has format version 1; this fencepost reads 2', { type: 'chunk', version: 1 }],
+  ['has format version undefined; this fencepost reads 2', { type: 'chunk' }],
+  ['is damaged: checksum mismatch', FORM],
+  ['is damaged: checksum mismatch', { ...FORM, checksum }],
+  ['is damaged: checksum mismatch', { ...FORM, content: { seeds: 3 } }],
+  ['is damaged: checksum mismatch', { ...FORM, checksum, content: { seeds: 4 } }],
 ])('it %s: %j', (what, outer) => {
   expect(unseal(JSON.stringify(outer), FORM)).toEqual({ kind: 'problem', what });
 });
 
 test('a truncated text is not complete JSON', () => {
-  const what = 'is damaged: it is no whole JSON';
+  const what = 'is damaged: incomplete JSON';
   expect(unseal(text.slice(0, -1), FORM)).toEqual({ kind: 'problem', what });
 });
 
@@ -55,12 +52,12 @@ const ours = { fencepost: '1.2.3', scenario: 'calm', digest: 'sha256:00', module
 
 test.each([
   [null, {}],
-  ['is of fencepost 1.0.0, not 1.2.3', { fencepost: '1.0.0', scenario: 'x' }],
-  ['is of the scenario wild, not calm', { scenario: 'wild', digest: 'sha256:01' }],
-  ['is of another version of calm', { digest: 'sha256:01', modules: {} }],
-  ['is of another version of a', { modules: { a: '2' } }],
-  ['is of another version of a', { modules: {} }],
-  ['is of another version of b', { modules: { a: '1', b: '1' } }],
+  ['is from fencepost 1.0.0, not 1.2.3', { fencepost: '1.0.0', scenario: 'x' }],
+  ['is for the scenario wild, not calm', { scenario: 'wild', digest: 'sha256:01' }],
+  ['is for another version of calm', { digest: 'sha256:01', modules: {} }],
+  ['is for another version of a', { modules: { a: '2' } }],
+  ['is for another version of a', { modules: {} }],
+  ['is for another version of b', { modules: { a: '1', b: '1' } }],
 ])('results of another run are refused with the reason %j: %j', (why, theirs) => {
   expect(mismatchReason({ ...ours, ...theirs }, ours)).toBe(why);
 });

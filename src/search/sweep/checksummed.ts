@@ -32,19 +32,19 @@ export function seal({ type, version }: Form, content: object): string {
 /** Returns the content of a checksummed text, or the reason why it cannot be trusted. */
 export function unseal(text: string, { type, version }: Form): ChecksummedRead {
   const outer = parsed(text);
-  if (outer === undefined) return problem('is damaged: it is no whole JSON');
+  if (outer === undefined) return problem('is damaged: incomplete JSON');
   if (outer === null || typeof outer !== 'object' || !('type' in outer) || outer.type !== type) {
-    return problem(`is no ${type} that fencepost wrote`);
+    return problem(`is not a ${type} written by fencepost`);
   }
   const found = 'version' in outer ? outer.version : undefined;
   if (found !== version) {
-    return problem(`has version ${String(found)} of its format; this fencepost reads ${version}`);
+    return problem(`has format version ${String(found)}; this fencepost reads ${version}`);
   }
   const content = 'content' in outer ? outer.content : undefined;
   const checksum = 'checksum' in outer ? outer.checksum : undefined;
   return checksum === checksumOf(content)
     ? { kind: 'content', content }
-    : problem('is damaged: its checksum is not that of what it says');
+    : problem('is damaged: checksum mismatch');
 }
 
 function problem(what: string): ChecksummedRead {
@@ -87,16 +87,16 @@ export function originOf(scenario: Scenario, fencepost: string): Origin {
   return { fencepost, scenario: scenario.name, digest, modules: use };
 }
 
-/** Returns the first difference, `is of fencepost 0.1.0, not 0.2.0`, or null if none. */
+/** Returns the first difference, `is from fencepost 0.1.0, not 0.2.0`, or null if none. */
 export function mismatchReason(theirs: Origin, ours: Origin): string | null {
   if (theirs.fencepost !== ours.fencepost) {
-    return `is of fencepost ${theirs.fencepost}, not ${ours.fencepost}`;
+    return `is from fencepost ${theirs.fencepost}, not ${ours.fencepost}`;
   }
   if (theirs.scenario !== ours.scenario) {
-    return `is of the scenario ${theirs.scenario}, not ${ours.scenario}`;
+    return `is for the scenario ${theirs.scenario}, not ${ours.scenario}`;
   }
-  if (theirs.digest !== ours.digest) return `is of another version of ${ours.scenario}`;
+  if (theirs.digest !== ours.digest) return `is for another version of ${ours.scenario}`;
   const paths = [...new Set([...Object.keys(theirs.modules), ...Object.keys(ours.modules)])];
   const other = paths.find((path) => theirs.modules[path] !== ours.modules[path]);
-  return other === undefined ? null : `is of another version of ${other}`;
+  return other === undefined ? null : `is for another version of ${other}`;
 }

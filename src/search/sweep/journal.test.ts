@@ -71,25 +71,25 @@ describe('a journal is refused', () => {
     expect(readPieces(text.replace('"version":2', '"version":1'))).toEqual({
       kind: 'problem',
       line: 1,
-      what: 'has version 1 of its format; this fencepost reads 2',
+      what: 'has format version 1; this fencepost reads 2',
     });
   });
 
   test.each<[string, JournalHead]>([
     [
-      'is of fencepost 1.2.3, not 2.0.0',
+      'is from fencepost 1.2.3, not 2.0.0',
       { ...head, origin: { ...head.origin, fencepost: '2.0.0' } },
     ],
     [
-      'is of another version of zombie',
+      'is for another version of zombie',
       { ...head, origin: { ...head.origin, digest: 'sha256:01' } },
     ],
     [
-      'is of another version of ./my-lock.mjs',
+      'is for another version of ./my-lock.mjs',
       { ...head, origin: { ...head.origin, modules: { './my-lock.mjs': 'sha256:02' } } },
     ],
-    ['is of the seeds 0..99, not 0..100', { ...head, range: { from: 0, to: 100 } }],
-    ['is of all of them, not of shard 1 of 2', { ...head, shard: { index: 1, of: 2 } }],
+    ['is for the seeds 0..99, not 0..100', { ...head, range: { from: 0, to: 100 } }],
+    ['is for all seeds, not for shard 1 of 2', { ...head, shard: { index: 1, of: 2 } }],
   ])('that %s', (why, ours) => {
     expect(whyOtherSweep(head, ours)).toBe(why);
     expect(whyOtherSweep(ours, ours)).toBeNull();

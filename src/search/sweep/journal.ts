@@ -93,7 +93,7 @@ export function readJournal(pieces: Iterable<string>): JournalRead {
     }
   }
   if (number === 0) return { kind: 'empty' };
-  if (head === null) return { kind: 'problem', line: 1, what: 'is damaged: its head is cut off' };
+  if (head === null) return { kind: 'problem', line: 1, what: 'is damaged: truncated header' };
   return { kind: 'journal', head, chunks: withoutRepeats(chunks), isTorn };
 }
 
@@ -139,7 +139,7 @@ function readLine<T extends object>(line: string, form: Form, schema: z.ZodType<
   const read = unseal(line, form);
   if (read.kind === 'problem') return read.what;
   const checked = check(schema, read.content);
-  return checked.kind === 'value' ? checked.value : `is no ${form.type} that fencepost wrote`;
+  return checked.kind === 'value' ? checked.value : `is not a ${form.type} written by fencepost`;
 }
 
 /** Returns a clause that says why a journal belongs to another sweep, or null if it does not. */
@@ -147,11 +147,11 @@ export function whyOtherSweep(theirs: JournalHead, ours: JournalHead): string | 
   const mismatch = mismatchReason(theirs.origin, ours.origin);
   if (mismatch !== null) return mismatch;
   const [range, other] = [theirs.range, ours.range].map(({ from, to }) => `${from}..${to}`);
-  if (range !== other) return `is of the seeds ${range}, not ${other}`;
+  if (range !== other) return `is for the seeds ${range}, not ${other}`;
   const [shard, another] = [theirs.shard, ours.shard].map(shardText);
-  return shard === another ? null : `is of ${shard}, not of ${another}`;
+  return shard === another ? null : `is for ${shard}, not for ${another}`;
 }
 
 function shardText(shard: Shard | null): string {
-  return shard === null ? 'all of them' : `shard ${shard.index} of ${shard.of}`;
+  return shard === null ? 'all seeds' : `shard ${shard.index} of ${shard.of}`;
 }

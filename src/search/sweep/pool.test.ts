@@ -180,7 +180,7 @@ describe('a task', () => {
     const dead = await perform(one, 'dies');
     expect(dead).toEqual({ kind: 'lost', where: 'dies', why: 'dies of a task' });
     expect(await perform(one, 'hangs')).toEqual({ kind: 'lost', where: 'hangs', why });
-    const ended = { kind: 'lost', where: 'exits', why: 'it ended its process' };
+    const ended = { kind: 'lost', where: 'exits', why: 'it ended the process' };
     expect(await perform(one, 'exits')).toEqual(ended);
     expect(await perform(one, 'dies early')).toMatchObject({ kind: 'lost', where: '' });
   });

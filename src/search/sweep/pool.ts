@@ -298,7 +298,7 @@ class Lane {
           else end({ kind: 'put off' });
         } else lose(`it did not finish: ${HEAP_FULL}`, this.options.stallMs);
       };
-      const onExit = (): void => died('it ended its process');
+      const onExit = (): void => died('it ended the process');
       worker.on('message', onMessage);
       worker.on('error', onError);
       worker.on('exit', onExit);

@@ -130,7 +130,7 @@ describe('the shards of a run', () => {
       ...second.shard,
       scenarios: [{ ...scenario, countsBySystem: { s: await countsOf(RANGE) } }],
     };
-    const problems = ['more.json: it has 88 seeds of zombie, s, and its share are 44'];
+    const problems = ['more.json: too many results: 88 for its share of 44 seeds of zombie, s'];
     expect(mergeShards([first, { file: 'more.json', shard }])).toEqual({
       kind: 'refused',
       problems,
@@ -164,13 +164,13 @@ describe('the shards of a run', () => {
   });
 
   test.each<[string, (shard: ShardFile) => ShardFile | Promise<ShardFile>]>([
-    ['is one of 3 shards, not of 2', () => shardOf(2, 3)],
-    ['is of the seeds 3..91, not 3..90', () => shardOf(2, 2, { from: 3, to: 91 })],
-    ['is of the scenarios other, not zombie', (shard) => withOrigin(shard, { scenario: 'other' })],
-    ['is of another version of zombie', (shard) => withOrigin(shard, { digest: 'sha256:01' })],
-    ['is of fencepost 2.0.0, not 1.2.3', (shard) => withOrigin(shard, { fencepost: '2.0.0' })],
+    ['is one of 3 shards, not one of 2', () => shardOf(2, 3)],
+    ['is for the seeds 3..91, not 3..90', () => shardOf(2, 2, { from: 3, to: 91 })],
+    ['is for the scenarios other, not zombie', (shard) => withOrigin(shard, { scenario: 'other' })],
+    ['is for another version of zombie', (shard) => withOrigin(shard, { digest: 'sha256:01' })],
+    ['is from fencepost 2.0.0, not 1.2.3', (shard) => withOrigin(shard, { fencepost: '2.0.0' })],
     [
-      'is of another version of ./my-lock.mjs',
+      'is for another version of ./my-lock.mjs',
       (shard) => withOrigin(shard, { modules: { './my-lock.mjs': 'sha256:02' } }),
     ],
   ])('are refused if one %s', async (why, change) => {
@@ -179,7 +179,7 @@ describe('the shards of a run', () => {
     const other = { file: 'odd.json', shard: await change(second.shard) };
     expect(mergeShards([other, first])).toEqual({
       kind: 'refused',
-      problems: [`odd.json: compared with 1.json it ${why}`],
+      problems: [`odd.json: differs from 1.json: ${why}`],
     });
   });
 });
@@ -206,16 +206,16 @@ test('a shard file that is truncated, or has a changed digit, is refused', async
       expect(readShard(other).kind).toBe('problem');
     }),
   );
-  expect(readShard('[]')).toEqual({ kind: 'problem', what: 'is no shard that fencepost wrote' });
+  expect(readShard('[]')).toEqual({ kind: 'problem', what: 'is not a shard written by fencepost' });
 });
 
 test.each<[string, (shard: ShardFile) => object]>([
   [
-    'is no shard that fencepost wrote: range is missing; expected a map',
+    'is not a shard written by fencepost: range is missing; expected a map',
     ({ range: _, ...rest }) => rest,
   ],
   [
-    'is no shard that fencepost wrote: shard there is no such shard',
+    'is not a shard written by fencepost: shard no such shard',
     (shard) => ({ ...shard, shard: { index: 3, of: 2 } }),
   ],
 ])('a checksummed shard %s', async (what, change) => {
@@ -227,7 +227,7 @@ test.each<[string, (shard: ShardFile) => object]>([
 });
 
 test('merging no shards is refused', () => {
-  const problems = ['there is no shard to merge'];
+  const problems = ['no shard to merge'];
   expect(mergeShards([])).toEqual({ kind: 'refused', problems });
 });
 
@@ -256,7 +256,7 @@ test('shards that counted different plans of one scenario belong to different ru
   const scope = { faults: 1, ties: 0, clients: null, sections: null };
   const counted = (filed: FiledShard, plans: number): FiledShard =>
     withMore(filed, { exhausted: { scope, plans: { s: plans } } });
-  const problems = [`${two.file}: compared with ${one.file} it counted other plans of zombie`];
+  const problems = [`${two.file}: differs from ${one.file}: has other plan counts for zombie`];
   const merge = mergeShards([counted(one, 100), counted(two, 101)]);
   expect(merge).toEqual({ kind: 'refused', problems });
 });

@@ -122,10 +122,10 @@ export interface MergedScenario
 export function mergeShards(shards: readonly FiledShard[]): Merge {
   const sorted = [...shards].sort((a, b) => a.shard.shard.index - b.shard.shard.index);
   const [first] = sorted;
-  if (first === undefined) return { kind: 'refused', problems: ['there is no shard to merge'] };
+  if (first === undefined) return { kind: 'refused', problems: ['no shard to merge'] };
   const mismatches = shards.flatMap((filed) => {
     const why = whyOfAnotherRun(filed.shard, first.shard);
-    return why === null ? [] : [`${filed.file}: compared with ${first.file} it ${why}`];
+    return why === null ? [] : [`${filed.file}: differs from ${first.file}: ${why}`];
   });
   if (mismatches.length > 0) return { kind: 'refused', problems: mismatches };
   const doubled = doublesIn(sorted);
@@ -163,8 +163,8 @@ function countsOf({ file, shard }: FiledShard): readonly TruncatedShard[] {
 }
 
 function tooManyText({ file, scenario, system, examined, seeds, trial }: TruncatedShard): string {
-  const has = `it has ${examined} ${trial}s of ${scenario}, ${system}`;
-  return `${file}: ${has}, and its share are ${seeds}`;
+  const share = `${seeds} ${trial}s of ${scenario}, ${system}`;
+  return `${file}: too many results: ${examined} for its share of ${share}`;
 }
 
 /** Identifies the run that a shard is a part of. */
@@ -175,14 +175,14 @@ export interface ShardRunOrigin extends Pick<ShardFile, 'shard' | 'range'> {
 /** Returns a clause that describes the first difference, or null if both belong to the same run. */
 export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): string | null {
   if (theirs.shard.of !== ours.shard.of) {
-    return `is one of ${theirs.shard.of} shards, not of ${ours.shard.of}`;
+    return `is one of ${theirs.shard.of} shards, not one of ${ours.shard.of}`;
   }
   const [range, other] = [theirs.range, ours.range].map(({ from, to }) => `${from}..${to}`);
-  if (range !== other) return `is of the seeds ${range}, not ${other}`;
+  if (range !== other) return `is for the seeds ${range}, not ${other}`;
   const names = (shard: ShardRunOrigin): string =>
     shard.scenarios.map(({ origin }) => origin.scenario).join(', ');
   if (names(theirs) !== names(ours)) {
-    return `is of the scenarios ${names(theirs)}, not ${names(ours)}`;
+    return `is for the scenarios ${names(theirs)}, not ${names(ours)}`;
   }
   for (const [at, { origin, exhausted }] of ours.scenarios.entries()) {
     const their = theirs.scenarios[at];
@@ -192,7 +192,7 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
     const [plans, others] = [exhausted?.plans, their?.exhausted?.plans];
     const systems = Object.keys({ ...plans, ...others });
     if (systems.some((system) => plans?.[system] !== others?.[system])) {
-      return `counted other plans of ${origin.scenario}`;
+      return `has other plan counts for ${origin.scenario}`;
     }
   }
   return null;
@@ -317,7 +317,7 @@ const shardFile = z
   })
   .refine(({ shard }) => shard.index <= shard.of, {
     path: ['shard'],
-    error: 'there is no such shard',
+    error: 'no such shard',
   });
 
 export type ShardFile = Data<typeof shardFile>;
@@ -340,5 +340,5 @@ export function readShard(text: string): ShardRead {
   if (checked.kind === 'value') return { kind: 'shard', shard: checked.value };
   const [first] = checked.findings;
   const where = first === undefined ? '' : ` ${renderPath(first.path)} ${first.what}`;
-  return { kind: 'problem', what: `is no shard that fencepost wrote:${where}` };
+  return { kind: 'problem', what: `is not a shard written by fencepost:${where}` };
 }
