@@ -80,7 +80,7 @@ test('a plan that another process reserves is not written, and update ends with 
   const { code, err } = await corpus('update');
   rmSync(reservation);
   expect([code, readFileSync(plan, 'utf8')]).toEqual([2, before]);
-  expect(err).toContain(`nothing was written: ${reservation} reserves it`);
+  expect(err).toContain(`not updated: locked by ${reservation}`);
   expect((await corpus('update')).code).toBe(0);
 });
 
@@ -101,7 +101,9 @@ test('an updated plan names its cause, and a breach by another cause is reported
 test('a plan that needs a longer pause now reproduces, with a note, and is updated', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'write').replace('for: 30ms', 'for: 22ms'));
   const checked = await corpus('check');
-  expect(checked.out).toMatch(/✓ .*: reproduced[\s\S]*it takes a pause of 2[\d.]+ ms instead of/);
+  expect(checked.out).toMatch(
+    /✓ .*: reproduced[\s\S]*the code changed; reproduced with a pause of 2[\d.]+ ms instead of/,
+  );
   expect(checked.code).toBe(0);
   expect((await corpus('update')).out).toMatch(
     /: updated, reproduced, with a pause of 2[\d.]+ ms instead/,
@@ -109,12 +111,12 @@ test('a plan that needs a longer pause now reproduces, with a note, and is updat
   expect(readFileSync(plan, 'utf8')).toMatch(
     /# longer than his lease\n {2}- pause: .*for: 2[\d.]+ms/,
   );
-  expect((await corpus('check')).out).not.toContain('it takes');
+  expect((await corpus('check')).out).not.toContain('the code changed');
 });
 
 test('an unknown name ends with 5 in every command, with a rename that fixes it', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
-  const advice = `reproduced with "store" renamed to "write"; to keep it: npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
+  const advice = `reproduced with "store" renamed to "write"; to keep it: npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write`;
   const checked = await corpus('check');
   expect([checked.code, checked.out.includes(advice)]).toEqual([5, true]);
   const replayed = await runHere(['replay', plan, '--modules', folder]);
@@ -136,7 +138,7 @@ test('a rename that does not reproduce, or of an unknown name, writes nothing', 
   const nothing = await corpus('update', '--rename', 'stor=write');
   expect(nothing.code).toBe(2);
   expect(nothing.err).toContain('no kept plan names "stor"; did you mean "store"?');
-  expect((await corpus('update', '--rename', 'store')).err).toContain('two names are expected');
+  expect((await corpus('update', '--rename', 'store')).err).toContain('expected two names');
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 

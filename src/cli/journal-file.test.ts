@@ -134,7 +134,7 @@ test('a journal that is a link is not resumed', async () => {
   writeFileSync(target, text);
   rmSync(file);
   symlinkSync(target, file);
-  expect(() => openJournal(file, head, { isResumed: true, terminal })).toThrow('this is a link');
+  expect(() => openJournal(file, head, { isResumed: true, terminal })).toThrow('symbolic link');
   expect(readFileSync(target, 'utf8')).toBe(text);
 });
 

@@ -116,7 +116,7 @@ describe('worker threads', () => {
       return `${status}: ${what}`;
     };
     expect(await whatOf('throw new Error("no threads for you")')).toMatch(/^problem: .*for you/);
-    expect(await whatOf('')).toMatch(/^problem: .*without a word/);
+    expect(await whatOf('')).toMatch(/^problem: .*without a message/);
     expect(await whatOf('setInterval(() => {}, 1000)', 500)).toMatch(/^problem: .*0\.5 s/);
     const unshared = 'require("node:worker_threads").parentPort.postMessage(1)';
     expect(await whatOf(unshared)).toMatch(/^problem: .*shares no memory/);

@@ -273,10 +273,10 @@ test('a shard of an exhaustive search has its share of each system’s plans', a
   };
   expect(merged({ s: 88 })).toEqual([]);
   expect(merged({ s: 101 })).toEqual(['44 of 51 plans', '44 of 50 plans']);
-  const problems = shards.map(({ file }) => `${file}: it has 44 plans of zombie, s, and its share`);
+  const problems = shards.map(({ file }) => `${file}: too many results: 44 for its share`);
   expect(merged({})).toEqual({
     kind: 'refused',
-    problems: problems.map((problem) => `${problem} are 0`),
+    problems: problems.map((problem) => `${problem} of 0 plans of zombie, s`),
   });
 });
 
