@@ -89,9 +89,9 @@ export function carriedToken(at: Section): number {
 /**
  * Reads or writes a value for a driver's `change`, with the section's token, and waits for the
  * answer. `again` counts the earlier reads, or writes, of this change. A write names the `version`
- * that it expects (null: the key was never written; absent: any), and `once`, an identifier under
- * which it is applied at most once, or null. Returns the reply, or null if there is none, and
- * whether an unanswered try may have been executed.
+ * that it expects (null: the key was never written; absent: any), and an identifier `once` under
+ * which it is applied at most once (null: none). Returns the reply, which is null if no answer
+ * came, and whether an unanswered try may have been executed.
  */
 export function* accessStore(
   at: Section,

@@ -137,7 +137,7 @@ function* computeWithout(alone: Section, work: Memoize): Program<void> {
   yield* computeOnce(alone, work, look);
 }
 
-/** Computes and stores the value, unless an earlier holder of the lock has stored it meanwhile. */
+/** Computes and stores the value, unless an earlier holder of the lock has already stored it. */
 function* computeOnce(at: Section, work: Memoize, readAgain: typeof read): Program<void> {
   const { id, store, key } = work;
   const found = yield* readAgain(at, { id, label: 'read', store, key, again: 1 });

@@ -6,7 +6,7 @@
  * read, the client may send the value that it found to the replicas that had an older one.
  *
  * With a fencing token in the high digits of the timestamp, every write of a later holder is later
- * than all writes of earlier holders, whenever those are sent: Kleppmann and Riccomini, "Designing
+ * than all writes of earlier holders, whenever they are sent: Kleppmann and Riccomini, "Designing
  * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Say a write with
  * token 34 reached replicas 1 and 2. They ignore a zombie's write with token 33, replica 3 accepts
  * it, and every read of two replicas prefers 34. This holds for blind writes, with R + W > N, once
@@ -197,7 +197,7 @@ class QuorumClient implements SeveralServers {
   private readonly replicas: ReadonlyMap<string, readonly ReplicaHost[]>;
   private readonly chosen: Chosen;
 
-  /** `replicas` are the servers of each store, by its name. */
+  /** `replicas`: the servers of each store, by the name of the store. */
   constructor(replicas: ReadonlyMap<string, readonly ReplicaHost[]>, options: Options) {
     this.replicas = replicas;
     this.chosen = choices.read(options);

@@ -165,7 +165,7 @@ export class ProductTable implements VersionTable {
   }
 }
 
-/** Returns the statement of a change. A value that is not an increment is set as it is. */
+/** Returns the statement for a change: an increment if there is one, else the value itself. */
 function updateOf({ value, adds, expected }: Commit): string {
   const to = adds === null ? `${value}` : `stock ${adds < 0 ? '-' : '+'} ${Math.abs(adds)}`;
   const update = `UPDATE products SET stock = ${to}, version = version + 1 WHERE id = ?`;

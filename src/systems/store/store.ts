@@ -36,7 +36,7 @@ export class Store {
 
   /**
    * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken` a
-   * token may be negative or above 2^53, as those of faulty lock services are.
+   * token may be negative or above 2^53, as from a faulty lock service.
    */
   constructor(kind: FenceRule | string, requirements: { takesAnyToken?: boolean } = {}) {
     argument.object('requirements', requirements);

@@ -51,7 +51,7 @@ export type CacheLockAnswer =
   | { readonly kind: 'busy'; readonly retryAt: number | null }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'released' }
-  /** The lock had expired by its own time, so no command was sent to the cache. */
+  /** By the caller's `now` the lock had expired, so no command was sent to the cache. */
   | { readonly kind: 'expired' }
   /** The key is gone, or belongs to another client. */
   | { readonly kind: 'lost' }

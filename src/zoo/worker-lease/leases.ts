@@ -30,7 +30,7 @@ export interface LeaseHolder {
  * confuses: `False == 0`. These three are distinct.
  */
 export type LeaseAnswer =
-  /** The caller holds it until `expires`, inclusive; `fence` is above those of earlier leases. */
+  /** The caller holds it until `expires`, inclusive; `fence` is higher than in earlier leases. */
   | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
   /** It is held, maybe by the caller: it is not re-entrant. Wait, and do not try a secondary. */
   | { readonly kind: 'held' }
