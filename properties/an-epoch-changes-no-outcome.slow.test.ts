@@ -19,7 +19,7 @@ import type { Server, Turn } from '../src/core/world/server.ts';
 import { examine } from '../src/harness.ts';
 import { runFilled } from '../src/host/async/run-filled.ts';
 import { environmentOf } from '../src/report/environment.ts';
-import { eventText } from '../src/report/step-text.ts';
+import { eventText } from '../src/report/event-phrases.ts';
 import { run } from '../src/run.ts';
 import { planOf } from '../src/systems/plan.fixture.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';

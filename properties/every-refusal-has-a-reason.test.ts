@@ -1,6 +1,6 @@
 /** Law: every refusal of a store has a reason, for any store and any faults. */
 import { beforeAll, expect, test } from 'vitest';
-import { refusalReason } from '../src/report/access-text.ts';
+import { refusalReason } from '../src/report/state-phrases.ts';
 import { run } from '../src/run.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';

@@ -4,7 +4,6 @@
  * yet acknowledged.
  */
 import type { Recovered } from '../core/history/events.ts';
-import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
 import { accessBreach, causesIn } from './evidence.ts';
@@ -24,7 +23,7 @@ export const acknowledgedDurable: Claim = defineClaim({
   source: 'durability (Härder and Reuter, 1983)',
   hazard: 'recoveries of a store in which a write was acknowledged, for each such key',
   needsNoLock: true,
-  rules: { 'lost-in-recovery': lostInRecovery },
+  rules: ['lost-in-recovery'],
   judge: (indexed) =>
     inAll(indexed.places, (place) =>
       inAll(place.recoveries, (recovery) =>

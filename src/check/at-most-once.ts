@@ -3,12 +3,11 @@
  * client's crash has run, and is no longer running. Two bodies under one lock must never overlap,
  * even if their ticks differ.
  */
-import type { EventOf, FaultInjected, Job } from '../core/history/events.ts';
+import type { FaultInjected, Job } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isDenial } from './lock-keys.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
@@ -19,7 +18,7 @@ export const atMostOnce: Claim = defineClaim({
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
   hazard: 'second deliveries of a job: begun again, skipped, or denied the key of the first',
   needsNoLock: true,
-  rules: { 'ran-again': ranAgain, 'ran-at-once': ranAtOnce },
+  rules: ['ran-again', 'ran-at-once'],
   judge: judgeJobs,
 });
 
@@ -121,48 +120,4 @@ function causes(
   const { process, atUs } = earlier.event;
   const span = { processes: [process], message: '', fromUs: atUs };
   return causesIn(indexed, { ...span, before: later.index });
-}
-
-function ranAgain(shown: Contradiction): Sentences {
-  const later = shown.need('later run', 'job');
-  const earlier = shown.need('earlier run', 'job');
-  return {
-    headline: `Job ${later.tick} of \`${later.lock}\` ran again`,
-    next: runPhrase(shown, earlier),
-    however: `${runPhrase(shown, later)}${deliveryPhrase(shown, later)}`,
-  };
-}
-
-function ranAtOnce(shown: Contradiction): Sentences {
-  const later = shown.need('later run', 'job');
-  const earlier = shown.need('earlier run', 'job');
-  const isSame = earlier.tick === later.tick;
-  const jobs = isSame
-    ? `Job ${later.tick} of \`${later.lock}\` ran twice at once`
-    : `Jobs ${earlier.tick} and ${later.tick} of \`${later.lock}\` ran at once`;
-  const before = `before ${earlier.process} had ended its own`;
-  return {
-    headline: jobs,
-    next: runPhrase(shown, earlier),
-    however: `${runPhrase(shown, later)}, ${before}${deliveryPhrase(shown, later)}`,
-  };
-}
-
-/** Example: `alice began job 1 under A at 2 ms`. */
-function runPhrase(shown: Contradiction, run: EventOf<'job'>): string {
-  const { process, tick, ordinal } = run;
-  const under = ordinal === 0 ? 'under no grant' : `under ${shown.letterOf(ordinal)}`;
-  return `${process} began job ${tick} ${under} ${at(run)}`;
-}
-
-/** Example: `, since the queue delivered a copy of its message at 511 ms`; '' if delivered once. */
-function deliveryPhrase({ trace }: Contradiction, run: EventOf<'job'>): string {
-  const earlier = trace.events.slice(0, trace.events.indexOf(run));
-  const received = earlier.findLast(
-    (event) => event.kind === 'deliver' && event.client === run.process && event.lock === run.lock,
-  );
-  if (received?.kind !== 'deliver') return '';
-  if (received.isCopy) return `, since the queue delivered a copy of its message ${at(received)}`;
-  if (received.deliveries === 1) return '';
-  return `, since the queue delivered its message again ${at(received)}`;
 }

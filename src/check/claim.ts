@@ -1,5 +1,4 @@
 /** Judges one claim; a pure function. Events that are not in the trace have not happened. */
-import type { Words } from './explanation.ts';
 import type { Terms } from './terms.ts';
 import type { TraceIndex } from './trace-index.ts';
 import { conclude, type Findings, type Verdict } from './verdict.ts';
@@ -30,42 +29,28 @@ interface Definition<Rule extends string> extends ClaimAbout {
   readonly isMeasured?: true;
   /** Set if the claim also applies to runs that acquire no lock. By default, it is about grants. */
   readonly needsNoLock?: true;
-  /** The rules that a run can break, each with the words that explain a breach. */
-  readonly rules: Readonly<Record<Rule, Words>>;
+  /** The rules that a run can break. `access-rules.ts` and `lock-rules.ts` have their words. */
+  readonly rules: readonly Rule[];
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;
 }
 
 /**
- * The rules of the built-in claims. Each needs an entry in the table of cures
- * (`search/evidence/cures.ts`), which otherwise does not compile.
+ * The rules of the built-in claims. Each needs words (in `access-rules.ts` or
+ * `lock-rules.ts`) and an entry in the table of cures (`search/evidence/cures.ts`), which otherwise
+ * do not compile.
  */
-export type RuleName =
+export type RuleName = AccessRule | LockRule;
+
+/** Rules about accesses to a store and about the work done under a grant. */
+export type AccessRule =
   | 'applied-twice'
-  | 'believes-longer'
-  | 'both-believe'
   | 'computed-at-once'
-  | 'deadlock'
   | 'fence-forgotten'
-  | 'foreign-key-removal'
-  | 'foreign-key-renewal'
-  | 'foreign-release'
-  | 'foreign-renewal'
-  | 'granted-while-live'
   | 'holder-refused'
   | 'issue-order'
-  | 'left-past-end'
-  | 'live-at-end'
-  | 'live-past-end'
-  | 'loss-unnoticed'
   | 'lost-in-recovery'
-  | 'never-ended'
   | 'no-order'
-  | 'orphan-denies'
-  | 'orphan-key-denies'
-  | 'overwrote-key'
   | 'probe-did-not-write'
-  | 'probe-granted-late'
-  | 'probe-not-granted'
   | 'probe-refused'
   | 'probe-unheard'
   | 'ran-again'
@@ -73,18 +58,11 @@ export type RuleName =
   | 'read-before-own-write'
   | 'read-of-later'
   | 'read-of-own-later'
-  | 'renewed-foreign-key'
-  | 'renewed-successor'
-  | 'revived-while-live'
   | 'stale-write'
   | 'sum-at-end'
   | 'sum-read'
-  | 'token-changed'
   | 'token-foreign'
   | 'token-lower'
-  | 'token-not-higher'
-  | 'token-shared'
-  | 'undid-release'
   | 'update-invented'
   | 'update-lost'
   | 'update-repeated'
@@ -92,9 +70,37 @@ export type RuleName =
   | 'write-after-release'
   | 'wrong-value';
 
+/** Rules about the locks themselves. */
+export type LockRule =
+  | 'believes-longer'
+  | 'both-believe'
+  | 'deadlock'
+  | 'foreign-key-removal'
+  | 'foreign-key-renewal'
+  | 'foreign-release'
+  | 'foreign-renewal'
+  | 'granted-while-live'
+  | 'left-past-end'
+  | 'live-at-end'
+  | 'live-past-end'
+  | 'loss-unnoticed'
+  | 'never-ended'
+  | 'orphan-denies'
+  | 'orphan-key-denies'
+  | 'overwrote-key'
+  | 'probe-granted-late'
+  | 'probe-not-granted'
+  | 'renewed-foreign-key'
+  | 'renewed-successor'
+  | 'revived-while-live'
+  | 'token-changed'
+  | 'token-not-higher'
+  | 'token-shared'
+  | 'undid-release';
+
 /**
- * Creates a claim. Does not compile if `judge` can find a rule without words, or if a rule is not
- * listed above.
+ * Creates a claim. Does not compile if `judge` can find a rule that `rules` does not list, or if a
+ * rule has no words.
  */
 export function defineClaim<const Rule extends RuleName>(definition: Definition<Rule>): Claim {
   const { name, judge } = definition;

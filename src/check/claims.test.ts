@@ -39,17 +39,16 @@ test('a run in which a system threw names the process and the error', () => {
   ]);
 });
 
-test('a claim that breaks a rule without words, or an unlisted rule, does not compile', () => {
-  const said = { name: 'punctual', about: 'nobody is late', source: '', hazard: '' };
-  const words = () => ({ headline: 'Late', next: '', however: '', cure: '' });
+test('a claim does not compile if it can break a rule that it does not list, or one without words', () => {
+  const fields = { name: 'punctual', about: 'no client is late', source: '', hazard: '' };
   const judgeIt = () => ({ exercised: 1, breach: { rule: 'deadlock', evidence: [] } as const });
-  // @ts-expect-error 'deadlock' has no words
-  defineClaim({ ...said, rules: {}, judge: judgeIt });
-  // @ts-expect-error 'no-order' has, 'deadlock' has none
-  defineClaim({ ...said, rules: { 'no-order': words }, judge: judgeIt });
+  // @ts-expect-error 'deadlock' is not listed
+  defineClaim({ ...fields, rules: [], judge: judgeIt });
+  // @ts-expect-error 'no-order' is listed, 'deadlock' is not
+  defineClaim({ ...fields, rules: ['no-order'], judge: judgeIt });
   const judgeNothing = () => ({ exercised: 1 });
-  // @ts-expect-error 'too-late' is no rule of fencepost's own
-  defineClaim({ ...said, rules: { 'too-late': words }, judge: judgeNothing });
-  const punctual = defineClaim({ ...said, rules: { deadlock: words }, judge: judgeIt });
-  expect(Object.keys(punctual.rules)).toEqual(['deadlock']);
+  // @ts-expect-error 'too-late' is not a built-in rule, so it has no words
+  defineClaim({ ...fields, rules: ['too-late'], judge: judgeNothing });
+  const punctual = defineClaim({ ...fields, rules: ['deadlock'], judge: judgeIt });
+  expect(punctual.rules).toEqual(['deadlock']);
 });

@@ -1,12 +1,12 @@
 /**
- * Lists the built-in claims and judges traces by them. Each claim is one file, with its name and
- * its words, and one line here. Read on in `claim.ts` (the form of a claim), then
- * `fence-monotone.ts` (a short one) and `grant-order.ts` (the headline). A claim reads
- * `trace-index.ts` (the indexed trace), `contents.ts` and `leases.ts` (the state of stores and lock
- * services), `terms.ts` (the promises of the plan) and, for `linearizable`, `store-models.ts`. It
- * presents a breach with `evidence.ts`, and words it with `explanation.ts` and `access-words.ts`.
- * `breach-cause.ts` finds the cause of a breach, `verdict.ts` decides what is *not judged*,
- * `explain.ts` finds the words for a verdict, and `custom-claim.ts` supports user-defined claims.
+ * Lists the built-in claims and judges traces by them. Each claim is one file, and one line here.
+ * Read on in `claim.ts` (the form of a claim), then `fence-monotone.ts` (a short one) and
+ * `grant-order.ts` (the headline). A claim reads `trace-index.ts` (the indexed trace),
+ * `contents.ts` and `leases.ts` (the state of stores and lock services), `terms.ts` (the promises
+ * of the plan) and, for `linearizable`, `store-models.ts`. It presents a breach with `evidence.ts`.
+ * `breach-cause.ts` finds the cause of a breach, `verdict.ts` decides what is *not judged*, and
+ * `custom-claim.ts` supports user-defined claims. `explain.ts` words a breach by its rule:
+ * `access-rules.ts` and `lock-rules.ts` have a row for each, made of the clauses of `phrases.ts`.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';

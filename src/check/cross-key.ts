@@ -5,11 +5,9 @@
  * have it. Writes of a probe are not counted.
  */
 import { addTo, entryOf } from '../core/kernel/entries.ts';
-import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';
 import { accessBreach, causesSince } from './evidence.ts';
-import type { Contradiction, Sentences } from './explanation.ts';
 import {
   type AccessEvent,
   grantUnder,
@@ -27,7 +25,7 @@ export const crossKey: Claim = defineClaim({
   source: 'consistency of a transaction (Gray and Reuter, 1993)',
   hazard: 'sections of which an access was handled when their lock had been granted anew',
   needsNoLock: true,
-  rules: { 'sum-read': sumBroken, 'sum-at-end': sumBroken },
+  rules: ['sum-read', 'sum-at-end'],
   judge: (indexed) => {
     const all = sharedKeys(indexed);
     if (all.length === 0) return { exercised: 0 };
@@ -145,19 +143,4 @@ function breachShownBy(
     return grant === undefined ? [] : causesSince(indexed, grant, { index: last });
   });
   return accessBreach(indexed, found.rule, { write: writes, read: found.reads }, { causes });
-}
-
-function sumBroken(shown: Contradiction): Sentences {
-  const reads = shown.findAll('read', 'read');
-  const writes = shown.findAll('write', 'write');
-  const key = (reads[0] ?? writes[0])?.key ?? '';
-  const seen =
-    reads.length === 0
-      ? `\`${key}\` was left with a sum that is not 0`
-      : listOf(reads.map((read) => `${shown.accessPhrase(read)} in \`${read.process}\``));
-  return {
-    headline: `Transfer of \`${key}\` seen half done`,
-    next: listOf(writes.map((write) => `${shown.accessPhrase(write)} in \`${write.process}\``)),
-    however: `${seen}`,
-  };
 }

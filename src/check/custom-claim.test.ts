@@ -29,7 +29,7 @@ describe('a definition', () => {
   test('is used unchanged and needs no source', () => {
     const judge = (): Ruling => ({ exercised: 0 });
     const claim = customClaim('few', { about: 'few are there', judge });
-    expect(claim).toMatchObject({ name: 'few', about: 'few are there', source: '', rules: {} });
+    expect(claim).toMatchObject({ name: 'few', about: 'few are there', source: '', rules: [] });
     expect(customClaim('few', { about: '', source: 'me', judge }).source).toBe('me');
   });
 

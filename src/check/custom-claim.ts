@@ -59,7 +59,7 @@ export function customClaim(name: string, definition: ClaimDefinition): Claim {
       return conclude(name, { exercised: 0, unknown: `its judge threw: ${errorText(error)}` });
     }
   };
-  return { name, about, source, hazard, rules: {}, judge: judgeTrace };
+  return { name, about, source, hazard, rules: [], judge: judgeTrace };
 }
 
 /** The verdict carries the words itself, since a user-defined claim has no rules. */

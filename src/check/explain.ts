@@ -1,22 +1,38 @@
-/** Words a breach by the sentences of its claim: *Let … Then … However …*. */
+/**
+ * Explains a breach in sentences: *Let … Then … However …*. The words of each rule are in
+ * `access-rules.ts` and `lock-rules.ts`, made of the clauses of `phrases.ts`.
+ */
 import type { Trace } from '../core/history/trace.ts';
+import { ACCESS_RULES } from './access-rules.ts';
 import { theftBehind } from './breach-cause.ts';
-import { builtInClaims } from './claims.ts';
-import { explainBy, type Known } from './explanation.ts';
+import type { RuleName } from './claim.ts';
+import { Contradiction, type Known, type Words } from './explanation.ts';
+import { LOCK_RULES } from './lock-rules.ts';
+import { bareSentences, grantsOf, withCauses } from './phrases.ts';
 import { indexTrace } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
+
+/** The words of each rule. A rule without words does not type-check. */
+export const RULE_WORDS: Readonly<Record<RuleName, Words>> = { ...ACCESS_RULES, ...LOCK_RULES };
 
 /**
  * Explains why `verdict` contradicts its claim, from the trace alone; only other runs can show what
  * would have prevented it (`explainPlan`). The parts omit `Let`, `Then`, `However` and periods.
- * Never throws: a rule without words is described by its evidence. The headline names
- * `known.system`, if given, instead of the server that broke the claim.
+ * Never throws, since an error in the words must not hide the finding: a rule without fitting words
+ * is described by its evidence. The headline names `known.system`, if given, instead of the server
+ * that broke the claim. A law checks that every rule has fitting words
+ * (`properties/every-rule-has-words.test.ts`).
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;
-  // `linearizable(<custom model>)` uses the words of `linearizable`.
-  const family = verdict.claim.replace(/\(.*$/, '');
-  const claim = builtInClaims.get(verdict.claim) ?? builtInClaims.get(family);
   const theft = theftBehind(indexTrace(trace), verdict);
-  return explainBy(claim?.rules ?? {}, trace, verdict, { ...known, theft });
+  const shown = new Contradiction(trace, verdict, { ...known, theft });
+  const given = grantsOf(shown);
+  try {
+    const words = new Map(Object.entries(RULE_WORDS)).get(verdict.rule) ?? bareSentences;
+    const { headline, next, however } = words(shown);
+    return { headline, given, next, however: `${however}${withCauses(shown)}`, cure: '' };
+  } catch {
+    return { ...bareSentences(shown), given, cure: '' };
+  }
 }

@@ -4,7 +4,6 @@
  */
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, causesIn } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { AccessEvent, Numbered, PlaceLog } from './trace-index.ts';
 import { inAll } from './verdict.ts';
 
@@ -13,7 +12,7 @@ export const fenceDurable: Claim = defineClaim({
   about: 'the highest token of a store never decreases, not across a restart',
   source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
   hazard: 'recoveries of a store that had accepted a token above 0',
-  rules: { 'fence-forgotten': fenceForgotten },
+  rules: ['fence-forgotten'],
   judge: (indexed, { isFenced }) =>
     inAll(isFenced ? indexed.places : [], (place) =>
       inAll(place.recoveries, (recovery) => {
@@ -40,15 +39,4 @@ function highestBefore(place: PlaceLog, before: number): Numbered<AccessEvent> |
     if (event.token > (highest?.event.token ?? 0)) highest = access;
   }
   return highest;
-}
-
-function fenceForgotten(shown: Contradiction): Sentences {
-  const write = shown.need('highest write', 'write');
-  const recovery = shown.need('recovery', 'recovered');
-  const highest = `the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}`;
-  return {
-    headline: `Highest token forgotten by ${shown.systemOr(recovery.process)}`,
-    next: shown.accessPhrase(write),
-    however: `the store came back ${at(recovery)} and ${highest}`,
-  };
 }

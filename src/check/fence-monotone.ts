@@ -4,10 +4,8 @@
  * are out of scope; a write without a token (0) is judged by its grant alone.
  */
 import type { Write } from '../core/history/events.ts';
-import { acceptance, staleWrite } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, recoveriesBetween } from './evidence.ts';
-import type { Contradiction, Sentences } from './explanation.ts';
 import { type AcquisitionOrder, REPORTED_ORDER } from './holders.ts';
 import { inEveryOrder } from './leases.ts';
 import type { Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
@@ -18,7 +16,7 @@ export const fenceMonotone: Claim = defineClaim({
   about: 'accepted writes never step back to an earlier grant or a lower token',
   source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
   hazard: 'writes, accepted or refused, under an older grant than one that had written there',
-  rules: { 'stale-write': staleWrite, 'token-lower': tokenLower },
+  rules: ['stale-write', 'token-lower'],
   judge: (indexed) =>
     allOf(
       inAll(indexed.places, (place) => ({ exercised: staleWrites(indexed, place) })),
@@ -76,15 +74,4 @@ function breachBetween(
   const accesses = { 'later write': earlier, 'stale write': write };
   const recovery = recoveriesBetween(place, { after: earlier.index, before: write.index });
   return accessBreach(indexed, rule, accesses, { late: write, others: { recovery } });
-}
-
-function tokenLower(shown: Contradiction): Sentences {
-  const earlier = shown.need('later write', 'write');
-  const lower = shown.need('stale write', 'write');
-  const by = shown.systemOr(lower.process);
-  return {
-    headline: `Token ${lower.token} accepted after ${earlier.token} by ${by}`,
-    next: shown.accessPhrase(earlier),
-    however: `${shown.latePhrase(lower)}, and the store took it${acceptance(shown, earlier, lower)}`,
-  };
 }

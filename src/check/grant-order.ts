@@ -8,7 +8,6 @@
  * A grant that never expires cannot become stale. For such grants, the hazard is an acquire that
  * the grant denied or that superseded it.
  */
-import { issueOrder, lostInRecovery, staleWrite, writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { sectionUnder, unnotedAcquires } from './contention.ts';
 import {
@@ -19,7 +18,6 @@ import {
   unheardReads,
 } from './contents.ts';
 import { accessBreach } from './evidence.ts';
-import type { Contradiction, Sentences } from './explanation.ts';
 import type { AcquisitionOrder } from './holders.ts';
 import { inEveryOrder, isReleasedBefore, serviceEndUs } from './leases.ts';
 import {
@@ -38,16 +36,16 @@ export const grantOrder: Claim = defineClaim({
   about: 'replaying what took effect, one holder after another, gives what was read',
   source: 'sequential turns, as a critical section promises (Lamport, 1974)',
   hazard: 'accesses under a grant that was not the latest; acquires while one without end was held',
-  rules: {
-    'stale-write': staleWrite,
-    'write-after-read': writeAfterRead,
-    'read-of-later': readOfLater,
-    'issue-order': issueOrder,
-    'read-before-own-write': readBeforeClientWrite,
-    'read-of-own-later': readOfClientsLater,
-    'wrong-value': wrongValue,
-    'lost-in-recovery': lostInRecovery,
-  },
+  rules: [
+    'stale-write',
+    'write-after-read',
+    'read-of-later',
+    'issue-order',
+    'read-before-own-write',
+    'read-of-own-later',
+    'wrong-value',
+    'lost-in-recovery',
+  ],
   judge: (indexed) => {
     const unheard = unheardReads(indexed);
     return allOf(
@@ -228,54 +226,4 @@ function breachByOverwriting(
     : { 'later write': expected, 'stale write': write, read };
   const rule = isSameSection ? 'issue-order' : 'stale-write';
   return accessBreach(indexed, rule, accesses, { late: write });
-}
-
-function readOfLater(shown: Contradiction): Sentences {
-  const write = shown.need('later write', 'write');
-  const stale = shown.need('stale read', 'read');
-  const served = `${stale.value ?? 'nothing'}, which came after ${shown.letterOf(stale.under)}`;
-  return {
-    headline: `Stale read served by ${shown.systemOr(stale.process)}`,
-    next: shown.accessPhrase(write),
-    however: `${shown.latePhrase(stale)}, and the store served it ${served}`,
-  };
-}
-
-function readBeforeClientWrite(shown: Contradiction): Sentences {
-  const read = shown.need('early read', 'read');
-  const write = shown.need('late write', 'write');
-  const store = shown.systemOr(read.process);
-  return {
-    headline: `A section read from ${store} what stood there before its own write`,
-    next: shown.accessPhrase(read),
-    however: `${shown.latePhrase(write)}, although it had been issued before that read`,
-  };
-}
-
-function readOfClientsLater(shown: Contradiction): Sentences {
-  const write = shown.need('later write', 'write');
-  const read = shown.need('late read', 'read');
-  return {
-    headline: `A section read from ${shown.systemOr(read.process)} what it wrote later`,
-    next: shown.accessPhrase(write),
-    however: `${shown.latePhrase(read)}, although it had been issued before that write`,
-  };
-}
-
-function wrongValue(shown: Contradiction): Sentences {
-  const write = shown.find('write', 'write');
-  const read = shown.need('read', 'read');
-  if (read.store !== undefined && write !== undefined) {
-    return {
-      headline: `Old value read from a replica of ${shown.systemOr(read.store)}`,
-      next: shown.accessPhrase(write),
-      however: `${shown.accessPhrase(read)}: of the replicas that answered, \`${read.process}\` had the latest`,
-    };
-  }
-  return {
-    headline: `Wrong value served by ${shown.systemOr(read.process)}`,
-    next:
-      write === undefined ? `nothing was written to \`${read.key}\`` : shown.accessPhrase(write),
-    however: shown.accessPhrase(read),
-  };
 }

@@ -3,11 +3,9 @@
  * no effect that could be out of order. A write lost in a recovery did not take effect.
  */
 import type { Recovered } from '../core/history/events.ts';
-import { issueOrder } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
 import { accessBreach } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { LogEntry, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
@@ -16,7 +14,7 @@ export const holderOrder: Claim = defineClaim({
   about: 'the writes of one grant take effect in order, each at most once',
   source: 'program order within one session (Terry et al., 1994)',
   hazard: 'writes handled a second time, or after one of the same grant that was issued later',
-  rules: { 'issue-order': issueOrder, 'applied-twice': appliedTwice },
+  rules: ['issue-order', 'applied-twice'],
   judge: (indexed) =>
     inAll(indexed.places, (place) => {
       return { exercised: outOfOrder(place), breach: breachAt(indexed, place) };
@@ -87,18 +85,4 @@ function newestOf(
   applied: readonly LogEntry<EffectiveWrite>[],
 ): Map<number, LogEntry<EffectiveWrite>> {
   return new Map(applied.map((write) => [write.event.under, write]));
-}
-
-function appliedTwice(shown: Contradiction): Sentences {
-  const first = shown.need('first time', 'write');
-  const second = shown.need('second time', 'write');
-  const isSecondTry = first.message !== second.message;
-  const again = isSecondTry
-    ? `a second try of the same write, was handled ${at(second)}, and the store took it`
-    : `was handled again ${at(second)}, and the store took it`;
-  return {
-    headline: `Write applied twice by ${shown.systemOr(second.process)}`,
-    next: shown.accessPhrase(first),
-    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}`,
-  };
 }

@@ -4,11 +4,9 @@
  * partitions and bad clocks. Elsewhere it is a measurement of how often, and for how long, beliefs
  * overlap.
  */
-import type { Enter, EventOf } from '../core/history/events.ts';
-import { proseDuration } from '../core/plan/duration.ts';
+import type { Enter } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { actorIn, type LockLog, type Numbered, type TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
@@ -18,7 +16,7 @@ export const holderOverlap: Claim = defineClaim({
   source: 'Gray and Cheriton, Leases (1989)',
   hazard: 'entries under a lock that another program had entered before',
   isMeasured: true,
-  rules: { 'both-believe': bothBelieve },
+  rules: ['both-believe'],
   judge: (indexed) =>
     inAll(indexed.locks.values(), (lock) => {
       const [first] = overlapsOf(indexed, lock);
@@ -114,28 +112,4 @@ function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
 
 function ended({ earlier, later, fromUs }: Omit<Overlap, 'untilUs'>, untilUs: number): Overlap {
   return { earlier, later, fromUs, untilUs };
-}
-
-function bothBelieve(shown: Contradiction): Sentences {
-  const earlier = shown.need('earlier entry', 'enter');
-  const later = shown.need('later entry', 'enter');
-  const isOne = earlier.process === later.process;
-  const [one, other] = isOne ? [earlier.section, later.section] : [earlier.process, later.process];
-  const before = `before ${one} had left`;
-  return {
-    headline: `${one} and ${other} both believed to hold \`${later.lock}\``,
-    next: entryPhrase(shown, earlier),
-    however: `${entryPhrase(shown, later)}, ${before}`,
-  };
-}
-
-/** `bob entered `bob/2` at 12 ms, although its lease, … had ended at 10 ms by its own count`. */
-function entryPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
-  const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
-  // Its lease was still valid by its own count.
-  if (entry.believedUntilUs > entry.atUs) return entered;
-  const grant = shown.grants.find(({ ordinal }) => ordinal === entry.ordinal);
-  const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;
-  const end = `had ended at ${proseDuration(entry.believedUntilUs)}`;
-  return `${entered}, although its lease${asked} ${end} by its own count`;
 }

@@ -6,11 +6,9 @@
  * another program's later acquisition shows that the server had ended the lease; the holder's own
  * statement of that end proves nothing.
  */
-import type { Enter, Grant, KeyChange, LeaseTest, Leave, Renew } from '../core/history/events.ts';
-import { proseDuration } from '../core/plan/duration.ts';
+import type { Enter, LeaseTest, Leave } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
-import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './holders.ts';
 import {
   actualEndUs,
@@ -20,7 +18,7 @@ import {
   serversOf,
   serviceEndUs,
 } from './leases.ts';
-import { granteePhrase, takingUnder } from './lock-keys.ts';
+import { takingUnder } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
@@ -30,12 +28,7 @@ export const leaseConservative: Claim = defineClaim({
   about: 'the holder never counts on its lease for longer than the service does',
   source: 'Gray and Cheriton, Leases (1989)',
   hazard: 'entries and tests of a lease, live or over, whose end at the server is known',
-  rules: {
-    'believes-longer': believesLonger,
-    'left-past-end': leftTooLate,
-    'live-past-end': liveTooLate,
-    'live-at-end': liveTooLate,
-  },
+  rules: ['believes-longer', 'left-past-end', 'live-past-end', 'live-at-end'],
   judge: (indexed, terms) => {
     const excused = excusedFrom(indexed, terms);
     return inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, excused));
@@ -142,62 +135,4 @@ function breachAt(
   const taking = takingUnder(successor);
   const key = grant.keys?.ends.findLast((end) => end.index < index)?.change;
   return breachShown(rule, { grant, renewal, key, successor, taking, belief: view }, causes);
-}
-
-function believesLonger(shown: Contradiction): Sentences {
-  const view = shown.need('belief', 'enter', 'lease-test');
-  const claim = `counted on it until ${proseDuration(view.believedUntilUs)}`;
-  return endTooLate(shown, `${at(view)} ${view.process} ${claim}`);
-}
-
-function leftTooLate(shown: Contradiction): Sentences {
-  const view = shown.need('belief', 'leave');
-  return endTooLate(shown, `${view.process} was inside until ${proseDuration(view.atUs)}`);
-}
-
-function liveTooLate(shown: Contradiction): Sentences {
-  const view = shown.need('belief', 'enter', 'lease-test');
-  return endTooLate(shown, `${view.process} found ${at(view)} that its lease was live`);
-}
-
-/** Contrasts the end of a lease at the service with the holder's view. */
-function endTooLate(shown: Contradiction, claim: string): Sentences {
-  const grant = shown.need('grant', 'grant');
-  const view = shown.need('belief', 'enter', 'lease-test', 'leave');
-  const renewal = shown.find('renewal', 'renew');
-  const key = shown.find('key', 'key-change');
-  const successor = shown.find('successor', 'grant');
-  const letter = shown.letterOf(grant.ordinal);
-  const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
-  const next = successor && `${granteePhrase(shown, successor)} ${at(successor)}`;
-  const ended =
-    until === null
-      ? undefined
-      : `${giverOf(grant)} ends ${letter} at ${proseDuration(until)}${shortPhrase(renewal ?? grant)}`;
-  const end = key === undefined ? ended : keyEndPhrase(key, letter);
-  return {
-    headline: `${view.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
-    next: [end, next].filter((part) => part !== undefined).join(', and '),
-    however: claim,
-  };
-}
-
-/** Example: `\`lock\` keeps \`db\` for A until 23 ms`; or what another client did to the key. */
-function keyEndPhrase(change: KeyChange, letter: string): string {
-  const { process, key, client, untilUs, change: what } = change;
-  if (what === 'taken' || what === 'prolonged') {
-    return `\`${process}\` keeps \`${key}\` for ${letter} until ${proseDuration(untilUs ?? 0)}`;
-  }
-  if (what === 'lost') return `\`${process}\` lost \`${key}\` of ${letter} ${at(change)}`;
-  const did = what === 'removed' ? 'removed' : 'overwrote';
-  return `${client} ${did} \`${key}\` of ${letter} ${at(change)}`;
-}
-
-/** Returns `, before its ttl of 1.52 s is over` if a server keeps a lease for much less. */
-function shortPhrase({ atUs, ttlUs, untilUs, process, client }: Grant | Renew): string {
-  const keptUs = (untilUs ?? Number.POSITIVE_INFINITY) - atUs;
-  const isAsAsked = keptUs >= ttlUs - ttlUs / 5;
-  return isAsAsked || process === client
-    ? ''
-    : `, before its ttl of ${proseDuration(ttlUs)} is over`;
 }

@@ -61,7 +61,7 @@ test('a breach of a user’s own model is worded like the claim without a model'
     inWords(explain(traceOf(zombie(true)), { ...verdict, claim }));
   expect(wordsFor('linearizable(mine)')).toBe(wordsFor('linearizable'));
   expect(wordsFor('linearizable(mine)')).toMatch(/^No order explains the answer/);
-  expect(wordsFor('lin(mine)')).toMatch(/^`lin\(mine\)` broke by its rule `no-order`\. Let A be/);
+  expect(wordsFor('lin(mine)')).toBe(wordsFor('linearizable'));
 });
 
 test('a write without an answer may have happened or not', () => {

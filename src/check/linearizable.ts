@@ -3,13 +3,11 @@
  * one at a time, each between its call and its return, with a model giving the answers. A history
  * ends where its trace ends; a call without an answer by then may or may not have been executed.
  */
-import type { Answer } from '../core/history/call.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { errorText } from '../text/error-text.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import {
   checkStore,
   isCustomModel,
@@ -62,7 +60,7 @@ export function linearizableTo(model: string | null, said: Pick<Claim, 'about' |
     ...said,
     hazard: 'calls that overlapped or whose version was gone; fenced: accesses under an old grant',
     needsNoLock: true,
-    rules: { 'no-order': noOrder },
+    rules: ['no-order'],
     judge: (indexed, terms) => judgeAgainst(model ?? terms.model, indexed, terms),
   });
 }
@@ -196,24 +194,4 @@ function isPrevious(
 ): boolean {
   const { event, index } = access;
   return event.kind === 'write' && event.isAccepted && index < (handled?.index ?? 0);
-}
-
-function noOrder(shown: Contradiction): Sentences {
-  const call = shown.need('call', 'invoke');
-  const returned = shown.find('return', 'return');
-  const previous = shown.find('previous write', 'write');
-  const handling = shown.find('handling', 'write', 'read');
-  const answer = answerPhrase(returned?.answer ?? null);
-  const how =
-    handling === undefined ? `${call.process} called ${at(call)}` : shown.latePhrase(handling);
-  return {
-    headline: `No order explains the answer to \`${call.operation}\``,
-    next: previous === undefined ? `nothing had been written` : shown.accessPhrase(previous),
-    however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
-  };
-}
-
-function answerPhrase(answer: Answer | null): string {
-  if (answer === null) return 'which never came';
-  return answer.kind === 'value' ? `the value ${answer.value}` : `\`${answer.kind}\``;
 }

@@ -12,13 +12,11 @@
  * key has expired loses nothing.
  */
 
-import type { Grant, KeyChange } from '../core/history/events.ts';
+import type { KeyChange } from '../core/history/events.ts';
 import { sectionName } from '../core/history/trace.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import { breachShown, causesIn } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isClientGrant, isKeyOf } from './holders.ts';
+import { isKeyOf } from './holders.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -88,7 +86,7 @@ export function judgeKeys<Rule extends string>(
  * before, while the other one is inside.
  */
 function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
-  if (holderOf(change) === doerOf(change)) return false;
+  if (takerOf(change) === actorOf(change)) return false;
   const { operations, keyChanges, byTaking } = indexed;
   const sent = operations.get(operationOf(change.message))?.invoke.index;
   const taking = keyChanges.findLast(({ event }) => event.message === change.taking);
@@ -104,11 +102,11 @@ function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): bool
 }
 
 /** Names the actor: a client, or one of its sections if another section of it had the key. */
-function doerOf({ client, holder, message }: KeyChange): string {
+export function actorOf({ client, holder, message }: KeyChange): string {
   return client === holder ? actingSection(message) : client;
 }
 
-function holderOf({ client, holder, taking }: KeyChange): string {
+export function takerOf({ client, holder, taking }: KeyChange): string {
   return client === holder ? actingSection(taking) : holder;
 }
 
@@ -141,43 +139,6 @@ function keyBreach<Rule extends string>(
   return breachShown(rule, parts, causesIn(indexed, span));
 }
 
-const DEEDS = {
-  taken: ['Lock', 'taken', 'took'],
-  removed: ['Lock', 'released', 'removed'],
-  prolonged: ['Lease of', 'extended', 'prolonged'],
-  overwritten: ['Lock', 'overwritten', 'overwrote'],
-  lost: ['Lock', 'lost', 'lost'],
-  untracked: ['Lock', 'rewritten', 'rewrote'],
-} as const;
-
-/** The words for a breach found by `judgeKeys`. */
-export function nonOwnerKeyChange(shown: Contradiction): Sentences {
-  const change = shown.need('change', 'key-change');
-  const clientTaking = shown.find('own taking', 'key-change');
-  const taking = shown.find('taking', 'key-change');
-  const { key, message } = change;
-  const [doer, holder] = [doerOf(change), holderOf(change)];
-  const [what, done, did] = DEEDS[change.change];
-  const who = clientTaking === undefined ? doer : `${doer}, who had it ${spanText(clientTaking)},`;
-  const taken = taking === undefined ? 'had' : 'took';
-  const when = taking === undefined ? '' : ` ${at(taking)}${endText(taking)}`;
-  const command = operationOf(message).split('/').at(-1) ?? '';
-  return {
-    headline: `${what} \`${key}\` ${done} by ${doer} while ${holder} held it`,
-    next: `${holder} ${taken} \`${key}\`${when}`,
-    however: `${who} ${did} it ${at(change)} by \`${command}\``,
-  };
-}
-
-function spanText({ atUs, untilUs }: KeyChange): string {
-  const from = `from ${proseDuration(atUs)}`;
-  return untilUs === null ? from : `${from} until ${proseDuration(untilUs)} at most`;
-}
-
-function endText({ untilUs }: KeyChange): string {
-  return untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
-}
-
 /**
  * Returns the key change by which the client took the key of its own grant, or null if it took
  * several or none is known.
@@ -185,25 +146,4 @@ function endText({ untilUs }: KeyChange): string {
 export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | null {
   const [taking, another] = grant?.keys?.takings ?? [];
   return another === undefined ? (taking ?? null) : null;
-}
-
-/**
- * Returns `carol, who took `db` at 3 ms, entered under B` for a grant that its program reports,
- * with the taking only if the evidence has it; null for any other grant.
- */
-export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
-  if (!isClientGrant(grant)) return null;
-  let who = grant.client;
-  for (const { event } of shown.parts) {
-    if (event.kind !== 'key-change' || event.change !== 'taken') continue;
-    if (event.client === grant.client)
-      who = `${event.client}, who took \`${event.key}\` ${at(event)},`;
-  }
-  return `${who} entered under ${shown.letterOf(grant.ordinal)}`;
-}
-
-/** Like `entryPhrase`, or `bob was granted B` if that returns null. */
-export function granteePhrase(shown: Contradiction, grant: Grant): string {
-  const granted = `${grant.client} was granted ${shown.letterOf(grant.ordinal)}`;
-  return entryPhrase(shown, grant) ?? granted;
 }

@@ -7,10 +7,8 @@
  * time for which the process is paused, during which it cannot notice anything.
  */
 import type { Enter, TraceEvent } from '../core/history/events.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
-import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { type Lasted, lasted } from './holder-overlap.ts';
 import { areRivals, isByNonOwner, isGivenBack } from './leases.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
@@ -22,7 +20,7 @@ export const lossNoticed: Claim = defineClaim({
   source: 'etcd, concurrency.Session.Done; client-go, OnStoppedLeading; Curator, LOST',
   hazard: 'grants that were lost while their program counted on them',
   isMeasured: true,
-  rules: { 'loss-unnoticed': lossUnnoticed },
+  rules: ['loss-unnoticed'],
   judge: (indexed, { ttlUs }) =>
     inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, ttlUs)),
 });
@@ -132,21 +130,4 @@ function awakeUs({ faults }: TraceIndex, { entry, lostUs, knownUs }: Loss): numb
     sinceUs = untilUs;
   }
   return knownUs - lostUs - asleepUs;
-}
-
-function lossUnnoticed(shown: Contradiction): Sentences {
-  const entry = shown.need('entry', 'enter');
-  const grant = shown.need('grant', 'grant');
-  const notice = shown.find('notice', 'leave', 'lease-test', 'return');
-  const { indexed } = shown;
-  const lock = indexed.locks.get(entry.lock);
-  const losses = lock === undefined ? [] : lossesOf(indexed, lock);
-  const loss = losses.find((one) => one.entry.event === entry);
-  const lost = proseDuration(loss?.lostUs ?? 0);
-  const known = notice === undefined ? 'to the end of the run' : `until ${at(notice).slice(3)}`;
-  return {
-    headline: `${entry.process} lost \`${entry.lock}\` and did not notice`,
-    next: `${giverOf(grant)} held ${shown.letterOf(grant.ordinal)} no longer from ${lost} on`,
-    however: `${entry.process} counted on it ${known}`,
-  };
 }

@@ -8,8 +8,6 @@
  * clock steps and another holder's release do not end a grant.
  */
 import type { Enter, Grant, KeyChange, LeaseTest, Release, Renew } from '../core/history/events.ts';
-import { proseDuration } from '../core/plan/duration.ts';
-import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type Acquire, acquireBy, unnotedAcquires } from './contention.ts';
 import {
@@ -20,17 +18,9 @@ import {
   causesSince,
   reasonFor,
 } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  giverOf,
-  holdersOf,
-  reasonPhrase,
-  type Sentences,
-} from './explanation.ts';
-import { isClientGrant, isQuorumGrant } from './holders.ts';
+import { isQuorumGrant } from './holders.ts';
 import { areRivals, isByNonOwner, promisedUntilUs } from './leases.ts';
-import { entryPhrase, isDenial, judgeKeys, nonOwnerKeyChange, takingUnder } from './lock-keys.ts';
+import { isDenial, judgeKeys, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -39,11 +29,7 @@ export const mutualExclusion: Claim = defineClaim({
   about: 'no two grants of different acquisitions are live at once',
   source: 'Dijkstra (1965); for leases Gray and Cheriton (1989)',
   hazard: 'acquires handled while the grant of another holder was live, or its section open',
-  rules: {
-    'granted-while-live': grantedWhileLive,
-    'revived-while-live': revivedWhileLive,
-    'overwrote-key': nonOwnerKeyChange,
-  },
+  rules: ['granted-while-live', 'revived-while-live', 'overwrote-key'],
   judge: (indexed, { driftPpm }) =>
     allOf<Rule | 'overwrote-key'>(
       inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
@@ -292,108 +278,4 @@ function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null)
   const fromUs = indexed.locks.get(lock)?.byNumber.get(under)?.event.sentAtUs ?? 0;
   const processes = [client, process];
   return causesIn(indexed, { processes, message, fromUs, before: release.index });
-}
-
-function grantedWhileLive(shown: Contradiction): Sentences {
-  const earlier = shown.need('earlier grant', 'grant');
-  const later = shown.need('later grant', 'grant');
-  const nonOwnerRelease = shown.find('foreign release', 'release');
-  const ended = shown.find('key end', 'key-change') ?? shown.find('foreign release', 'key-change');
-  const freed =
-    nonOwnerRelease !== undefined
-      ? `, and ${nonOwnerPhrase(shown, nonOwnerRelease)}`
-      : ended === undefined
-        ? ''
-        : `, and ${ended.client || ended.process} had ${ended.change} \`${ended.key}\` ${at(ended)}`;
-  const counted = shown.find('renewal', 'renew') ?? earlier;
-  const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
-  const letter = shown.letterOf(earlier.ordinal);
-  // If only its client reports a lease, that client's clock ended it.
-  const ender = isClientGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
-  const live = isOver
-    ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
-    : `${letter} was live (${endPhrase(counted)})`;
-  const [holder, taker] = holdersOf(shown.trace, earlier, later);
-  const whose = isOver ? `before ${holder}'s ttl was over` : `while ${holder} held it`;
-  const { lock } = later;
-  const got = isClientGrant(later)
-    ? `${taker} entered \`${lock}\``
-    : `\`${lock}\` granted to ${taker}`;
-  return {
-    headline: `${got} ${whose}`,
-    next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,
-    however: `${live}${freed}${reasonPhrase(shown, later)}`,
-  };
-}
-
-/** Describes a denial that preceded a grant by another server. */
-function deniedPhrase(shown: Contradiction): string {
-  const denial = shown.find('denial', 'deny');
-  const log = shown.find('misreading', 'log');
-  if (denial === undefined || log === undefined) return '';
-  const { process, client } = denial;
-  return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
-}
-
-function nonOwnerPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
-  const meant = `${client}'s release under ${shown.letterOf(under)}`;
-  return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
-}
-
-/** Example: `\`lock\` granted B`, or `bob entered under B`. */
-function grantedPhrase(shown: Contradiction, grant: Grant): string {
-  const granted = `${giversOf(shown, grant)} granted ${shown.letterOf(grant.ordinal)}`;
-  return entryPhrase(shown, grant) ?? granted;
-}
-
-/** Like `giverOf`, with the servers of a quorum that agreed: `a quorum (lock-1 and lock-3)`. */
-function giversOf({ trace }: Contradiction, grant: Grant): string {
-  if (!isQuorumGrant(grant)) return giverOf(grant);
-  const asked = new Map<string, string>();
-  const givers: string[] = [];
-  for (const event of trace.events.slice(0, trace.events.indexOf(grant))) {
-    if (event.atUs < grant.sentAtUs) continue;
-    if (event.kind === 'send' && event.from === grant.client) {
-      asked.set(event.message.replace(/\/\d+\/request$/, ''), event.to);
-    }
-    if (event.kind !== 'return' || event.answer?.kind !== 'granted') continue;
-    const server = asked.get(event.operation);
-    if (server !== undefined) givers.push(`\`${server}\``);
-  }
-  return givers.length === 0 ? 'a quorum' : `a quorum (${listOf(givers)})`;
-}
-
-function endPhrase({
-  sentAtUs,
-  atUs,
-  ttlUs,
-  untilUs,
-  kind,
-  process,
-  client,
-  message,
-}: Grant | Renew): string {
-  const isTaken = process === client && sentAtUs === atUs;
-  if (untilUs === null && isTaken) return `${client} counted on it until its release`;
-  if (untilUs === null) return 'it has no end but its release';
-  const end = proseDuration(sentAtUs + ttlUs);
-  if (isTaken) return `${client} counted on it until ${end}`;
-  if (kind === 'renew' && message === '' && process !== client) {
-    const promise = `\`${process}\` prolonged it at ${proseDuration(atUs)}`;
-    return `${promise} of its own accord, to last until ${end}`;
-  }
-  const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
-  return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
-}
-
-function revivedWhileLive(shown: Contradiction): Sentences {
-  const earlier = shown.need('earlier grant', 'grant');
-  const later = shown.need('later grant', 'grant');
-  const renewal = shown.need('renewal', 'renew');
-  const revived = `${shown.letterOf(earlier.ordinal)} was live again`;
-  return {
-    headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
-    next: `${grantedPhrase(shown, later)} ${at(later)}`,
-    however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
-  };
 }

@@ -9,13 +9,9 @@
  * that was truncated by its event limit proves nothing.
  */
 import type { TraceEvent } from '../core/history/events.ts';
-import { openSections, type SectionRun, sectionName, type Wait } from '../core/history/trace.ts';
-import { assert } from '../core/kernel/assert.ts';
+import { openSections, type SectionRun } from '../core/history/trace.ts';
 import { operationOf } from '../core/kernel/name.ts';
-import { proseDuration } from '../core/plan/duration.ts';
-import { listOf } from '../text/prose.ts';
 import { breachShown, type Cause, causesIn } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { serviceEndUs } from './leases.ts';
 import { isDenial } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
@@ -114,39 +110,8 @@ function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
 }
 
 /** Returns true if an event is an action of a section or an answer to it. */
-function isStepOf(event: TraceEvent, section: string): boolean {
+export function isStepOf(event: TraceEvent, section: string): boolean {
   if ('section' in event) return event.section === section;
   const name = 'operation' in event ? event.operation : 'point' in event ? event.point : '';
   return name.startsWith(`${section}/`);
-}
-
-/** Words for a section that never ended. */
-export function neverEnded(shown: Contradiction): Sentences {
-  const call = shown.find('open call', 'invoke');
-  const step = call ?? shown.parts.find(({ role }) => role === 'last step')?.event;
-  const open = openSections(shown.trace);
-  const run = open.find(({ section }) => step && isStepOf(step, section)) ?? open[0];
-  assert(run?.end.kind === 'open', 'a section never ended');
-  const denial = shown.find('denial', 'deny', 'key-change');
-  const wanted = denial?.kind === 'deny' ? denial.lock : denial?.key;
-  const holder = shown.find('holder grant', 'grant');
-  const held = holder && `${holder.client} holds \`${holder.lock}\` since ${at(holder).slice(3)}`;
-  const what = [
-    ...(denial === undefined ? [] : [`${denial.holder} held \`${wanted}\` ${at(denial)}`]),
-    ...(denial !== undefined || held === undefined ? [] : [held]),
-    ...(call === undefined
-      ? []
-      : [`its call \`${call.operation}\`, sent ${at(call)}, has no answer`]),
-  ];
-  const why = what.length === 0 ? '' : `: ${listOf(what)}`;
-  return {
-    headline: `${sectionName(run)} never ended${waitPhrase(run.end.wait)}`,
-    next: step === undefined ? '' : `${run.process} took its last step ${at(step)}`,
-    however: `its section never ended, although it was up and the world had healed${why}`,
-  };
-}
-
-/** Returns `; waiting since 12 ms at mutex.mjs:7`, or '' if unknown. */
-export function waitPhrase(wait: Wait | null): string {
-  return wait === null ? '' : `; waiting since ${proseDuration(wait.sinceUs)} at ${wait.place}`;
 }

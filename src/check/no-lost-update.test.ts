@@ -322,7 +322,7 @@ test('an acknowledged increment is lost if its store ignored it in favor of a la
   expect(breach.words).toBe(
     'Acknowledged increment ignored by `store`. Then bob read 1 from `x` at 5 ms, and carol wrote ' +
       "1 to `x` at 2 ms. However bob's write of 2 to `x`, sent at 1 ms, arrived at 6 ms, where a " +
-      'later one stood, and was told that it was accepted: its increment is gone.',
+      'later one stood, and it was acknowledged: its increment is gone.',
   );
 });
 

@@ -17,15 +17,12 @@
  * section) between the read and the write of the other. They were kept apart if instead only the
  * acquire of one was handled in between.
  */
-import { stampText, type Write } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
-import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type Acquire, acquiresOf, beginsIn, wasContested } from './contention.ts';
 import { contentsBefore, firstValue, isEffective, isShared, repeatsOf } from './contents.ts';
 import { type AccessParts, accessBreach } from './evidence.ts';
-import type { Contradiction, Sentences } from './explanation.ts';
 import { couldOutlast } from './leases.ts';
 import {
   type AccessEvent,
@@ -54,12 +51,7 @@ export const noLostUpdate: Claim = defineClaim({
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
   hazard: 'updates that overlapped, were kept apart by a lease that could end, or were repeated',
   needsNoLock: true,
-  rules: {
-    'update-lost': updateLost,
-    'update-repeated': updateRepeated,
-    'update-invented': updateInvented,
-    'lost-in-recovery': lostInRecovery,
-  },
+  rules: ['update-lost', 'update-repeated', 'update-invented', 'lost-in-recovery'],
   judge: (indexed, { addsItself = false }) => {
     const updated = updatedKeys(indexed);
     return inAll(indexed.places, (place) => {
@@ -266,56 +258,4 @@ function appliedTwice({ last }: UpdateChain): AccessParts | null {
     applied.set(state.intent, state);
   }
   return null;
-}
-
-function updateLost(shown: Contradiction): Sentences {
-  const read = shown.find('read', 'read');
-  const lost = shown.find('lost write', 'write');
-  const over = shown.need('overwriting write', 'write');
-  const base = read === undefined ? '' : `${shown.accessPhrase(read)}, and `;
-  if (lost?.refusal?.kind === 'stamp') {
-    const acceptedText = `, and was told that it was accepted: its increment is gone`;
-    return {
-      headline: `Acknowledged increment ignored by ${shown.systemOr(over.store ?? over.process)}`,
-      next: `${base}${shown.accessPhrase(over)}`,
-      however: `${shown.latePhrase(lost)}, where a later one stood${acceptedText}`,
-    };
-  }
-  const noun = lost?.adds === null ? 'update' : 'increment';
-  const missed = lost === undefined ? 'the value had changed' : shown.latePhrase(lost);
-  const when = read === undefined ? 'before that write' : 'between that read and that write';
-  return {
-    headline: `Acknowledged ${noun} lost in ${shown.systemOr(over.process)}`,
-    next: `${base}${shown.accessPhrase(over)}`,
-    however: `${missed}, ${when}${sameStamp(over)}, so that ${noun} is gone`,
-  };
-}
-
-/** Explains why a store that compares timestamps saw no change: `: it left the timestamp …`. */
-function sameStamp({ version, client }: Write): string {
-  if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
-  const stamp = stampText(version, version.expected);
-  return (
-    `: it left the timestamp that ${client} had read, ${stamp} in whole milliseconds, and the ` +
-    `store, which found ${stamp} where ${client} expected ${stamp}, took both`
-  );
-}
-
-function updateRepeated(shown: Contradiction): Sentences {
-  const first = shown.need('first write', 'write');
-  const again = shown.need('repeated write', 'write');
-  return {
-    headline: `One increment applied twice in ${shown.systemOr(first.process)}`,
-    next: shown.accessPhrase(first),
-    however: `${again.client} did not learn of it and did it again: ${shown.accessPhrase(again)}`,
-  };
-}
-
-function updateInvented(shown: Contradiction): Sentences {
-  const last = shown.need('last write', 'write');
-  return {
-    headline: `More in ${shown.systemOr(last.process)} than was ever added`,
-    next: shown.accessPhrase(last),
-    however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
-  };
 }

@@ -14,11 +14,9 @@
  * With several servers, one denial decides nothing, so these are left to `progress`.
  */
 import type { Deny, Invoke, KeyChange, Return } from '../core/history/events.ts';
-import { operationOf, sectionOf } from '../core/kernel/name.ts';
-import { proseDuration } from '../core/plan/duration.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './holders.ts';
 import { isHeldAt, serversOf } from './leases.ts';
 import { changesOfLocks } from './lock-keys.ts';
@@ -30,7 +28,7 @@ export const noOrphan: Claim = defineClaim({
   about: 'nobody is turned away for a grant that its client never heard of and left behind',
   source: 'a timeout is a third outcome: Waldo et al., A Note on Distributed Computing (1994)',
   hazard: 'orphans, grants that their clients never heard of, left behind or not',
-  rules: { 'orphan-denies': orphanDenies, 'orphan-key-denies': orphanKeyDenies },
+  rules: ['orphan-denies', 'orphan-key-denies'],
   judge: (indexed) =>
     allOf(
       inAll(indexed.locks.values(), (lock) =>
@@ -147,19 +145,6 @@ function breachAt(indexed: TraceIndex, shown: Shown): Breach<Rule> {
   return breachShown('orphan-denies', { ...shown }, causes);
 }
 
-function orphanDenies(shown: Contradiction): Sentences {
-  const grant = shown.need('grant', 'grant');
-  const unanswered = shown.need('unanswered', 'return');
-  const denial = shown.need('denial', 'deny');
-  const letter = shown.letterOf(grant.ordinal);
-  const whose = denial.client === grant.client ? 'its own client' : denial.client;
-  return {
-    headline: `\`${grant.lock}\` kept from ${whose} by a grant that ${grant.client} never heard of`,
-    next: `${grant.client} stopped waiting for the answer ${at(unanswered)}, and did not give ${letter} back`,
-    however: `${denial.client} was denied \`${denial.lock}\` ${at(denial)} because of ${letter}`,
-  };
-}
-
 /** A key that a client took without learning of it. */
 interface OrphanKey {
   readonly taking: Numbered<KeyChange>;
@@ -251,24 +236,4 @@ function keyBreach(
     return causesIn(indexed, { processes: [client, process], message: one, fromUs, before });
   });
   return breachShown('orphan-key-denies', { taking, unanswered, asked, denial }, causes);
-}
-
-function orphanKeyDenies(shown: Contradiction): Sentences {
-  const taking = shown.need('taking', 'key-change');
-  const unanswered = shown.need('unanswered', 'return');
-  const asked = shown.need('asked', 'invoke');
-  const denial = shown.need('denial', 'return');
-  const { client, key, message, untilUs } = taking;
-  const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
-  const isByClient = asked.process === client;
-  const whose = isByClient ? 'its own client' : asked.process;
-  // In the section that had no answer, the client or its driver sends the command again.
-  const again = sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
-  const did = isByClient ? again : 'asked';
-  const by = isByClient ? 'its own key' : `the key of ${client}`;
-  return {
-    headline: `\`${key}\` kept from ${whose} by a key that ${client} never heard of`,
-    next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
-    however: `${asked.process} ${did} ${at(asked)} and was denied ${at(denial)} by ${by}`,
-  };
 }

@@ -5,7 +5,6 @@
 import { operationOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { inAll } from './verdict.ts';
 
@@ -14,7 +13,7 @@ export const noWriteAfterRelease: Claim = defineClaim({
   about: 'after a holder was told "released", none of its writes applies',
   source: 'Burrows, Chubby (2006): lock-delay',
   hazard: 'writes, accepted or refused, handled after their client was told "released"',
-  rules: { 'write-after-release': writeAfterRelease },
+  rules: ['write-after-release'],
   judge: (indexed) =>
     inAll(indexed.places, (place) => {
       const acknowledged = acknowledgedReleases(indexed, place);
@@ -54,15 +53,4 @@ function acknowledgedReleases(
     acknowledged.set(event.under, answer);
   }
   return acknowledged;
-}
-
-function writeAfterRelease(shown: Contradiction): Sentences {
-  const released = shown.need('released', 'return');
-  const write = shown.need('late write', 'write');
-  const letter = shown.letterOf(write.under);
-  return {
-    headline: `Write accepted by ${shown.systemOr(write.process)} after its lock was released`,
-    next: `${released.process} was told ${at(released)} that ${letter} was released`,
-    however: `${shown.latePhrase(write)}, and the store took it`,
-  };
 }

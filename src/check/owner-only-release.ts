@@ -8,9 +8,8 @@
 import type { Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
-import { granteePhrase, judgeKeys, nonOwnerKeyChange } from './lock-keys.ts';
+import { judgeKeys } from './lock-keys.ts';
 import { unansweredCall } from './no-orphan.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
@@ -20,12 +19,7 @@ export const ownerOnlyRelease: Claim = defineClaim({
   about: 'a release or renew that does not name the current grant changes nothing',
   source: 'redis.io, Distributed Locks: delete only what is one’s own',
   hazard: 'releases and renews that named a grant that was over',
-  rules: {
-    'foreign-release': nonOwnerRelease,
-    'foreign-renewal': nonOwnerRenewal,
-    'foreign-key-removal': nonOwnerKeyChange,
-    'foreign-key-renewal': nonOwnerKeyChange,
-  },
+  rules: ['foreign-release', 'foreign-renewal', 'foreign-key-removal', 'foreign-key-renewal'],
   judge: (indexed) =>
     allOf(
       judgeGrants(indexed),
@@ -87,32 +81,4 @@ export function nonOwnerBreach<Rule extends string>(
     [change.event.kind === 'release' ? 'release' : 'renewal']: change,
   };
   return breachShown(rule, parts, causesIn(indexed, span));
-}
-
-function nonOwnerRelease(shown: Contradiction): Sentences {
-  const release = shown.need('release', 'release');
-  const meant = `${release.client}'s release under ${shown.letterOf(release.under)}`;
-  const ended = `ended ${shown.letterOf(release.released)}`;
-  return {
-    headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
-    next: touchedPhrase(shown),
-    however: `${meant} was handled ${at(release)} and ${ended}`,
-  };
-}
-
-export function nonOwnerRenewal(shown: Contradiction): Sentences {
-  const renewal = shown.need('renewal', 'renew');
-  const meant = `${renewal.client}'s renew under ${shown.letterOf(renewal.under)}`;
-  const extended = `extended ${shown.letterOf(renewal.extended)}`;
-  return {
-    headline: `Lease of \`${renewal.lock}\` extended by ${renewal.client}, who no longer held it`,
-    next: touchedPhrase(shown),
-    however: `${meant} was handled ${at(renewal)} and ${extended}`,
-  };
-}
-
-function touchedPhrase(shown: Contradiction): string {
-  const touched = shown.find('grant touched', 'grant');
-  if (touched === undefined) return 'the lock was granted anew';
-  return `${granteePhrase(shown, touched)} ${at(touched)}`;
 }

@@ -16,15 +16,13 @@
  */
 import type { Deadlock } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
 import { isHeldAt } from './leases.ts';
-import { granteePhrase, keysKept } from './lock-keys.ts';
-import { judgeSections, neverEnded } from './never-ended.ts';
+import { keysKept } from './lock-keys.ts';
+import { judgeSections } from './never-ended.ts';
 import { staleClientUnder } from './stale-client.ts';
 import type { Terms } from './terms.ts';
 import type {
@@ -40,16 +38,16 @@ import type {
 } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
-const rules = {
-  deadlock,
-  'never-ended': neverEnded,
-  'probe-not-granted': probeWaited,
-  'probe-granted-late': probeWaited,
-  'probe-refused': accessRefused,
-  'holder-refused': accessRefused,
-  'probe-unheard': probeUnheard,
-  'probe-did-not-write': probeDidNotWrite,
-};
+const rules = [
+  'deadlock',
+  'never-ended',
+  'probe-not-granted',
+  'probe-granted-late',
+  'probe-refused',
+  'holder-refused',
+  'probe-unheard',
+  'probe-did-not-write',
+] as const;
 
 export const progress: Claim = defineClaim({
   name: 'progress',
@@ -72,7 +70,7 @@ export const progress: Claim = defineClaim({
   },
 });
 
-type Rule = keyof typeof rules;
+type Rule = (typeof rules)[number];
 
 /** Judges every cycle that a lock service reported; one that remains until the end is a breach. */
 function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
@@ -317,91 +315,4 @@ function refusal(
   const highest = before.findLast(({ event }) => event.token >= refused.event.token);
   const earlier = highest ?? before.at(-1);
   return accessBreach(indexed, rule, { 'earlier access': earlier, 'refused access': refused });
-}
-
-function probeWaited(shown: Contradiction): Sentences {
-  const first = shown.need('first try', 'invoke');
-  const key = shown.find('key kept', 'key-change');
-  if (key !== undefined) {
-    const isExtended = key.change === 'prolonged' && key.untilUs !== null;
-    return {
-      headline: `\`${key.key}\` is not given to a fresh client after healing`,
-      next: `${first.process} asked for it from ${at(first).slice(3)} on`,
-      however: `it never entered, because ${key.holder} had taken \`${key.key}\` ${isExtended ? 'and went on extending it' : 'without an end'}`,
-    };
-  }
-  const grant = shown.find('grant', 'grant');
-  const holder = shown.find('holder grant', 'grant');
-  const denial = shown.find('denial', 'deny');
-  const lock = 'lock' in first.call ? first.call.lock : '';
-  const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
-  const kept = shown.find('last renewal', 'renew');
-  const until = kept?.untilUs ?? null;
-  const renewed =
-    kept === undefined || until === null
-      ? ''
-      : `, renewed ${at(kept)} to last until ${proseDuration(until)}`;
-  const who =
-    holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
-  const verb = denial?.waits === true ? 'put in line' : 'last denied';
-  const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
-  const given = grant === undefined ? 'not given' : 'given late';
-  return {
-    headline: `\`${lock}\` is ${given} to a fresh client after healing`,
-    next: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,
-    however: `it ${end}${denied}`,
-  };
-}
-
-function accessRefused(shown: Contradiction): Sentences {
-  const refused = shown.need('refused access', 'write', 'read');
-  const earlier = shown.find('earlier access', 'write', 'read');
-  const letter = shown.letterOf(refused.under);
-  const late = `the ${refused.kind} that came ${at(refused)} with token ${refused.token}`;
-  const known =
-    earlier === undefined ? '' : `, because ${shown.accessPhrase(earlier)}, which it accepted`;
-  return {
-    headline: `Rightful holder refused by ${shown.systemOr(refused.process)}`,
-    next: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
-    however: `the store refused ${late}${known}`,
-  };
-}
-
-function probeUnheard(shown: Contradiction): Sentences {
-  const write = shown.need('first write', 'invoke');
-  return {
-    headline: `First write of ${write.process} never handled`,
-    next: `${write.process} sent \`${write.operation}\` ${at(write)}, after healing`,
-    however: 'no store handled it',
-  };
-}
-
-function probeDidNotWrite(shown: Contradiction): Sentences {
-  const grant = shown.need('grant', 'grant');
-  const held = `${granteePhrase(shown, grant)} ${at(grant)}`;
-  return {
-    headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
-    next: `${held}, after healing`,
-    however: 'it never sent the write that its section has: what came before it stopped it',
-  };
-}
-
-function deadlock(shown: Contradiction): Sentences {
-  const circle = shown.need('circle', 'deadlock');
-  const locks = circle.waits.map(({ lock }) => `\`${lock}\``);
-  const whom = circle.waits.length === 2 ? 'the other' : 'the next';
-  return {
-    headline: `Deadlock over ${locks.join(' and ')}: each waits for ${whom}`,
-    next: circlePhrase(circle),
-    however: `the circle closed ${at(circle)} and none of them gave its lock back`,
-  };
-}
-
-/** Example: `alice waits for b, held by bob, who waits for a, held by alice`. */
-function circlePhrase({ waits }: Deadlock): string {
-  const links = waits.map(({ client, lock }, place) => {
-    const holder = waits[(place + 1) % waits.length]?.client ?? '';
-    return `${place === 0 ? client : 'who'} waits for ${lock}, held by ${holder}`;
-  });
-  return links.join(', ');
 }

@@ -2,7 +2,6 @@
  * Judges `read-fence`: the write of an older grant cannot change what a holder has read. An `open`
  * changes nothing and does not count as a write here.
  */
-import { writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
 import { type AcquisitionOrder, REPORTED_ORDER } from './holders.ts';
@@ -15,7 +14,7 @@ export const readFence: Claim = defineClaim({
   about: 'once a read was served under a grant, no write of an earlier one is accepted',
   source: 'Hazelcast, FencedLock: a fence covers reads too',
   hazard: 'writes, accepted or refused, under an older grant than one whose read was served there',
-  rules: { 'write-after-read': writeAfterRead },
+  rules: ['write-after-read'],
   judge: (indexed) =>
     allOf(
       inAll(indexed.places, (place) => {

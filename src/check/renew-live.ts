@@ -3,13 +3,11 @@
  * service's own clock, neither extends another grant nor undoes the release.
  */
 import type { Renew } from '../core/history/events.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
-import { judgeKeys, nonOwnerKeyChange } from './lock-keys.ts';
-import { nonOwnerBreach, nonOwnerRenewal } from './owner-only-release.ts';
+import { judgeKeys } from './lock-keys.ts';
+import { nonOwnerBreach } from './owner-only-release.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -18,11 +16,7 @@ export const renewLive: Claim = defineClaim({
   about: 'a late renew extends nobody else’s grant and undoes no release',
   source: 'redis.io, Distributed Locks: extend only what is one’s own',
   hazard: 'renews handled when the grant that they mean was over',
-  rules: {
-    'renewed-successor': nonOwnerRenewal,
-    'undid-release': undidRelease,
-    'renewed-foreign-key': nonOwnerKeyChange,
-  },
+  rules: ['renewed-successor', 'undid-release', 'renewed-foreign-key'],
   judge: (indexed) =>
     allOf(judgeGrants(indexed), judgeKeys(indexed, { prolonged: 'renewed-foreign-key' })),
 });
@@ -56,16 +50,4 @@ function breachBy(
   );
   if (release === undefined) return null;
   return breachShown('undid-release', { grant: touched, release, renewal: change });
-}
-
-function undidRelease(shown: Contradiction): Sentences {
-  const release = shown.need('release', 'release');
-  const renewal = shown.need('renewal', 'renew');
-  const letter = shown.letterOf(release.released);
-  const sent = `${renewal.client}'s renew, sent at ${proseDuration(renewal.sentAtUs)},`;
-  return {
-    headline: `Release of \`${release.lock}\` undone by a renew`,
-    next: `${letter} was released ${at(release)}`,
-    however: `${sent} was handled ${at(renewal)} and extended ${letter}`,
-  };
 }

@@ -4,12 +4,11 @@
  * measures the stampede that a lock should prevent: how many programs compute the same value at
  * once.
  */
-import type { EventOf, FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
+import type { FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach } from './verdict.ts';
 
@@ -19,7 +18,7 @@ export const singleFlight: Claim = defineClaim({
   source: 'Go, golang.org/x/sync/singleflight; djblets, cache_memoize(lock=…)',
   hazard: 'computations of a value that another program had missed, before or meanwhile',
   needsNoLock: true,
-  rules: { 'computed-at-once': computedAtOnce },
+  rules: ['computed-at-once'],
   judge: (indexed) => {
     const { all, contested } = computationsOf(indexed);
     const second = all.find(({ rivals }) => rivals.length > 0);
@@ -220,50 +219,4 @@ function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
       event.kind === 'return' && event.operation === asks[0] && event.answer?.kind === 'denied',
   );
   return asks.length === 1 && wasDenied ? 'denied once' : 'wait in vain';
-}
-
-function computedAtOnce(shown: Contradiction): Sentences {
-  const earlier = shown.need('earlier computation', 'mark');
-  const later = shown.need('later computation', 'mark');
-  const key = `\`${keyOf(shown, later)}\``;
-  const still = `while ${earlier.process} was still at it`;
-  const again = deed(shown, later, { role: 'later grant', what: `${key} as well` });
-  return {
-    headline: `${key} was computed by two clients at once`,
-    next: deed(shown, earlier, { role: 'earlier grant', what: key }),
-    however: `${again}, ${still}`,
-  };
-}
-
-/** Example: `bob, who did not get the lock in time, began without it to compute `x` at 6 ms`. */
-function deed(
-  shown: Contradiction,
-  began: EventOf<'mark'>,
-  { role, what }: { readonly role: string; readonly what: string },
-): string {
-  const { process } = began;
-  for (const [part, why] of WITHOUT) {
-    if (!shown.findAll(part, 'log').some((log) => log.process === process)) continue;
-    return `${process}, who ${why}, began without it to compute ${what} ${at(began)}`;
-  }
-  const grant = shown.find(role, 'grant');
-  const under = grant === undefined ? '' : ` under ${shown.letterOf(grant.ordinal)}`;
-  return `${process} began to compute ${what}${under} ${at(began)}`;
-}
-
-/** Reasons for computing without the lock, by role. */
-const WITHOUT = [
-  ['wait in vain', 'did not get the lock in time'],
-  ['denied once', 'was denied the lock'],
-] as const;
-
-/** Returns the key that the computing section read last. */
-function keyOf({ trace }: Contradiction, computing: EventOf<'mark'>): string {
-  let key = '';
-  for (const event of trace.events) {
-    if (event === computing) break;
-    if (event.kind !== 'invoke' || event.process !== computing.process) continue;
-    if (event.call.verb === 'read') key = event.call.key;
-  }
-  return key;
 }

@@ -11,9 +11,8 @@ import {
   causesSince,
   reasonFor,
 } from './evidence.ts';
-import { at, type Contradiction, reasonPhrase, type Sentences } from './explanation.ts';
 import { REPORTED_ORDER } from './holders.ts';
-import { granteePhrase, takingUnder } from './lock-keys.ts';
+import { takingUnder } from './lock-keys.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -31,7 +30,7 @@ export const tokensUnique: Claim = defineClaim({
   about: 'no two grants share a token',
   source: 'Kleppmann, How to do distributed locking (2016)',
   hazard: AGAIN,
-  rules: { 'token-shared': (shown) => tokenStory(shown, 'Token given twice', 'the same as') },
+  rules: ['token-shared'],
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
       const byToken = new Map<number, GrantLog>();
@@ -51,9 +50,7 @@ export const tokensIncrease: Claim = defineClaim({
   about: 'tokens strictly increase in the order of the grants',
   source: 'Kleppmann (2016); Burrows, Chubby (2006): lock generation',
   hazard: AGAIN,
-  rules: {
-    'token-not-higher': (shown) => tokenStory(shown, 'Token did not increase', 'not above'),
-  },
+  rules: ['token-not-higher'],
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
       let exercised = 0;
@@ -83,7 +80,7 @@ export const tokenStable: Claim = defineClaim({
   about: 'a renew keeps the token',
   source: 'Burrows, Chubby (2006): one sequencer an acquisition',
   hazard: 'renews that prolonged a grant',
-  rules: { 'token-changed': tokenChanged },
+  rules: ['token-changed'],
   judge: ({ locks }) =>
     inAll(locks.values(), ({ grants }) =>
       inAll(grants, (grant) =>
@@ -107,7 +104,7 @@ export const tokenBound: Claim = defineClaim({
   about: 'a write carries the token of the very acquisition that it belongs to',
   source: 'Burrows, Chubby (2006): the sequencer belongs to the acquisition',
   hazard: 'writes that left their client when its lock had already been granted anew',
-  rules: { 'token-foreign': tokenOfNonOwner },
+  rules: ['token-foreign'],
   judge: (indexed) =>
     inAll(indexed.places, (place) =>
       inAll(place.accesses, (access) => {
@@ -202,53 +199,4 @@ function tokenDonor(
 ): GrantLog | undefined {
   const lock = indexed.locks.get(event.resource);
   return lock?.grants.findLast((grant) => grant.index < index && grant.event.token === event.token);
-}
-
-function tokenStory(shown: Contradiction, headline: string, phrase: string): Sentences {
-  const earlier = shown.need('earlier grant', 'grant');
-  const later = shown.need('later grant', 'grant');
-  const [one, other] = [shown.letterOf(earlier.ordinal), shown.letterOf(later.ordinal)];
-  const takings = takingsPhrase(shown);
-  const whose = takings === null ? 'its token' : `the token of ${other}`;
-  return {
-    headline: `${headline} for \`${later.lock}\``,
-    next: takings ?? `${granteePhrase(shown, later)} after ${one}, ${at(later)}`,
-    however: `${whose} is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${reasonPhrase(shown, later)}`,
-  };
-}
-
-/** Describes when each of two clients took the key, or returns null without such evidence. */
-function takingsPhrase(shown: Contradiction): string | null {
-  const first = shown.find('earlier taking', 'key-change');
-  const second = shown.find('later taking', 'key-change');
-  if (first === undefined || second === undefined) return null;
-  const [one, other] = (['earlier grant', 'later grant'] as const).map((role) =>
-    shown.letterOf(shown.need(role, 'grant').ordinal),
-  );
-  const before = `${first.client} took \`${first.key}\` ${at(first)} and entered under ${one}`;
-  return `${before}, and ${second.client} took it ${at(second)} and entered under ${other}`;
-}
-
-function tokenChanged(shown: Contradiction): Sentences {
-  const grant = shown.need('grant', 'grant');
-  const renewal = shown.need('renewal', 'renew');
-  return {
-    headline: `Token of \`${grant.lock}\` changed by a renew`,
-    next: `${shown.letterOf(grant.ordinal)} was given token ${grant.token} ${at(grant)}`,
-    however: `the renew ${at(renewal)} gave it token ${renewal.token}`,
-  };
-}
-
-function tokenOfNonOwner(shown: Contradiction): Sentences {
-  const write = shown.need('write', 'write');
-  const other = shown.find('other grant', 'grant');
-  const grant = shown.find('grant', 'grant');
-  const letter = shown.letterOf(write.under);
-  const origin =
-    other === undefined ? 'no grant' : `${shown.letterOf(other.ordinal)}, not ${letter},`;
-  return {
-    headline: `Write of ${write.client} with a token that is not its grant's`,
-    next: grant === undefined ? '' : `${letter} was given token ${grant.token} ${at(grant)}`,
-    however: `${shown.accessPhrase(write)}, and ${origin} brought that token`,
-  };
 }

@@ -18,7 +18,7 @@ import { entryOf } from '../core/kernel/entries.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { tokenText } from '../text/prose.ts';
 import type { TurningPoint } from './causation.ts';
-import { callPhrase, messagePhrase } from './fault-phrase.ts';
+import { callPhrase, messagePhrase } from './phrases.ts';
 import type { Evidence } from './verdict.ts';
 
 /** Returns null if the two runs do not differ on the way to the breach. */

@@ -19,11 +19,11 @@ export type Verdict =
       readonly kind: 'invalid';
       readonly claim: string;
       readonly exercised: number;
-      /** The rule of the claim that broke; the claim has words for each of its rules. */
+      /** The rule of the claim that broke. `RULE_WORDS` of `explain.ts` has its words. */
       readonly rule: string;
       /** The events that contradict the claim, in trace order, each with its role. */
       readonly evidence: readonly Evidence[];
-      /** The words of a user-defined claim. A built-in claim has words for its rules. */
+      /** The words of a user-defined claim, whose rules have none. */
       readonly explanation?: Explanation;
     }
   | {

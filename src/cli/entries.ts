@@ -97,7 +97,7 @@ const SAID: Readonly<Record<Kind, (program: Command) => readonly Said[]>> = {
   stores: () => [...storeKinds].map(([name, row]) => partOf(name, row)),
   claims: () =>
     [...builtInClaims.values()].map(({ name, about, source, hazard, rules }) => {
-      return { name, about, source, hazard, rules: Object.keys(rules) };
+      return { name, about, source, hazard, rules };
     }),
   fields: () => scenarioWords().fields.map(withFields),
   expectations: () => scenarioWords().expectations,

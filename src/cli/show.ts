@@ -1,6 +1,6 @@
 /** `fencepost show` prints the events of a plan or of one seed of a scenario, and every verdict. */
 import { type Command, Option } from 'commander';
-import { waitPhrase } from '../check/never-ended.ts';
+import { waitPhrase } from '../check/phrases.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
 import type { SectionRun, Trace } from '../core/history/trace.ts';
 import { addTo } from '../core/kernel/entries.ts';

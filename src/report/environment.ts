@@ -3,10 +3,10 @@ import type { Call } from '../core/history/call.ts';
 import type { TraceEvent, VersionScale } from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
-import { callsOf, isReply, operationName, whyDenied } from './access-text.ts';
+import { isReply, operationName } from './spans.ts';
+import { bodyField, deedOf, denialReason } from './state-phrases.ts';
 
 export interface Environment {
   readonly calls: ReadonlyMap<string, Call>;
@@ -105,7 +105,7 @@ function denialsIn({ events }: Trace): ReadonlyMap<TraceEvent, string> {
     const isDenied =
       (event.kind === 'renew' && event.extended === 0) ||
       (event.kind === 'release' && event.released === 0);
-    if (isDenied) denials.set(event, whyDenied(event, events));
+    if (isDenied) denials.set(event, denialReason(event, events));
   }
   return denials;
 }
@@ -176,29 +176,16 @@ function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
     const request = asked.get(event.message.replace(/reply$/, 'request')) ?? null;
     const text = deedOf(request, event.body, event.to);
     if (text === null) continue;
-    deeds.set(event, { text, isChange: fieldOf(event.body, 'kind') === 'done' });
+    deeds.set(event, { text, isChange: bodyField(event.body, 'kind') === 'done' });
   }
   return deeds;
 }
 
-/** Returns null for anything that is not a command of a node. */
-function deedOf(request: Json, reply: Json, client: string): string | null {
-  const key = fieldOf(request, 'key');
-  if (typeof key !== 'string') return null;
-  const done = fieldOf(reply, 'kind');
-  if (done === 'unavailable') return `is out of service to ${client}`;
-  if (done !== 'done' && done !== 'nil') return null;
-  const ttl = fieldOf(request, 'ttlUs');
-  const lasting = typeof ttl === 'number' ? `, ttl ${proseDuration(ttl)}` : '';
-  const deeds = new Map<unknown, readonly [string, string]>([
-    ['set', [`sets ${key} for ${client}${lasting}`, `has ${key}, not ${client}'s`]],
-    ['expire', [`prolongs ${key} for ${client}${lasting}`, `has no ${key} of ${client}'s`]],
-    ['delete', [`lets go of ${client}'s ${key}`, `has no ${key} of ${client}'s`]],
-  ]);
-  return deeds.get(fieldOf(request, 'kind'))?.[done === 'done' ? 0 : 1] ?? null;
-}
-
-function fieldOf(body: Json, name: string): Json | undefined {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return undefined;
-  return Object.entries(body).find(([field]) => field === name)?.[1];
+/** Returns the calls of a trace by operation name. */
+export function callsOf(trace: Trace): ReadonlyMap<string, Call> {
+  const calls = new Map<string, Call>();
+  for (const event of trace.events) {
+    if (event.kind === 'invoke') calls.set(event.operation, event.call);
+  }
+  return calls;
 }

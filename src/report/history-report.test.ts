@@ -64,7 +64,7 @@ describe('the omitted part', () => {
     const page = renderHistoryPage([report({ core })]);
     expect(page).toContain('100 of 100 operations contradict each other');
     expect(page).toContain('Showing 60 of them.');
-    expect(page).toContain('no order satisfies this return');
+    expect(page).toContain('no order explains this answer');
     expect(renderHistoryPage([report({ core: core.slice(0, 9) })])).not.toContain('Showing');
   });
 });

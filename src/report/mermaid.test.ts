@@ -75,22 +75,22 @@ describe('findingDiagram', () => {
       'p1-->>p2: 2 ms · answer to acquire',
       'Note over p2: 2 ms · believes it holds db until 10<br/>ms',
       'activate p2',
-      'Note over p2: 3 ms · own clock#58; lease lives',
+      'Note over p2: 3 ms · own clock#58; lease is live',
       'Note over p2: 3 ms · paused for 17 ms, until 20 ms',
-      "Note over p1: 11 ms · alice's lease, token 1, is<br/>over",
+      "Note over p1: 11 ms · alice's lease of db (token<br/>1) expires",
       'p3->>p1: 12 ms · acquire',
       'Note over p1: 12 ms · grants token 2 to bob for 10<br/>ms, until 22 ms',
       'p1-->>p3: 13 ms · answer to acquire',
       'Note over p3: 13 ms · believes it holds db until<br/>21 ms',
       'activate p3',
       'p3->>p4: 14 ms · write x = 2, token 2',
-      'Note over p4: 14 ms · ✓ accepts x = 2, token 2 ←<br/>newer write',
+      "Note over p4: 14 ms · ✓ accepts bob's x = 2, token<br/>2 ← newer write",
       'p4-->>p3: 15 ms · answer to write x',
       'Note over p3: 15 ms · leaves db',
       'deactivate p3',
       'Note over p2: 20 ms · ▶ resumes',
       'p2->>p4: 21 ms · write x = 1, token 1<br/>(cached, 2 is current)',
-      'Note over p4: 21 ms · ✓ accepts x = 1, token 1 ←<br/>stale write',
+      "Note over p4: 21 ms · ✓ accepts alice's x = 1,<br/>token 1 ← stale write",
       'Note over p4: ✗ stale write#58; fence-monotone breaks',
       'deactivate p2',
     ]);
@@ -132,7 +132,7 @@ describe('renderDiagram', () => {
     expect(diagram).toContain('p4-xp5: 16.5 ms · write, lost (drop)');
     expect(diagram).toContain('p3->>p5: 14 ms · write x = 2, token 2\n');
     expect(diagram).toContain('p3->>p5: 23 ms · a copy of write x = 2, token<br/>2, sent at 13 ms');
-    expect(diagram).toContain('p3-)p1: 25 ms · release, under way');
+    expect(diagram).toContain('p3-)p1: 25 ms · release, in transit');
     expect(diagram).toContain('Note over p2: 3 ms · ✖ crashes\n  deactivate p2');
   });
 

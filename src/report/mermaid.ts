@@ -11,11 +11,11 @@ import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import type { Finding } from '../search/campaign/result.ts';
 import { countOf, millisecondsOf } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
-import { isReply } from './access-text.ts';
+import { flightText } from './event-phrases.ts';
 import { evidenceShown } from './finding.ts';
-import { type Flight, flightsOf } from './spans.ts';
+import { type Flight, flightsOf, isReply } from './spans.ts';
+import { violationText } from './state-phrases.ts';
 import {
-  askedText,
   laneOrder,
   lastOfStory,
   listSteps,
@@ -198,7 +198,7 @@ export function diagramRows(
   const final = shown.at(-1);
   if (options.claim === null || final === undefined || final.part === '') return rows;
   const { process, part } = final;
-  const text = `✗ ${part}: ${options.claim} breaks`;
+  const text = violationText(part, options.claim);
   return [...rows, { kind: 'note', process, text, rank: 0, holds: 'as before' }];
 }
 
@@ -262,7 +262,8 @@ function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const flight = story.sent.get(at);
   if (flight !== undefined) return isFar(flight, story) ? [noteOf(step)] : [];
   const { from, to, message } = event;
-  const text = timed(step, `${askedText(step.text)}, under way`);
+  const words = flightText(step.label, { isCopy: false, sentAtUs: null, end: null });
+  const text = timed(step, words);
   const arrow = { from, to, isReply: isReply(message), fate: 'under way' } as const;
   return [{ kind: 'message', text, rank: step.weight, ...arrow }];
 }
@@ -271,11 +272,12 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const flight = story.ended.get(step.event ?? -1);
   const sending = flight === undefined ? undefined : story.byEvent.get(flight.sent);
   if (flight === undefined || sending === undefined) return step.weight < 3 ? [noteOf(step)] : [];
-  const end = story.trace.events[flight.end ?? -1];
-  const cause = end?.kind === 'lose' ? `, lost (${end.cause})` : '';
   const isLate = isFar(flight, story);
-  const since = isLate ? `, sent at ${millisecondsOf(sending.atUs)} ms` : '';
-  const what = `${flight.isCopy ? 'a copy of ' : ''}${askedText(sending.text)}${since}${cause}`;
+  const what = flightText(sending.label, {
+    isCopy: flight.isCopy,
+    sentAtUs: isLate ? sending.atUs : null,
+    end: story.trace.events[flight.end ?? -1] ?? null,
+  });
   const { from, to, message, isLost } = flight;
   const weight = step.weight;
   const rank = isLate || weight < sending.weight ? weight : sending.weight;

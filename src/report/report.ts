@@ -4,12 +4,12 @@
  * texts and their destinations; the command writes them to the terminal and to disk.
  *
  * Read on in this order. The data: `cases.ts` (the cases of a scenario), `finding.ts` (the commands
- * of a counterexample; `describe-finding.ts` creates one). The words: `steps.ts` and `step-text.ts`
- * number the events of a trace and describe each briefly, using `access-text.ts`, `spans.ts` and
- * `environment.ts`. The reports: `failure.ts` with `sequence-text.ts`, `conclusion.ts`,
- * `overview.ts`, `html/page.ts` (which draws with `pictures` and includes the script in `page`),
- * `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` defines the format
- * for programs.
+ * of a counterexample; `describe-finding.ts` creates one). The words: `event-phrases.ts` and
+ * `state-phrases.ts` word every event for all views, and `steps.ts` numbers the events of a trace,
+ * using `spans.ts` and `environment.ts`. The reports: `failure.ts` with `sequence-text.ts`,
+ * `conclusion.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures` and includes the
+ * script in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts`
+ * defines the format for programs.
  */
 import { join } from 'node:path';
 import type { Finding, Result } from '../search/campaign/result.ts';

@@ -18,7 +18,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import type { SiblingLine } from '../search/campaign/result.ts';
 import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
-import { refusalReason } from './access-text.ts';
+import { refusalReason } from './state-phrases.ts';
 
 /** The result of the claim in a run in which all names of the plan had a match. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;

@@ -5,12 +5,12 @@ import { zombieTrace } from './sample.fixture.ts';
 import {
   clientViewSpans,
   clockSpans,
-  clockText,
   faultSpans,
   leaseSpans,
   offsetAt,
   overlapSpans,
 } from './spans.ts';
+import { clockText } from './state-phrases.ts';
 import { stormTrace } from './storm.fixture.ts';
 
 describe('leaseSpans', () => {

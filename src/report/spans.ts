@@ -8,7 +8,6 @@ import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
 import type { FaultEnds, FaultInjected, Grant, TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 
 /** `untilUs` is null if nothing in the trace ends the span. */
@@ -51,11 +50,8 @@ export interface LossSpan extends Span {
 }
 
 export interface FaultSpan extends Span {
-  readonly kind: keyof typeof FAULT_STATES;
+  readonly kind: 'pause' | 'partition' | 'crash';
 }
-
-/** The state of a process while such a fault lasts. */
-export const FAULT_STATES = { pause: 'paused', partition: 'cut off', crash: 'down' } as const;
 
 /** All spans of a trace, for drawing. */
 export interface TraceSpans {
@@ -229,9 +225,9 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
   return spans;
 }
 
-/** Returns true if a fault puts its processes into a state of `FAULT_STATES`. */
+/** Returns true if a fault puts its processes into a state that lasts. */
 export function lasts(fault: FaultInjected['fault']): fault is FaultSpan['kind'] {
-  return fault in FAULT_STATES;
+  return fault in ENDED_BY;
 }
 
 const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
@@ -243,6 +239,15 @@ const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
 function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected): boolean {
   if (!lasts(fault) || event.kind !== ENDED_BY[fault] || !('index' in event)) return false;
   return event.index === index && event.processes.some((name) => processes.includes(name));
+}
+
+/** Returns the operation that a message belongs to: its name without attempt and leg. */
+export function operationName(message: string): string {
+  return message.replace(/\/\d+[^/]*\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
+}
+
+export function isReply(message: string): boolean {
+  return message.endsWith('/reply');
 }
 
 /** One flight of a message, with event indexes. `end` is null while it is in transit. */
@@ -334,14 +339,4 @@ function changeBy(event: FaultInjected, faults: readonly Fault[]): ClockChange |
 /** Returns the offset of the wall clock at a time within the span. */
 export function offsetAt({ fromUs, offsetUs, ratePpm }: ClockSpan, atUs: number): number {
   return offsetUs + Math.floor(((atUs - fromUs) * ratePpm) / MILLION);
-}
-
-/** Returns `+20 ms`, `runs +200 ppm`, `stands still`, or a combination. */
-export function clockText({ offsetUs, ratePpm }: Pick<ClockSpan, 'offsetUs' | 'ratePpm'>): string {
-  const sign = (value: number): string => (value > 0 ? '+' : '');
-  const parts: string[] = [];
-  if (offsetUs !== 0) parts.push(`${sign(offsetUs)}${proseDuration(offsetUs)}`);
-  if (ratePpm === -MILLION) parts.push('stands still');
-  else if (ratePpm !== 0) parts.push(`runs ${sign(ratePpm)}${ratePpm} ppm`);
-  return parts.join(', ');
 }

@@ -10,10 +10,9 @@ import type { TraceEvent } from '../core/history/events.ts';
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
-import { isReply } from './access-text.ts';
 import { type Environment, environmentOf } from './environment.ts';
-import { leaseSpans } from './spans.ts';
-import { asidesOf, eventText } from './step-text.ts';
+import { asidesOf, eventLabel, eventText, leaseEndClause, processOf } from './event-phrases.ts';
+import { isReply, leaseSpans } from './spans.ts';
 
 export interface Step {
   /** Index into `trace.events`. Null for an expired lease, which is not an event. */
@@ -24,6 +23,8 @@ export interface Step {
   /** The process and column of the step, or '' if it concerns the whole world. */
   readonly process: string;
   readonly text: string;
+  /** Its text in a picture, in which an arrow shows both ends of a message. */
+  readonly label: string;
   /** Details that are added if the words of the story need them. */
   readonly asides: readonly string[];
   /** 0: evidence. 1: essential. 2: helpful. 3: detail. */
@@ -81,11 +82,6 @@ export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
   return part === '' ? text : `${text} ← ${part}`;
 }
 
-/** Removes what an arrow shows from `sends write x = 1 → store`. */
-export function askedText(text: string): string {
-  return text.replace(/^sends /, '').replace(/ → [^→]*$/, '');
-}
-
 interface StepContext {
   readonly around: Environment;
   readonly hit: ReadonlySet<string>;
@@ -104,17 +100,9 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const isTransit = isMessage && !around.nodes.has(event);
   const number = weight === 3 || isTransit ? null : context.number;
   const { atUs } = event;
-  const [text, asides] = [eventText(event, around), asidesOf(event, around)];
-  return { event: at, number, atUs, process: processOf(event), text, asides, weight, part };
-}
-
-/** Returns the process that an event happens to, or '' for the whole world. */
-export function processOf(event: TraceEvent): string {
-  if (event.kind === 'send') return event.from;
-  if (event.kind === 'receive' || event.kind === 'lose') return event.to;
-  if (event.kind === 'healed') return '';
-  if ('processes' in event) return event.processes[0] ?? '';
-  return event.process;
+  const [text, label] = [eventText(event, around), eventLabel(event, around)];
+  const [process, asides] = [processOf(event), asidesOf(event, around)];
+  return { event: at, number, atUs, process, text, label, asides, weight, part };
 }
 
 /** Weighs an event. For grants, the actions of quorum nodes show the majority. */
@@ -185,13 +173,23 @@ function messagesHit(trace: Trace, last: TraceEvent | undefined): ReadonlySet<st
 
 function expirySteps(trace: Trace): readonly Step[] {
   return leaseSpans(trace)
-    .flatMap(({ ending, untilUs: atUs, process, client, token }): Step[] => {
+    .flatMap((lease): Step[] => {
+      const { ending, untilUs: atUs, process } = lease;
       if (ending !== 'expired' || atUs === null) return [];
-      const text = `${client}'s lease${token === 0 ? '' : `, token ${token},`} is over`;
-      return [{ event: null, number: null, atUs, process, text, asides: [], weight: 1, part: '' }];
+      const { subject, predicate } = leaseEndClause(lease, (name) => name);
+      const text = `${subject} ${predicate}`;
+      return [{ ...UNNUMBERED, atUs, process, text, label: text, part: '' }];
     })
     .sort((left, right) => left.atUs - right.atUs);
 }
+
+/** Fields of a step that is not an event. */
+export const UNNUMBERED: Pick<Step, 'event' | 'number' | 'asides' | 'weight'> = {
+  event: null,
+  number: null,
+  asides: [],
+  weight: 1,
+};
 
 /** Orders columns: locks, clients, stores, so that grants and writes flow rightward. */
 export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {

@@ -16,7 +16,7 @@ export const stormTrace: Trace = {
   ],
   events: [
     ...acquires('alice', 1, 0),
-    fault(2.5, 'clock', ['bob'], { amount: 20 * MS }),
+    fault(2.5, 'clock', ['bob'], { amount: 20 * MS, target: 'step' }),
     fault(3, 'crash', ['alice'], { untilUs: 9 * MS }),
     { kind: 'restart', atUs: 9 * MS, index: null, processes: ['alice'] },
     ...acquires('bob', 2, 11),

@@ -64,7 +64,7 @@ describe('essentialSteps', () => {
     const texts = steps.map(({ text }) => text);
     expect(texts).toContain('✖ crashes');
     expect(texts).toContain('↻ restarts');
-    expect(texts).toContain('⊘ refuses x = 1, token 1, has seen 2');
+    expect(texts).toContain("⊘ refuses alice's x = 1, token 1, has seen 2");
     expect(texts).toContain('✕ loses write (drop)');
   });
 });
@@ -92,7 +92,7 @@ describe('the numbers in a text', () => {
     expect(textsFor('the request that left at 0 ms')).toHaveLength(1);
     expect(textsFor('its highest token was 0').join()).toMatch(/accepts.*highest token before: 0/);
     expect(textsFor('it was sent at 13 ms').join()).toMatch(
-      /accepts x = 2, token 2, sent at 13 ms/,
+      /accepts bob's x = 2, token 2, sent at 13 ms/,
     );
   });
 });

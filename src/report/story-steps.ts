@@ -1,12 +1,20 @@
 /**
- * Selects the steps that carry the story of a run, and which of them to keep if space is limited.
+ * Selects the steps that carry the story of a run, which of them to keep if space is limited, and
+ * the sentences of the story (`event-phrases.ts` has the words).
  * Evidence is always kept, and so is whatever the words mention: each time and each number in the
  * sentences above a trace occurs in its lines, so that a reader can verify every sentence. If no
  * essential step contains a number, a detail that does is included (`sent at 4 ms` includes the
  * sending), or a step gets a longer text than usual.
  */
+import type { Evidence } from '../check/verdict.ts';
+import type { Write } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { listOf } from '../text/prose.ts';
+import { environmentOf } from './environment.ts';
+import { type Clause, eventSentence, leaseEndClause, placeWritten } from './event-phrases.ts';
+import { leaseSpans } from './spans.ts';
+import { quoted } from './state-phrases.ts';
 import { lastOfStory, listSteps, type Step, type StepOptions, withPart } from './steps.ts';
 
 export interface StoryOptions extends StepOptions {
@@ -133,4 +141,83 @@ export function byRank(ranks: readonly number[]): readonly number[] {
   const ranked = ranks.map((rank, at) => ({ at, rank }));
   ranked.sort((left, right) => left.rank - right.rank || right.at - left.at);
   return ranked.map(({ at }) => at);
+}
+
+/** Maximum number of sentences. The first and the last ones are kept. */
+const MOST_SENTENCES = 9;
+const KEPT_AT_START = 3;
+
+export interface PlainSentence {
+  /** Includes the final period. Names are in backticks. */
+  readonly text: string;
+  readonly atUs: number;
+  /** Index into `trace.events`. Null for an expired lease and for omitted sentences. */
+  readonly event: number | null;
+}
+
+type Timed = Clause & Omit<PlainSentence, 'text'>;
+
+/** Returns the sentences in order of time. */
+export function describePlainly(
+  trace: Trace,
+  evidence: readonly Evidence[],
+): readonly PlainSentence[] {
+  const events = trace.events.slice(0, lastOfStory(trace, evidence) + 1);
+  const leases = leaseSpans(trace);
+  const clauses: Timed[] = [];
+  const endUs = events.at(-1)?.atUs ?? 0;
+  for (const lease of leases) {
+    const { client, ordinal, ending, untilUs: atUs } = lease;
+    if (ending !== 'expired' || atUs === null || atUs > endUs) continue;
+    const left = events.find(
+      (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
+    );
+    // Omit it, unless its client was still in the section when the lease expired.
+    if (left !== undefined && left.atUs <= atUs) continue;
+    clauses.push({ ...leaseEndClause(lease, quoted), atUs, event: null });
+  }
+  const around = environmentOf(trace, []);
+  const written = new Map<string, Write>();
+  const hasReads = evidence.some(({ event }) => trace.events[event]?.kind === 'read');
+  for (const [at, event] of events.entries()) {
+    if (event.kind === 'read' && !hasReads) continue;
+    const clause = eventSentence(event, around, { leases, written });
+    if (clause !== null) clauses.push({ ...clause, atUs: event.atUs, event: at });
+    if (event.kind === 'write' && event.isAccepted) written.set(placeWritten(event), event);
+  }
+  clauses.sort((left, right) => left.atUs - right.atUs);
+  return shortened(joined(clauses).map(sentenceOf));
+}
+
+/** Joins the clauses about replicas that accept the same write at the same time into one. */
+function joined(clauses: readonly Timed[]): readonly (Timed & { readonly subjects: string[] })[] {
+  const groups: (Timed & { readonly subjects: string[] })[] = [];
+  for (const clause of clauses) {
+    const last = groups.at(-1);
+    const isSame = last?.atUs === clause.atUs && last.predicate === clause.predicate;
+    if (isSame && clause.predicate.startsWith('accepts ')) last.subjects.push(clause.subject);
+    else groups.push({ ...clause, subjects: [clause.subject] });
+  }
+  return groups;
+}
+
+function sentenceOf(group: Timed & { readonly subjects: readonly string[] }): PlainSentence {
+  const { subjects, predicate, atUs, event } = group;
+  const said = subjects.length > 1 ? predicate.replace(/^accepts/, 'accept') : predicate;
+  const subject = listOf(subjects);
+  return {
+    text: `At ${proseDuration(atUs)} ${subject === '' ? '' : `${subject} `}${said}.`,
+    atUs,
+    event,
+  };
+}
+
+function shortened(sentences: readonly PlainSentence[]): readonly PlainSentence[] {
+  const excess = sentences.length - MOST_SENTENCES;
+  if (excess <= 0) return sentences;
+  return [
+    ...sentences.slice(0, KEPT_AT_START),
+    { text: `… (${excess + 1} more events) …`, atUs: -1, event: null },
+    ...sentences.slice(KEPT_AT_START + excess + 1),
+  ];
 }

@@ -1,67 +1,57 @@
 import { expect, test } from 'vitest';
 import type { FaultKind } from './fault.ts';
-import { FAULT_WORDS } from './fault-words.ts';
+import { faultClause } from './fault-words.ts';
 
-const said = {
-  who: 'alice',
-  processes: ['alice', 'lock'],
-  target: 'db/x',
-  amount: '20 ms',
-  at: 'at 3 ms',
-  span: 'from 3 ms to 23 ms',
-  long: ' for 20 ms',
-  holding: ' while it holds db',
-  clock: 'her clock is late',
-};
-
-/** A kind with its words in an explanation, in a picture, and in a plain sentence. */
-type Row = readonly [kind: FaultKind, prose: string, short: string, plain: string | undefined];
+type Row = readonly [kind: FaultKind, now: string, past: string];
 
 const ROWS: readonly Row[] = [
-  [
-    'pause',
-    'alice was paused from 3 ms to 23 ms',
-    'paused for 20 ms',
-    'alice is paused for 20 ms while it holds db: it runs nothing and notices nothing',
-  ],
-  [
-    'delay',
-    'db/x came 20 ms late',
-    'db/x is 20 ms late',
-    'a message between alice and lock is held up for 20 ms',
-  ],
-  ['drop', 'db/x was lost', 'db/x will be lost', 'a message between alice and lock is lost'],
-  [
-    'duplicate',
-    'db/x was executed again 20 ms later',
-    'db/x will run twice',
-    'a message between alice and lock is doubled',
-  ],
+  ['pause', 'alice is paused for 20 ms', 'alice was paused from 3 ms to 23 ms'],
+  ['delay', '"db/x" arrives 20 ms late', '"db/x" came 20 ms late'],
+  ['drop', '"db/x" is lost', '"db/x" was lost'],
+  ['duplicate', '"db/x" is executed again 20 ms later', '"db/x" was executed again 20 ms later'],
   [
     'partition',
-    'alice were cut off from 3 ms to 23 ms',
-    'cut off: alice, lock',
-    'alice, lock cannot reach each other',
+    'alice and lock are cut off from each other',
+    'alice and lock were cut off from 3 ms to 23 ms',
   ],
-  ['clock', 'her clock is late', 'her clock is late', 'her clock is late'],
-  ['crash', 'alice crashed at 3 ms', '✖ crashes', 'alice crashes while it holds db'],
+  ['clock', "alice's clock is set 20 ms ahead", "alice's clock was set 20 ms ahead at 3 ms"],
+  ['crash', 'alice crashes', 'alice crashed at 3 ms'],
   [
     'reset',
-    'the connections between alice were replaced at 3 ms',
-    'connection replaced: alice, lock',
-    undefined,
+    'the connections between alice and lock are replaced',
+    'the connections between alice and lock were replaced at 3 ms',
   ],
   [
     'failover',
+    'alice fails over to a replica that lags by 20 ms',
     'alice failed over at 3 ms to a replica that lagged by 20 ms',
-    'fails over to a replica 20 ms behind',
-    'a replica of alice takes over that lags behind',
   ],
-  ['evict', 'alice forgot db/x at 3 ms', 'forgets db/x', 'alice forgets db/x'],
-  ['late-timer', 'db/x fired 20 ms late', 'timer db/x is 20 ms late', undefined],
+  ['evict', 'alice forgets "db/x"', 'alice forgot "db/x" at 3 ms'],
+  ['late-timer', '"db/x" fires 20 ms late', '"db/x" fired 20 ms late'],
 ];
 
-test.each(ROWS)('a %s is described with its target and its amount', (kind, ...words) => {
-  const { prose, short, plain } = FAULT_WORDS[kind];
-  expect([prose(said), short(said), plain?.(said)]).toEqual(words);
+const names = { process: (name: string) => name, target: (name: string) => `"${name}"` };
+const span = { atUs: 3000, untilUs: 23_000 };
+
+test.each(ROWS)('a %s is described with its target and its amount', (fault, now, past) => {
+  const isPair = fault === 'partition' || fault === 'reset';
+  const processes = isPair ? ['alice', 'lock'] : ['alice'];
+  const injected = { ...span, processes, fault, target: 'db/x', amount: 20_000 };
+  const inTense = (tense: 'now' | 'past'): string => {
+    const { subject, predicate } = faultClause(injected, tense, names);
+    return `${subject} ${predicate}`;
+  };
+  expect([inTense('now'), inTense('past')]).toEqual([now, past]);
+});
+
+test.each([
+  [-200, "alice's clock runs 200 ppm too slow", "alice's clock ran 200 ppm too slow from 3 ms"],
+  [200, "alice's clock runs 200 ppm too fast", "alice's clock ran 200 ppm too fast from 3 ms"],
+])('a clock rate of %s ppm is described by its side', (amount, ...clauses) => {
+  const injected = { fault: 'clock', atUs: 3000, untilUs: null, target: 'rate', amount } as const;
+  const found = (['now', 'past'] as const).map((tense) => {
+    const clause = faultClause({ ...injected, processes: ['alice'] }, tense, names);
+    return `${clause.subject} ${clause.predicate}`;
+  });
+  expect(found).toEqual(clauses);
 });

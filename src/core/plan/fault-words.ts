@@ -1,137 +1,178 @@
 /**
- * Descriptions of each fault kind for everything that people read: the schema and `fencepost list`,
- * explanations, pictures and their captions, and the shapes by which the corpus compares plans.
- * Each caller formats names and times in its own way.
+ * The words for each kind of fault, for everything that people read: the schema and `fencepost
+ * list`, explanations, the steps and sentences of a story, and the shapes by which the corpus
+ * compares plans.
  */
+import { listOf } from '../../text/prose.ts';
+import { proseDuration } from './duration.ts';
 import type { FaultKind } from './fault.ts';
 
-/** The parts of an injected fault, formatted by the caller. */
-export interface FaultSaid {
-  /** The affected processes: all of them, or only the first, as the caller decides. */
-  readonly who: string;
+/** An injected fault, as a trace records it. */
+interface InjectedFault {
+  readonly fault: FaultKind;
+  readonly atUs: number;
+  readonly untilUs: number | null;
   readonly processes: readonly string[];
-  /** The message, timer or key. */
+  /** The message, timer or key; `step` or `rate` for a clock. */
   readonly target: string;
-  /** Length, delay or lag: `20 ms`. */
-  readonly amount: string;
-  /** `at 3 ms` and `from 3 ms to 20 ms`; for prose only. */
-  readonly at?: string;
-  readonly span?: string;
-  /** ` for 20 ms` and ` while it holds db`, or ''; for plain sentences only. */
-  readonly long?: string;
-  readonly holding?: string;
-  /** The complete sentence about a clock, because the caller knows the details. */
-  readonly clock: string;
+  /** A duration, delay, lag or step in microseconds, or a clock rate in ppm. */
+  readonly amount: number;
 }
 
-type Words = (said: FaultSaid) => string;
+/** The caller's names for processes and for the affected message, timer or key. */
+export interface FaultNames {
+  readonly process: (name: string) => string;
+  readonly target: (name: string) => string;
+}
+
+/** Parts of a clause about a fault. */
+interface FaultParts {
+  /** `20 ms`. */
+  readonly amount: string;
+  /** `at 3 ms`, and `from 3 ms to 20 ms` or `from 3 ms`. */
+  readonly at: string;
+  readonly span: string;
+  readonly target: string;
+  /** For a clock: true if its rate changes, and `10 ms back` or `200 ppm too slow`. */
+  readonly isRate: boolean;
+  readonly change: string;
+}
+
+type Predicate = (parts: FaultParts) => string;
 
 interface FaultWords {
   /** The effect, for the JSON Schema of scenarios and `fencepost list`. */
   readonly about: string;
   /** An example in a scenario as a YAML map, for `fencepost explain`. */
   readonly example: string;
-  /** For an explanation: `alice was paused from 3 ms to 20 ms`. */
-  readonly prose: Words;
-  /** For a step of a picture: `paused for 17 ms`. */
-  readonly short: Words;
-  /** A sentence for readers who do not know the terms, or null if a picture is clearer. */
-  readonly plain: Words | null;
   /** Start of the fault's shape, before the affected process or target: `pause `. */
   readonly shape: string;
+  readonly subject: 'processes' | 'target' | 'clock' | 'connections';
+  /** Predicates in the present tense for a story, and in the past tense for an explanation. */
+  readonly now: Predicate;
+  readonly past: Predicate;
 }
 
-/** A new kind without words does not type-check. */
+/** A kind without words does not type-check. */
 export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   pause: {
     about: 'A process runs nothing for a while (a garbage collection, a VM that is suspended).',
     example: '{ process: clients, before: write, for: 1ms..40ms, chance: 1/2 }',
-    prose: ({ who, span }) => `${who} was paused ${span}`,
-    short: ({ amount }) => `paused for ${amount}`,
-    plain: ({ who, long, holding }) =>
-      `${who} is paused${long}${holding}: it runs nothing and notices nothing`,
     shape: 'pause ',
+    subject: 'processes',
+    now: ({ amount }) => `is paused for ${amount}`,
+    past: ({ span }) => `was paused ${span}`,
   },
   delay: {
     about: 'A message arrives late.',
     example: '{ message: write, by: 1ms..20ms, chance: 1/4 }',
-    prose: ({ target, amount }) => `${target} came ${amount} late`,
-    short: ({ target, amount }) => `${target} is ${amount} late`,
-    plain: ({ processes, long }) =>
-      `a message between ${processes.join(' and ')} is held up${long}`,
     shape: 'delay ',
+    subject: 'target',
+    now: ({ amount }) => `arrives ${amount} late`,
+    past: ({ amount }) => `came ${amount} late`,
   },
   drop: {
     about: 'A message is lost.',
     example: '{ message: acquire, leg: reply, chance: 1/4 }',
-    prose: ({ target }) => `${target} was lost`,
-    short: ({ target }) => `${target} will be lost`,
-    plain: ({ processes }) => `a message between ${processes.join(' and ')} is lost`,
     shape: 'drop ',
+    subject: 'target',
+    now: () => 'is lost',
+    past: () => 'was lost',
   },
   duplicate: {
     about: 'A datagram is executed twice; needs link: datagram.',
     example: '{ by: 1ms..20ms, chance: 1/20 }',
-    prose: ({ target, amount }) => `${target} was executed again ${amount} later`,
-    short: ({ target }) => `${target} will run twice`,
-    plain: ({ processes }) => `a message between ${processes.join(' and ')} is doubled`,
     shape: 'duplicate ',
+    subject: 'target',
+    now: ({ amount }) => `is executed again ${amount} later`,
+    past: ({ amount }) => `was executed again ${amount} later`,
   },
   partition: {
     about: 'No message crosses. A word (clients) cuts each off by itself, a list all together.',
     example: '{ from: clients, to: locks, for: 5ms..40ms, chance: 1/2 }',
-    prose: ({ who, span }) => `${who} were cut off ${span}`,
-    short: ({ processes }) => `cut off: ${processes.join(', ')}`,
-    plain: ({ processes }) => `${processes.join(', ')} cannot reach each other`,
     shape: 'partition ',
+    subject: 'processes',
+    now: () => 'are cut off from each other',
+    past: ({ span }) => `were cut off ${span}`,
   },
   clock: {
     about: 'A process believes another time.',
     example: '{ process: clients, at: 0ms..50ms, step: -20ms..20ms, chance: 1/2 }',
-    prose: ({ clock }) => clock,
-    short: ({ clock }) => clock,
-    plain: ({ clock }) => clock,
     shape: 'clock ',
+    subject: 'clock',
+    now: ({ isRate, change }) => (isRate ? `runs ${change}` : `is set ${change}`),
+    past: ({ isRate, change, at, span }) =>
+      isRate ? `ran ${change} ${span}` : `was set ${change} ${at}`,
   },
   crash: {
     about: 'Volatile state is gone; pending calls never answer.',
     example: '{ process: clients, after: acquire, restart: 1ms..20ms, chance: 1/4 }',
-    prose: ({ who, at }) => `${who} crashed ${at}`,
-    short: () => '✖ crashes',
-    plain: ({ who, holding }) => `${who} crashes${holding}`,
     shape: 'crash ',
+    subject: 'processes',
+    now: () => 'crashes',
+    past: ({ at }) => `crashed ${at}`,
   },
   reset: {
     about: 'The connections between two processes are replaced.',
     example: '{ from: clients, to: stores, chance: 1/4 }',
-    prose: ({ who, at }) => `the connections between ${who} were replaced ${at}`,
-    short: ({ processes }) => `connection replaced: ${processes.join(', ')}`,
-    plain: null,
     shape: 'reset ',
+    subject: 'connections',
+    now: () => 'are replaced',
+    past: ({ at }) => `were replaced ${at}`,
   },
   failover: {
     about: 'A replica takes over that lags behind.',
     example: '{ process: stores, at: 0ms..50ms, lag: 1ms..20ms }',
-    prose: ({ who, at, amount }) =>
-      `${who} failed over ${at} to a replica that lagged by ${amount}`,
-    short: ({ amount }) => `fails over to a replica ${amount} behind`,
-    plain: ({ who }) => `a replica of ${who} takes over that lags behind`,
     shape: 'failover ',
+    subject: 'processes',
+    now: ({ amount }) => `fails over to a replica that lags by ${amount}`,
+    past: ({ at, amount }) => `failed over ${at} to a replica that lagged by ${amount}`,
   },
   evict: {
     about: 'A cache forgets a key.',
     example: '{ process: locks, key: db, chance: 1/2 }',
-    prose: ({ who, target, at }) => `${who} forgot ${target} ${at}`,
-    short: ({ target }) => `forgets ${target}`,
-    plain: ({ who, target }) => `${who} forgets ${target}`,
     shape: '',
+    subject: 'processes',
+    now: ({ target }) => `forgets ${target}`,
+    past: ({ target, at }) => `forgot ${target} ${at}`,
   },
   'late-timer': {
     about: 'A timer fires later than asked.',
     example: '{ by: 1ms..20ms, chance: 1/10 }',
-    prose: ({ target, amount }) => `${target} fired ${amount} late`,
-    short: ({ target, amount }) => `timer ${target} is ${amount} late`,
-    plain: null,
     shape: 'late timer ',
+    subject: 'target',
+    now: ({ amount }) => `fires ${amount} late`,
+    past: ({ amount }) => `fired ${amount} late`,
   },
 };
+
+/** Returns the subject and the predicate of a clause about a fault: `alice`, `crashed at 3 ms`. */
+export function faultClause(
+  injected: InjectedFault,
+  tense: 'now' | 'past',
+  names: FaultNames,
+): { readonly subject: string; readonly predicate: string } {
+  const { fault, atUs, untilUs, amount } = injected;
+  const words = FAULT_WORDS[fault];
+  const processes = listOf(injected.processes.map(names.process));
+  const target = names.target(injected.target);
+  const from = `from ${proseDuration(atUs)}`;
+  const isRate = injected.target === 'rate';
+  const size = isRate ? `${Math.abs(amount)} ppm` : proseDuration(Math.abs(amount));
+  const [less, more] = isRate ? ['too slow', 'too fast'] : ['back', 'ahead'];
+  const subjects: Readonly<Record<FaultWords['subject'], string>> = {
+    processes,
+    target,
+    clock: `${processes}'s clock`,
+    connections: `the connections between ${processes}`,
+  };
+  const predicate = words[tense]({
+    amount: proseDuration(amount),
+    at: `at ${proseDuration(atUs)}`,
+    span: untilUs === null ? from : `${from} to ${proseDuration(untilUs)}`,
+    target,
+    isRate,
+    change: `${size} ${amount < 0 ? less : more}`,
+  });
+  return { subject: subjects[words.subject], predicate };
+}

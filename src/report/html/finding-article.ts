@@ -24,8 +24,8 @@ import { shrunkText } from '../failure.ts';
 import { evidenceShown, keepCommand, replayCommand, rerunCommand } from '../finding.ts';
 import { layOut } from '../pictures/layout.ts';
 import { drawTimeline, scaleOf, type TimelineOptions } from '../pictures/timeline.ts';
-import { describePlainly, type PlainSentence } from '../plain-words.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';
+import { describePlainly, type PlainSentence } from '../story-steps.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
 import {
   DRAWN_BY_SCRIPT,

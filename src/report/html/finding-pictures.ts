@@ -16,7 +16,8 @@ import { type LayoutOptions, layOut } from '../pictures/layout.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
-import { drawTimeline, type MarkKind, type TimelinePicture } from '../pictures/timeline.ts';
+import { drawTimeline, type TimelinePicture } from '../pictures/timeline.ts';
+import { MARK_MEANINGS, type MarkKind } from '../state-phrases.ts';
 import { countEvents, laneOrder, lastOfStory, type Step } from '../steps.ts';
 import { faint, figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
@@ -220,12 +221,12 @@ function choice(attributes: Attributes, text: string): Markup {
 }
 
 /** Renders the key with a sample of each mark. `id` is the prefix of its hatch ids. */
-export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
-  const shown = Object.entries(samplesOf(id)).filter(([mark]) => shownIn.has(mark));
-  return key(
-    { width: 34, height: 18 },
-    shown.map(([, [text, shapes]]) => [shapes, text]),
+export function renderKey(id: string, shownIn: ReadonlySet<MarkKind>): Markup {
+  const samples = samplesOf(id);
+  const rows = samples.flatMap(([mark, shapes]) =>
+    shownIn.has(mark) ? [[shapes, MARK_MEANINGS[mark]] as const] : [],
   );
+  return key({ width: 34, height: 18 }, rows);
 }
 
 const BOX = { x: 1, y: 2, width: 32, height: 12 };
@@ -240,8 +241,8 @@ const CLIENT = { role: 'client0' } as const;
 const BOLD = { anchor: 'middle', isBold: true } as const;
 const DASHED = { 'stroke-dasharray': '3 3' };
 
-/** Returns the meaning and a sample of each mark. */
-function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Child]>> {
+/** Returns a sample of each mark, in the order of the key. */
+function samplesOf(id: string): readonly (readonly [MarkKind, Child])[] {
   const hatched = (hatchId: string, role: Role, isDense: boolean): Child => {
     const paint = { ...ink({ stroke: role }), fill: `url(#${hatchId})`, 'stroke-width': 1.4 };
     return [hatch(hatchId, role, isDense), bar(BOX, paint, '')];
@@ -257,29 +258,24 @@ function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Chil
     label(text, MIDDLE, { ...BOLD, role, hasHalo: false });
   const skewed = [boxed('paper', 'caution', {}, { ...BOX, y: 3 }), sign('◷', 'caution')];
   const dot = element('circle', { cx: 17, cy: 9, r: 8, ...ink({ fill: 'paper', stroke: 'ink' }) });
-  const acts = 'it acts as the holder';
-  const accepted = '✓ write accepted, with its token, or the row’s version or timestamp';
   const cross = label('✕', { x: 17, y: 8 }, { ...BOLD, role: 'danger', size: 14 });
-  return {
-    lease: ['what the lock service says: who holds the lock', boxed('client0')],
-    'client view': [`what a client believes: ${acts}`, hatched(`${id}-own`, 'client0', false)],
-    overlap: [
-      `the contradiction: ${acts}, but another one is`,
-      hatched(`${id}-red`, 'danger', true),
-    ],
-    loss: ['it has lost the lock, and does not know', boxed('danger', undefined, {}, LOST)],
-    pause: ['paused: runs nothing', boxed('idle', 'soft')],
-    crash: ['down', boxed('paper', 'danger', DASHED)],
-    partition: ['cut off', boxed('paper', 'caution', DASHED)],
-    accepted: [accepted, flagged(true)],
-    violating: ['✗ write accepted that breaks the claim', flagged(true)],
-    refused: ['⊘ write refused', flagged(false)],
-    request: ['request', arrow(...ENDS, CLIENT)],
-    answer: ['answer', arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],
-    lost: ['message lost', cross],
-    'own end': ['its own clock ends the lease here', boxed('ink', undefined, {}, CLIENT_END)],
-    duplicate: ['message that runs twice', twice],
-    skew: ['its clock is off', skewed],
-    order: ['takes effect here, in the order that was found', [dot, sign('1', 'ink')]],
-  };
+  return [
+    ['lease', boxed('client0')],
+    ['client view', hatched(`${id}-own`, 'client0', false)],
+    ['overlap', hatched(`${id}-red`, 'danger', true)],
+    ['loss', boxed('danger', undefined, {}, LOST)],
+    ['pause', boxed('idle', 'soft')],
+    ['crash', boxed('paper', 'danger', DASHED)],
+    ['partition', boxed('paper', 'caution', DASHED)],
+    ['accepted', flagged(true)],
+    ['violating', flagged(true)],
+    ['refused', flagged(false)],
+    ['request', arrow(...ENDS, CLIENT)],
+    ['answer', arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],
+    ['lost', cross],
+    ['own end', boxed('ink', undefined, {}, CLIENT_END)],
+    ['duplicate', twice],
+    ['skew', skewed],
+    ['order', [dot, sign('1', 'ink')]],
+  ];
 }

@@ -30,6 +30,7 @@ import {
   svgDocument,
   vertical,
 } from '../pictures/shapes.ts';
+import { NO_ORDER } from '../state-phrases.ts';
 import { key, scrolling } from './parts.ts';
 
 export interface HistoryPictureOptions {
@@ -423,7 +424,7 @@ const BEYOND_PX = 60;
 function drawBad({ badX, bars, width, height }: Layout): Child {
   const bad = bars.find(({ operation }) => operation.role === 'first bad');
   if (badX === null || bad === undefined) return [];
-  const text = 'no order satisfies this return';
+  const text = NO_ORDER;
   const style = { role: 'danger', size: 12.5, isBold: true } as const;
   const x = Math.max(BAD_LABEL_PX, Math.min(width - 6, badX + BEYOND_PX));
   return [
@@ -462,7 +463,7 @@ export function renderHistoryKey(hasCore: boolean): Markup {
     ...(hasCore ? [[solid, 'part of the contradiction, from call to return'] as const] : []),
     ...(hasCore ? [[bad, 'its return fits into no order'] as const] : []),
     [bar(box, FAINT, ''), hasCore ? 'any other operation' : 'an operation, from call to return'],
-    [unknown, '? nobody knows whether it happened'],
+    [unknown, '? it is not known whether it happened'],
     [element('circle', { cx: 17, cy: 9, ...DOT }), 'where it takes effect, in the order found'],
   ]);
 }

@@ -111,7 +111,7 @@ describe('renderPage', () => {
   it('describes the run in words, names the violation and lists commands', () => {
     expect(zombie).toContain('<dt>However</dt><dd>alice, paused from 3 ms to 20 ms');
     expect(zombie).toContain('✗ stale write: fence-monotone breaks');
-    expect(zombie).toContain('now bob holds it too');
+    expect(zombie).toContain('still acts as the holder, but bob holds it');
     expect(zombie).toContain('npx --no-install fencepost replay reports/zombie');
     expect(zombie).toContain('breaks with a pause of 10.000 ms, holds with 9.999 ms');
     expect(zombie).toContain('    before: alice/1/write\n    for: 17ms\n');

@@ -12,8 +12,8 @@ import { parametersOf } from '../../core/shrink/parameter.ts';
 import { whyRefused } from '../../run.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, visible } from '../../text/visible.ts';
-import { isReply, operationName, requestText } from '../access-text.ts';
 import { environmentOf } from '../environment.ts';
+import { messageText } from '../event-phrases.ts';
 import { faint } from './parts.ts';
 
 /** A duration that can be changed. */
@@ -195,8 +195,7 @@ function messagesOf(trace: Trace, { faults }: Plan): ReadonlyMap<string, string>
   const sent = new Map<string, string>();
   for (const event of trace.events) {
     if (event.kind !== 'send' || sent.size >= MOST_MESSAGES) continue;
-    const what = requestText(operationName(event.message), around);
-    const text = isReply(event.message) ? `answer to ${what}` : what;
+    const text = messageText(event.message, around);
     sent.set(event.message, clip(visible(`${event.from} → ${event.to}: ${text}`), 60));
   }
   return sent;

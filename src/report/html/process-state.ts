@@ -7,25 +7,29 @@
 import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
-import { proseDuration } from '../../core/plan/duration.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
-import { tokenText } from '../../text/prose.ts';
-import { callsOf, versionText } from '../access-text.ts';
-import { type Environment, versionsIn } from '../environment.ts';
+import { callsOf, type Environment, versionsIn } from '../environment.ts';
 import {
   type ClientViewSpan,
   clientViewSpans,
   clockSpans,
-  clockText,
-  FAULT_STATES,
   isLiveAt,
   type LeaseSpan,
   lasts,
   leaseSpans,
   offsetAt,
 } from '../spans.ts';
-import { untilText } from '../step-text.ts';
+import {
+  callWaited,
+  clockText,
+  contentText,
+  faultStateText,
+  leaseFact,
+  truthText,
+  versionText,
+  viewFact,
+} from '../state-phrases.ts';
 import { laneOrder, type Step } from '../steps.ts';
 import { list, nameMarkup } from './parts.ts';
 
@@ -108,8 +112,8 @@ function clientsAfter(
 }
 
 function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
-  const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
-  if (lasts(event.fault)) client.is = `${FAULT_STATES[event.fault]}${until}`;
+  const { fault, atUs: fromUs, untilUs } = event;
+  if (lasts(fault)) client.is = faultStateText({ kind: fault, fromUs, untilUs });
   if (event.fault !== 'crash') return;
   client.rows.clear();
   client.waits.clear();
@@ -136,9 +140,7 @@ function learn(client: ClientState, event: Return, { calls, versionsBy }: Known)
 
 function change(client: ClientState, event: TraceEvent, around: Known): void {
   if (event.kind === 'invoke') {
-    const { call } = event;
-    const what = 'lock' in call ? call.lock : call.key;
-    client.waits.set(event.operation, `the answer to ${call.verb} ${what}`);
+    client.waits.set(event.operation, callWaited(event.call));
   }
   if (event.kind === 'return') {
     client.waits.delete(event.operation);
@@ -151,18 +153,8 @@ function clientFacts(
   held: readonly ClientViewSpan[],
   { leases, nowUs }: { readonly leases: readonly LeaseSpan[]; readonly nowUs: number },
 ): readonly Fact[] {
-  const believed = held.map(({ lock, token, believedUntilUs: untilUs }) => {
-    const until = untilText(untilUs) && `${untilText(untilUs)} by its own clock`;
-    const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
-    return `${lock}${tokenText(token)}${untilUs <= nowUs ? over : until}`;
-  });
-  const truth = held.map(({ lock, ordinal, process }) => {
-    const ofLock = leases.filter((lease) => lease.lock === lock);
-    if (ofLock.some((lease) => lease.ordinal === ordinal)) return '✓ it does';
-    const other = ofLock.find(({ client }) => client !== process);
-    if (other === undefined) return '✗ its lease is over';
-    return `✗ ${other.client} holds it${tokenText(other.token)}`;
-  });
+  const believed = held.map((view) => viewFact(view, nowUs));
+  const truth = held.map((view) => truthText(view, leases));
   return [
     { name: 'believes it holds', value: believed.join('; ') || 'nothing' },
     ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
@@ -179,11 +171,8 @@ function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): r
   }
   return [...locks].map((lock) => {
     const live = leases.filter((lease) => lease.lock === lock && lease.process === service);
-    const value = live.map(({ client, token, untilUs }) => {
-      const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
-      return `${client}${tokenText(token)}${until}`;
-    });
-    return { name: `${lock} is held by`, value: value.join('; ') || 'nobody' };
+    const value = live.map(leaseFact).join('; ') || 'no client';
+    return { name: `${lock} is held by`, value };
   });
 }
 
@@ -228,10 +217,8 @@ function written(
   const hasTokens = before.hasTokens || event.token > 0;
   if (!event.isAccepted) return { ...before, hasTokens };
   const values = new Map(before.values);
-  const { key, value, client, token } = event;
-  const row = event.version?.given ?? null;
-  const version = row === null ? '' : `, ${versionText(event.version ?? COUNTED, row)}`;
-  if (value !== null) values.set(key, `${value}, from ${client}${tokenText(token)}${version}`);
+  const { key, value, token } = event;
+  if (value !== null) values.set(key, contentText(event));
   return { values, highest: Math.max(before.highest, event.highest, token), hasTokens };
 }
 

@@ -25,8 +25,8 @@ import { list, nameMarkup, table, tableRow } from '../html/parts.ts';
 import { renderTry } from '../html/playground.ts';
 import { storyList } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
-import { describePlainly } from '../plain-words.ts';
 import { listSteps } from '../steps.ts';
+import { describePlainly } from '../story-steps.ts';
 import { all, one } from './finding-view.ts';
 import { openPlayground } from './playground.ts';
 

@@ -7,15 +7,15 @@ import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
-import { isReply } from '../access-text.ts';
-import { type Span, spansOf, type TraceSpans } from '../spans.ts';
+import { isReply, type Span, spansOf, type TraceSpans } from '../spans.ts';
+import { overlapText, violationText } from '../state-phrases.ts';
 import {
-  askedText,
   laneOrder,
   lastOfStory,
   listSteps,
   type Step,
   type StepOptions,
+  UNNUMBERED,
 } from '../steps.ts';
 import { clientRole, type Role } from './shapes.ts';
 
@@ -126,14 +126,17 @@ function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): re
   const violation = shown.findIndex((step) => step.event === story && step.part !== '');
   if (violation >= 0) {
     const { process = '', atUs = 0, part = '' } = shown[violation] ?? {};
-    const text = `✗ ${part}: ${options.claim} breaks`;
-    shown.splice(violation + 1, 0, { ...DERIVED, atUs, process, text, part: 'violation' });
+    const text = violationText(part, options.claim);
+    const fields = { ...UNNUMBERED, text, label: text, part: 'violation' };
+    shown.splice(violation + 1, 0, { ...fields, atUs, process });
   }
-  for (const { process, fromUs, other } of spans.overlaps) {
-    const text = `now ${other} holds it too`;
+  for (const overlap of spans.overlaps) {
+    const { process, fromUs } = overlap;
+    const text = overlapText(overlap);
     const at = shown.findIndex(({ atUs }) => atUs > fromUs);
     if (at <= 0) continue;
-    shown.splice(at, 0, { ...DERIVED, atUs: fromUs, process, text, part: 'overlap' });
+    const fields = { ...UNNUMBERED, text, label: text, part: 'overlap' };
+    shown.splice(at, 0, { ...fields, atUs: fromUs, process });
   }
   return shown;
 }
@@ -152,9 +155,6 @@ function windowOf(
   return steps.slice(from, from + mostDrawn);
 }
 
-/** Fields of a step that is not an event. */
-const DERIVED = { event: null, number: null, asides: [], weight: 1 } as const;
-
 type Labelled = Pick<Item, 'step' | 'label' | 'tone'>;
 
 function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
@@ -166,7 +166,7 @@ function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
   if (event.kind === 'send') {
     if (isReply(event.message)) return { label: '', tone: 'plain' };
     // The arrow shows the receiver.
-    const asked = clip(visible(askedText(step.text)), LABEL_COLUMNS);
+    const asked = clip(visible(step.label), LABEL_COLUMNS);
     return { label: asked, tone: step.part === '' ? 'plain' : 'danger' };
   }
   const isShown = step.weight < 3 || event.kind === 'deny' || event.kind === 'mark';

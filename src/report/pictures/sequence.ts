@@ -6,17 +6,17 @@
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
-import { tokenText } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';
-import { flagText, isReply } from '../access-text.ts';
+import { type FaultSpan, isReply, type LossSpan, type OverlapSpan, type Span } from '../spans.ts';
 import {
-  clockText,
-  FAULT_STATES,
-  type FaultSpan,
-  type LossSpan,
-  type OverlapSpan,
-  type Span,
-} from '../spans.ts';
+  clockTitle,
+  faultStateText,
+  flagText,
+  leaseTitle,
+  lossTitle,
+  overlapText,
+  viewTitle,
+} from '../state-phrases.ts';
 import { axisOf, HEAD_COLUMNS, type Item, inSlots, type Lane, type Layout, yAt } from './layout.ts';
 import {
   bar,
@@ -70,7 +70,11 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
     lanes.map(({ x }) => vertical(x, [LANE_TOP, layout.bottom + 14], LANE_PAINT)),
     inLanes(spans.faults, scene, drawFault),
     drawClocks(scene),
-    drawLeases(scene),
+    // The leases in the lanes of the lock services, in the colors of their clients.
+    inLanes(inSlots(spans.leases), scene, (span, lane, extent) => {
+      const fill = ink({ fill: layout.lanes.get(span.client)?.role ?? 'soft' });
+      return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, leaseTitle(span));
+    }),
     drawClientViews(scene),
     drawFlights(layout),
     layout.items.map((item) => drawItem(item, layout)),
@@ -142,8 +146,7 @@ function extentOf(span: Span, layout: Layout): Extent | null {
 
 /** Draws pauses and crashes as blocks behind their lane, and partitions as a strip beside it. */
 function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
-  const until = span.untilUs === null ? '' : ` until ${proseDuration(span.untilUs)}`;
-  const title = `${span.process}: ${FAULT_STATES[span.kind]}${until}`;
+  const title = `${span.process}: ${faultStateText(span)}`;
   if (span.kind === 'partition') {
     return bar({ x: x - 24, width: 4, ...extent }, ink({ fill: 'caution' }), title);
   }
@@ -159,7 +162,7 @@ function drawClocks(scene: Scene): Child {
   const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
   const paint = { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes };
   return inLanes(scene.spans.clocks, scene, (span, { x }, extent) =>
-    bar({ x: x - 32, width: 6, ...extent }, paint, `clock of ${span.process} ${clockText(span)}`),
+    bar({ x: x - 32, width: 6, ...extent }, paint, clockTitle(span)),
   );
 }
 
@@ -169,47 +172,38 @@ function barLeft({ x }: Lane, slot: number): number {
   return x - BAR_PX / 2 + slot * (BAR_PX + 4);
 }
 
-/** Draws the leases in the lanes of the lock services, in the colors of their clients. */
-function drawLeases(scene: Scene): Child {
-  return inLanes(inSlots(scene.spans.leases), scene, (span, lane, extent) => {
-    const until = span.untilUs === null ? '' : ` to ${proseDuration(span.untilUs)}`;
-    const what = `${span.lock}${tokenText(span.token)}`;
-    const from = proseDuration(span.fromUs);
-    const title = `${span.client} holds ${what}: ${from}${until} (${span.ending})`;
-    const fill = ink({ fill: scene.lanes.get(span.client)?.role ?? 'soft' });
-    return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, title);
-  });
-}
-
 /** Draws the sections in the lanes of the clients, in red while another client holds the lock. */
 function drawClientViews(scene: Scene): Child {
   const { clientViews, overlaps, losses } = scene.spans;
   return inLanes(inSlots(clientViews), scene, (span, lane, extent) => {
     const x = barLeft(lane, span.slot);
-    const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
-    const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;
     const isOfOverlap = ({ process, ordinal }: OverlapSpan | LossSpan): boolean =>
       process === span.process && ordinal === span.ordinal;
     const red = inLanes(overlaps.filter(isOfOverlap), scene, (overlap, _, within) =>
       drawOverlap(overlap, { x, ...within }, scene),
     );
     const lost = inLanes(losses.filter(isOfOverlap), scene, (loss, _, within) => {
-      const long = proseDuration(loss.untilUs - loss.fromUs);
-      const unnoticed = `${loss.process} has lost the lock and does not know, ${long}`;
       const box = { x: x + BAR_PX + 3, width: 3, ...within };
-      return bar(box, ink({ fill: 'danger' }), unnoticed);
+      return bar(box, ink({ fill: 'danger' }), lossTitle(loss));
     });
-    return [bar({ x, width: BAR_PX, ...extent }, hatched(scene.id, lane.role), title), red, lost];
+    return [
+      bar({ x, width: BAR_PX, ...extent }, hatched(scene.id, lane.role), viewTitle(span)),
+      red,
+      lost,
+    ];
   });
 }
 
 function drawOverlap(
-  { process, other }: OverlapSpan,
+  overlap: OverlapSpan,
   { x, ...extent }: Extent & { readonly x: number },
   { id }: Scene,
 ): Child {
-  const title = `${process} still acts as holder while ${other} holds it`;
-  return bar({ x: x - 2, width: BAR_PX + 4, ...extent }, hatched(id, 'danger'), title);
+  return bar(
+    { x: x - 2, width: BAR_PX + 4, ...extent },
+    hatched(id, 'danger'),
+    overlapText(overlap),
+  );
 }
 
 function drawFlights({ spans, lanes, yOf, bottom }: Layout): Child {

@@ -35,8 +35,8 @@ describe('the marks of a picture', () => {
   it('are explained by the key', () => {
     const key = render(renderKey('k', new Set(['client view', 'request'] as const)));
     expect(key.match(/<li>/g)).toHaveLength(2);
-    expect(key).toContain('what a client believes');
-    expect(key).not.toContain('what the lock service says');
+    expect(key).toContain('a client acts as the holder');
+    expect(key).not.toContain('as the lock service records it');
     expect(key).not.toContain('paused');
   });
 });

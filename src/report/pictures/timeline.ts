@@ -6,17 +6,25 @@
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup, render } from '../../text/markup.ts';
-import { tokenText } from '../../text/prose.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
-import { changeText, flagText, isReply, refusalReason } from '../access-text.ts';
+import { isReply, type LossSpan, type OverlapSpan, type Span } from '../spans.ts';
 import {
+  changeText,
+  clientEndTitle,
   clockText,
-  FAULT_STATES,
-  type FaultSpan,
-  type LossSpan,
-  type OverlapSpan,
-  type Span,
-} from '../spans.ts';
+  clockTitle,
+  faultStateText,
+  flagText,
+  holderText,
+  leaseTitle,
+  lossTitle,
+  type MarkKind,
+  NO_ORDER,
+  overlapText,
+  refusalReason,
+  viewTitle,
+  violationText,
+} from '../state-phrases.ts';
 import { inSlots, type Lane, type Layout, type LayoutOptions } from './layout.ts';
 import type { Linearization, LinearPoint } from './linearization.ts';
 import {
@@ -36,11 +44,6 @@ import {
   type TextStyle,
   vertical,
 } from './shapes.ts';
-
-export type MarkKind =
-  | FaultSpan['kind']
-  | ('lease' | 'client view' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
-  | ('accepted' | 'violating' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
 export interface TimelineOptions extends Pick<LayoutOptions, 'claim' | 'evidence'> {
   /** The prefix of the ids of the hatches. */
@@ -229,9 +232,8 @@ function drawClocks(scene: Scene): Child {
     scene.marks.add('skew');
     const text = `◷ ${clockText(span)}`;
     const x = Math.max(LEFT, Math.min(extent.x + 6, RIGHT - displayWidth(text) * COLUMN_PX));
-    const title = `clock of ${span.process} ${text}`;
     return [
-      bar({ ...extent, y: row.y - 47, height: 15 }, paint, title),
+      bar({ ...extent, y: row.y - 47, height: 15 }, paint, clockTitle(span)),
       label(text, { x, y: row.y - 39.5 }, { role: 'caution', size: 11, isBold: true }),
     ];
   });
@@ -247,10 +249,10 @@ const FAULT_INKS = {
 function drawFaults(scene: Scene): Child {
   return inRows(scene.spans.faults, scene, (span, { y }, box) => {
     scene.marks.add(span.kind);
-    const long = proseDuration((span.untilUs ?? scene.untilUs) - span.fromUs);
+    const untilUs = span.kind === 'crash' ? span.untilUs : (span.untilUs ?? scene.untilUs);
     const isCrash = span.kind === 'crash';
     const isEver = span.untilUs === null;
-    const text = `${FAULT_STATES[span.kind]} for ${isCrash && isEver ? 'good' : long}`;
+    const text = faultStateText({ ...span, untilUs });
     const dashes = span.kind === 'pause' ? {} : { 'stroke-dasharray': '3 3' };
     const shape = { ...box, y: y - 28, height: 42 };
     const sign = { role: 'danger', anchor: 'middle', size: 15, isBold: true } as const;
@@ -274,9 +276,13 @@ function drawLeases(scene: Scene): Child {
   return inRows(inSlots(scene.spans.leases), scene, (span, { lane, y }, box) => {
     if (lane.process.role === 'lock') scene.marks.add('lease');
     const top = y - BAR_PX / 2 + span.slot * (BAR_PX + 2);
-    const text = `${visible(clip(span.client, 16))} holds it${tokenText(span.token)}`;
+    const text = holderText(span);
     return [
-      bar({ ...box, y: top, height: BAR_PX }, ink({ fill: roleIn(scene, span.client) }), text),
+      bar(
+        { ...box, y: top, height: BAR_PX },
+        ink({ fill: roleIn(scene, span.client) }),
+        leaseTitle(span),
+      ),
       fitted(text, box, top + BAR_PX / 2, { role: 'onClient', anchor: 'middle' }),
     ];
   });
@@ -287,9 +293,8 @@ function drawClientViews(scene: Scene): Child {
   const { clientViews, overlaps, losses } = scene.spans;
   const clientRects = inRows(clientViews, scene, (span, { lane, y }, box) => {
     scene.marks.add('client view');
-    const title = `${span.process} acts as holder${tokenText(span.token)}`;
     const shape = { ...box, y: y - BAR_PX / 2, height: BAR_PX };
-    return bar(shape, hatched(scene.id, lane.role), title);
+    return bar(shape, hatched(scene.id, lane.role), viewTitle(span));
   });
   const lost = inRows(losses, scene, (span, { y }, box) => drawLoss(span, y, box, scene));
   const red = inRows(overlaps, scene, (span, row, box) => drawOverlap(span, row, box, scene));
@@ -298,15 +303,14 @@ function drawClientViews(scene: Scene): Child {
 
 /** Draws a thin line below the section while its client has lost the lock without noticing it. */
 function drawLoss(span: LossSpan, y: number, box: Extent, scene: Scene): Child {
-  const { process, fromUs, untilUs } = span;
   scene.marks.add('loss');
-  const title = `${process} has lost the lock and does not know, ${proseDuration(untilUs - fromUs)}`;
-  return bar({ ...box, y: y + BAR_PX / 2 + 2, height: LOSS_PX }, ink({ fill: 'danger' }), title);
+  const shape = { ...box, y: y + BAR_PX / 2 + 2, height: LOSS_PX };
+  return bar(shape, ink({ fill: 'danger' }), lossTitle(span));
 }
 
 function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Scene): Child {
   marks.add('overlap');
-  const text = `still acts as holder, but ${clip(visible(span.other), 16)} holds it`;
+  const text = overlapText(span);
   const shape = { ...box, y: row.y - BAR_PX / 2 - 1, height: BAR_PX + 2 };
   const needed = displayWidth(text) * COLUMN_PX;
   const x = Math.max(LEFT + needed / 2, Math.min(RIGHT - needed / 2, box.x + box.width / 2));
@@ -326,8 +330,7 @@ function drawClientEnds(scene: Scene): Child {
     if (row === undefined || endUs <= fromUs || endUs >= untilUs || isAfter) return [];
     scene.marks.add('own end');
     const box = { x: xAt(scene, endUs) - 1.5, y: row.y - 14, width: 3, height: 28 };
-    const title = `own clock of ${span.process}: lease over at ${proseDuration(endUs)}`;
-    return bar(box, ink({ fill: 'ink', stroke: 'paper' }), title);
+    return bar(box, ink({ fill: 'ink', stroke: 'paper' }), clientEndTitle(span));
   });
 }
 
@@ -424,7 +427,7 @@ function drawDot({ operation, rank }: LinearPoint, x: number, y: number): Markup
   return element(
     'g',
     {},
-    element('title', {}, `${operation} takes effect here, as number ${rank} of the order found`),
+    element('title', {}, `${operation}: ${rank}. in the order found`),
     element('circle', { cx: x, cy: y, ...paint }),
     label(String(rank), { x, y }, style),
   );
@@ -438,7 +441,7 @@ function drawBad(scene: Scene, { bad }: Linearization): Child {
   const style = { role: 'danger', isBold: true } as const;
   return [
     label('✗', { x, y: row.y }, { ...style, anchor: 'middle', size: 17 }),
-    label('no order gives this answer', { x: x + 8, y: row.y - 18 }, { ...style, anchor: 'end' }),
+    label(NO_ORDER, { x: x + 8, y: row.y - 18 }, { ...style, anchor: 'end' }),
   ];
 }
 
@@ -460,7 +463,7 @@ function drawViolation(scene: Scene, { evidence, claim }: TimelineOptions): Chil
   if (event === undefined) return [];
   const part = evidence.find(({ event: at }) => at === last)?.role ?? '';
   const line = { dashes: '2 3', extent: [30, scene.height - 8], y: 20, size: 13 } as const;
-  const text = `✗ ${part}: ${claim} breaks`;
+  const text = violationText(part, claim);
   return drawInstant(scene, event.atUs, { text, role: 'danger', inset: -6, ...line });
 }
 

@@ -13,7 +13,7 @@
 import type { Catalogue } from '../../catalogue.ts';
 import { isSameCause } from '../../check/breach-cause.ts';
 import type { Causation, Neighbour, ProvenCause, ProvenCure } from '../../check/causation.ts';
-import { faultPhrase } from '../../check/fault-phrase.ts';
+import { faultPhrase } from '../../check/phrases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import { turnBetween } from '../../check/turning-point.ts';
 import type { Evidence, Invalid } from '../../check/verdict.ts';

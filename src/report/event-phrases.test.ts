@@ -3,7 +3,7 @@ import { keyChange } from '../check/trace-builder.fixture.ts';
 import type { Job, KeyChange, TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { environmentOf } from './environment.ts';
-import { eventText } from './step-text.ts';
+import { eventText } from './event-phrases.ts';
 
 const trace: Trace = {
   processes: [],
@@ -100,15 +100,15 @@ describe('a lock of several nodes and no tokens', () => {
       'gets answer to acquire at lock-2',
       'acquire at lock-2: granted',
       'grants db to alice for 10 ms, until 11 ms',
-      'is back',
+      'recovers',
     ]);
   });
 
   test('has no nodes if one of its servers grants it', () => {
-    const byNode = events.map((event) =>
+    const byServer = events.map((event) =>
       event.kind === 'grant' ? { ...event, process: 'lock-1' } : event,
     );
-    expect(environmentOf({ ...trace, processes: nodes, events: byNode }, []).nodes.size).toBe(0);
+    expect(environmentOf({ ...trace, processes: nodes, events: byServer }, []).nodes.size).toBe(0);
   });
 });
 
@@ -125,7 +125,7 @@ describe('a key that another client took', () => {
   test.each<[KeyChange['change'], boolean, string]>([
     ['taken', false, 'denies bob `db`, which alice had taken'],
     ['untracked', true, 'bob writes to `db`, which alice had taken'],
-    ['removed', false, "leaves `db` as it is: it is not bob's"],
+    ['removed', false, "leaves `db` unchanged: it is not bob's"],
   ])('that is %s (done: %s) reads "%s"', (kind, isDone, words) => {
     const event = { ...change, change: kind, isDone };
     expect(eventText(event, environmentOf(trace, []))).toBe(words);

@@ -9,7 +9,13 @@ import type {
   Write,
   WriteVersion,
 } from '../core/history/events.ts';
-import { changeText, flagText, lockCallName, refusalReason, whyDenied } from './access-text.ts';
+import {
+  changeText,
+  denialReason,
+  flagText,
+  lockCallName,
+  refusalReason,
+} from './state-phrases.ts';
 
 const MADE_IN_2024 = 1_704_067_200_000;
 
@@ -175,7 +181,7 @@ describe('the reason of a denied renew or release if', () => {
     ['nobody was granted it', [], releaseAt(1, 'bob', 0), ''],
     ['the server has crashed', [bobs, crash], renewAt(23, 'bob', 2), ''],
   ])('%s', (_, before, event, words) => {
-    expect(whyDenied(event, [...before, event, given('carol', 9, [40, 50])])).toBe(words);
+    expect(denialReason(event, [...before, event, given('carol', 9, [40, 50])])).toBe(words);
   });
 });
 

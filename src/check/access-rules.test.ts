@@ -1,7 +1,7 @@
 /** Tests the words that several claims share for an access that the store should have refused. */
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent, Write } from '../core/history/events.ts';
-import { acceptance, issueOrder, lostInRecovery, writeAfterRead } from './access-words.ts';
+import { acceptance, issueOrder, lostInRecovery, writeAfterRead } from './access-rules.ts';
 import { Contradiction, type Sentences } from './explanation.ts';
 import {
   accepted,
@@ -89,17 +89,15 @@ describe('a write after a later holder had read', () => {
   });
 
   test('is described by the higher token that the store had taken there, if any', () => {
-    const explained = sentencesAfter(write(14, 'bob', 2, 2));
-    expect(explained.headline).toBe('Stale write accepted by `store`');
-    expect(explained.however).toMatch(
-      /, and the store took it, although it had taken token 2 before$/,
-    );
+    const words = sentencesAfter(write(14, 'bob', 2, 2));
+    expect(words.headline).toBe('Stale write accepted by `store`');
+    expect(words.however).toMatch(/, and the store took it, although it had taken token 2 before$/);
   });
 
   test('is described by the ended lease of the reader, if it had ended', () => {
-    const explained = sentencesAfter(enter(22.5, 'bob', 2, 30));
-    expect(explained.headline).toBe('bob read from `store` under a lease that was over');
-    expect(explained.next).toBe('alice wrote 1 to `x` with token 1 at 21 ms under A');
+    const words = sentencesAfter(enter(22.5, 'bob', 2, 30));
+    expect(words.headline).toBe('bob read from `store` under a lease that was over');
+    expect(words.next).toBe('alice wrote 1 to `x` with token 1 at 21 ms under A');
   });
 
   test.each<[string, TraceEvent]>([
@@ -117,9 +115,9 @@ test('writes out of order are described with their issue order', () => {
   const older = write(9, 'alice', 1, 1);
   const newer = write(5, 'alice', 1, 2, { issue: 2, operation: 'alice/1/write-2' });
   const grantOf = [grant(0, 'alice', 1), 'grant'] as const;
-  const explained = issueOrder(shownBy(grantOf, [newer, 'newer write'], [older, 'older write']));
-  expect(explained.next).toBe('alice wrote 2 to `x` with token 1 at 5 ms');
-  expect(explained.however).toMatch(/although it had been issued earlier under A$/);
+  const words = issueOrder(shownBy(grantOf, [newer, 'newer write'], [older, 'older write']));
+  expect(words.next).toBe('alice wrote 2 to `x` with token 1 at 5 ms');
+  expect(words.however).toMatch(/although it had been issued earlier under A$/);
   expect(issueOrder(shownBy([older, 'older write'])).next).toBe('');
 });
 
@@ -128,7 +126,7 @@ describe('a write lost in a recovery is described', () => {
   const back = [recovered(9, 0, {}), 'recovery'] as const;
 
   test('with its acknowledgement, the recovery, and the read of the remaining value', () => {
-    const explained = lostInRecovery(
+    const words = lostInRecovery(
       shownBy(
         FIRST,
         lost,
@@ -138,7 +136,7 @@ describe('a write lost in a recovery is described', () => {
         [read(10, 'alice', 1, 0), 'read'],
       ),
     );
-    expect(explained).toMatchObject({
+    expect(words).toMatchObject({
       headline: 'Accepted write lost by `store`',
       next: 'alice wrote 7 to `x` with token 1 at 2 ms, which was acknowledged at 3 ms',
       however:

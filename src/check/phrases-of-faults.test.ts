@@ -1,7 +1,7 @@
 /** Tests faults and messages as clauses, in handwritten traces. */
 import { describe, expect, test } from 'vitest';
 import type { KeyChange, Send, TraceEvent } from '../core/history/events.ts';
-import { callPhrase, faultPhrase, messagePhrase, spanPhrase } from './fault-phrase.ts';
+import { callPhrase, faultPhrase, messagePhrase } from './phrases.ts';
 import { acquire, fault, grant, invoke, release, traceOf, write } from './trace-builder.fixture.ts';
 
 const REQUEST = 'alice/1/write/1/request';
@@ -52,13 +52,8 @@ test('a call is named only if its section has others of its kind', () => {
   const twice = [...calls, invoke(2, 'alice/2/write-2'), invoke(3, 'bob/3/write')];
   expect(callPhrase(traceOf(twice), 'alice/2/write-2')).toBe("alice's write (`alice/2/write-2`)");
   expect(callPhrase(traceOf(twice), 'bob/3/write')).toBe("bob's write");
-  const written = invoke(0, 'alice/1/save', { verb: 'write' });
-  expect(callPhrase(traceOf([written]), 'alice/1/save')).toBe("alice's `save`");
-});
-
-test('a span without an end has only its start', () => {
-  expect(spanPhrase({ atUs: 1000, untilUs: 3000 })).toBe('from 1 ms to 3 ms');
-  expect(spanPhrase({ atUs: 1000, untilUs: null })).toBe('from 1 ms');
+  const call = invoke(0, 'alice/1/save', { verb: 'write' });
+  expect(callPhrase(traceOf([call]), 'alice/1/save')).toBe("alice's `save`");
 });
 
 describe('a clock', () => {
@@ -118,7 +113,7 @@ describe('a lock service that crashes', () => {
   const phrase = (before: readonly TraceEvent[], after: readonly TraceEvent[]): string =>
     faultPhrase(traceOf([...before, crash, ...after]), crash).replace('`lock` crashed at 5 ms', '');
   const held = grant(1, 'alice', 1, { token: 4 });
-  const forgotten = ", and forgot alice's grant";
+  const forgot = ", and forgot alice's grant";
 
   test('began its tokens again if the next token is not higher', () => {
     expect(phrase([held], [grant(8, 'bob', 2, { token: 4 })])).toBe(
@@ -131,8 +126,8 @@ describe('a lock service that crashes', () => {
 
   test('forgot a grant if it granted the lock again before the end', () => {
     const next = grant(8, 'bob', 2, { token: 5 });
-    expect(phrase([held], [next])).toBe(forgotten);
-    expect(phrase([{ ...held, untilUs: null }], [next])).toBe(forgotten);
+    expect(phrase([held], [next])).toBe(forgot);
+    expect(phrase([{ ...held, untilUs: null }], [next])).toBe(forgot);
     expect(phrase([{ ...held, untilUs: 8000 }], [next])).toBe('');
     expect(phrase([held], [grant(8, 'alice', 2, { token: 5 })])).toBe('');
     expect(phrase([held, release(3, 'alice', 1)], [next])).toBe('');

@@ -1,7 +1,17 @@
 /** Tests the phrases of explanations one by one. */
 import { describe, expect, test } from 'vitest';
 import type { FaultInjected, TraceEvent } from '../core/history/events.ts';
-import { at, Contradiction, explainBy, giverOf } from './explanation.ts';
+import { explain } from './explain.ts';
+import { Contradiction } from './explanation.ts';
+import {
+  accessPhrase,
+  at,
+  giverOf,
+  grantsOf,
+  latePhrase,
+  whileFaults,
+  withCauses,
+} from './phrases.ts';
 import {
   acquire,
   enter,
@@ -16,6 +26,7 @@ import {
   traceOf,
   write,
 } from './trace-builder.fixture.ts';
+import type { Invalid } from './verdict.ts';
 
 /** Puts all events into the evidence, each with its kind as its role. */
 function shown(...events: readonly TraceEvent[]): Contradiction {
@@ -40,16 +51,16 @@ describe('grants', () => {
       ],
     ],
   ])('are introduced as %j', (words, events) => {
-    expect(shown(...events).grantsOf()).toBe(words);
+    expect(grantsOf(shown(...events))).toBe(words);
   });
 
   test('of a quorum end when the key expires that its client held as the next was granted', () => {
-    const clientGrant = { process: 'alice', untilUs: null } as const;
+    const byClient = { process: 'alice', untilUs: null } as const;
     const taken = keyChange(1, 'alice', { untilUs: 21_000 });
     const next = grant(30, 'bob', 2);
     const entry = enter(2, 'alice', 1, 1e12);
     expect(
-      shown(taken, grant(2, 'alice', 1, clientGrant), entry, next).grantsOf(),
+      grantsOf(shown(taken, grant(2, 'alice', 1, byClient), entry, next)),
     ).toMatchInlineSnapshot(
       `"A be alice's grant 1 of \`db\` (from 2 ms, its key until 21 ms) and B be bob's grant 2 (from 30 ms)"`,
     );
@@ -86,12 +97,12 @@ describe('an access', () => {
     ['alice read 7 from `x` with token 1 at 5 ms', read(5, 'alice', 1, 7)],
     ['alice read nothing from `x` with token 1 at 5 ms', read(5, 'alice', 1, null)],
   ])('is described as %j', (words, access) => {
-    expect(shown(held, access).accessPhrase(access)).toBe(words);
+    expect(accessPhrase(shown(held, access), access)).toBe(words);
   });
 
   test('is described without a token if no grant has one', () => {
     const access = write(5, 'alice', 0, 7);
-    expect(shown(access).accessPhrase(access)).toBe('alice wrote 7 to `x` at 5 ms');
+    expect(accessPhrase(shown(access), access)).toBe('alice wrote 7 to `x` at 5 ms');
   });
 
   const call = invoke(3, 'alice/1/write');
@@ -125,14 +136,14 @@ describe('an access', () => {
     [`${came}, arrived at 9 ms`, [fault(1, 'crash', 'alice'), call]],
   ])('is described as late: %s', (words, before) => {
     const access = write(9, 'alice', 1, 7);
-    expect(shown(held, ...before, access).latePhrase(access)).toBe(words);
+    expect(latePhrase(shown(held, ...before, access), access)).toBe(words);
   });
 
   test.each([
     ['read of `x`', read(9, 'alice', 1, 7)],
     ['announcement of its token', write(9, 'alice', 1, null)],
   ])('is described as the %s', (noun, access) => {
-    expect(shown(held, access).latePhrase(access)).toBe(
+    expect(latePhrase(shown(held, access), access)).toBe(
       `alice's ${noun} came with token 1 at 9 ms`,
     );
   });
@@ -160,36 +171,36 @@ describe('faults', () => {
       ],
     ],
   ])('are described as %j', (words, faults) => {
-    expect(shown(...faults).whileFaults()).toBe(words);
+    expect(whileFaults(shown(...faults))).toBe(words);
   });
 
   test('are left out if an earlier phrase mentioned them', () => {
     const both = shown(pause(1, 'bob', 2), fault(3, 'crash', 'lock'));
     const access = write(9, 'bob', 1, 7);
-    expect(both.latePhrase(access)).toMatch(/^bob, paused from 1 ms to 2 ms/);
-    expect(both.whileFaults()).toBe(': `lock` crashed at 3 ms');
-    expect(both.whileFaults()).toBe('');
+    expect(latePhrase(both, access)).toMatch(/^bob, paused from 1 ms to 2 ms/);
+    expect(whileFaults(both)).toBe(': `lock` crashed at 3 ms');
+    expect(whileFaults(both)).toBe('');
   });
 });
 
 describe('the cause', () => {
-  const clientGrant = (ms: number, client: string, ordinal: number): TraceEvent =>
+  const grantOf = (ms: number, client: string, ordinal: number): TraceEvent =>
     grant(ms, client, ordinal, { process: client });
-  const [alice, bob] = [clientGrant(1, 'alice', 1), clientGrant(5, 'bob', 2)];
+  const [alice, bob] = [grantOf(1, 'alice', 1), grantOf(5, 'bob', 2)];
   const letIn = ': the lock let bob in while alice was inside, and no fault was needed';
   test.each<[string, readonly TraceEvent[]]>([
     [letIn, [alice, bob]],
     [letIn, [alice, bob, leave(7, 'alice', 1)]],
     [letIn, [alice, bob, leave(2, 'carol', 3)]],
     ['', [alice, bob, leave(4, 'alice', 1)]],
-    ['', [alice, clientGrant(5, 'alice', 2)]],
+    ['', [alice, grantOf(5, 'alice', 2)]],
     ['', [alice, grant(5, 'bob', 2)]],
     ['', [grant(1, 'alice', 1), bob]],
     ['', [alice]],
     ['', []],
     [': bob was paused from 2 ms to 3 ms', [alice, pause(2, 'bob', 3), bob]],
   ])('is described as %j if clients note their grants', (words, events) => {
-    expect(shown(...events).withCauses()).toBe(words);
+    expect(withCauses(shown(...events))).toBe(words);
   });
 
   test.each<[string, string, readonly TraceEvent[]]>([
@@ -203,8 +214,8 @@ describe('the cause', () => {
   ])('is described as %j if a key of %s was removed', (words, holder, faults) => {
     const evidence = faults.map((_, event) => ({ role: 'pause', event }));
     const theft = { client: 'alice', message: 'alice/1/release/1/request', holder };
-    const breach = { claim: 'c', rule: 'r', evidence };
-    expect(new Contradiction(traceOf(faults), breach, { theft }).withCauses()).toBe(words);
+    const broken = { claim: 'c', rule: 'r', evidence };
+    expect(withCauses(new Contradiction(traceOf(faults), broken, { theft }))).toBe(words);
   });
 });
 
@@ -240,35 +251,29 @@ describe('without words for its rule', () => {
     however: '',
     cure: '',
   };
-  const breach = { claim: 'c', rule: 'r', evidence };
+  const broken: Invalid = { kind: 'invalid', claim: 'c', exercised: 1, rule: 'r', evidence };
 
   test('a breach is described by its evidence', () => {
-    expect(explainBy({}, traceOf(events), breach)).toEqual(plain);
-    expect(explainBy({}, traceOf(events), { ...breach, rule: 'c' }).headline).toBe('`c` broke');
-    expect(explainBy({}, traceOf(events), { ...breach, evidence: [] }).next).toBe('');
-    expect(explainBy({}, traceOf(events), { ...breach, rule: 'toString' }).headline).toBe(
+    expect(explain(traceOf(events), broken)).toEqual(plain);
+    expect(explain(traceOf(events), { ...broken, rule: 'c' }).headline).toBe('`c` broke');
+    expect(explain(traceOf(events), { ...broken, evidence: [] }).next).toBe('');
+    expect(explain(traceOf(events), { ...broken, rule: 'toString' }).headline).toBe(
       '`c` broke by its rule `toString`',
     );
   });
 
-  test('or if the words do not fit the evidence, a breach is described by its evidence', () => {
-    const sentences = { headline: 'H', next: 'N', however: 'O', cure: 'C' };
-    const unfit = (which: Contradiction): typeof sentences => {
-      which.need('nobody', 'write');
-      return sentences;
-    };
-    expect(explainBy({ r: unfit }, traceOf(events), breach)).toEqual(plain);
-    expect(explainBy({ r: () => sentences }, traceOf(events), breach)).toEqual({
-      ...sentences,
-      given: plain.given,
+  test('is described by its evidence if the words of its rule do not fit it', () => {
+    expect(explain(traceOf(events), { ...broken, rule: 'stale-write' })).toEqual({
+      ...plain,
+      headline: '`c` broke by its rule `stale-write`',
     });
   });
 });
 
 test('a headline names the system, or the server if the system is unknown', () => {
-  const breach = { claim: 'c', rule: 'r', evidence: [] };
+  const broken = { claim: 'c', rule: 'r', evidence: [] };
   const found = (system: string): string =>
-    new Contradiction(traceOf([]), breach, { system }).systemOr('store');
+    new Contradiction(traceOf([]), broken, { system }).systemOr('store');
   expect([found('unfenced'), found('')]).toEqual(['`unfenced`', '`store`']);
 });
 
@@ -277,31 +282,29 @@ test('a time is formatted in its natural unit', () => {
 });
 
 describe('the end of a lease', () => {
-  const clientGrant = grant(36, 'alice', 1, { process: 'alice', sentAtUs: 36_000, untilUs: null });
+  const ofClient = grant(36, 'alice', 1, { process: 'alice', sentAtUs: 36_000, untilUs: null });
   const given = (...events: readonly TraceEvent[]): string => {
     const trace = traceOf([...events, enter(36, 'alice', 1, 90)]);
-    const grantEvidence = { role: 'grant', event: events.length - 1 };
+    const part = { role: 'grant', event: events.length - 1 };
     const ttlUs = new Map([['alice', 10_000]]);
-    return new Contradiction(
-      trace,
-      { claim: 'c', rule: 'r', evidence: [grantEvidence] },
-      { ttlUs },
-    ).grantsOf();
+    return grantsOf(
+      new Contradiction(trace, { claim: 'c', rule: 'r', evidence: [part] }, { ttlUs }),
+    );
   };
 
   test('is the end of its key, also for the last grant', () => {
     const taken = (ms: number): TraceEvent =>
       keyChange(ms, 'alice', { untilUs: ms * 1000 + 10_000 });
-    expect(given(taken(30), clientGrant)).toBe(
+    expect(given(taken(30), ofClient)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms, its key until 40 ms)",
     );
-    expect(given(taken(24), clientGrant)).toBe(
+    expect(given(taken(24), ofClient)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms, its key until 34 ms), entered when that key was gone",
     );
   });
 
   test('is not called unknown if the lease is known to have ended before the entry', () => {
-    const eventsUntil = (ms: number, client: string): readonly TraceEvent[] => {
+    const answered = (ms: number, client: string): readonly TraceEvent[] => {
       const names = { from: 'lock', to: client, message: `${client}/1/acquire/1/reply` };
       return [
         acquire(ms - 1, `${client}/1/acquire`),
@@ -309,11 +312,11 @@ describe('the end of a lease', () => {
         { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false },
       ];
     };
-    const his = [...eventsUntil(28, 'bob'), { ...enter(28, 'bob', 1, 40), ordinal: 2 }];
-    expect(given(...eventsUntil(20, 'alice'), ...his, clientGrant)).toBe(
+    const his = [...answered(28, 'bob'), { ...enter(28, 'bob', 1, 40), ordinal: 2 }];
+    expect(given(...answered(20, 'alice'), ...his, ofClient)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms), although it had ended at 30 ms",
     );
-    expect(given(...eventsUntil(20, 'alice'), clientGrant)).toBe(
+    expect(given(...answered(20, 'alice'), ofClient)).toBe(
       "A be alice's grant 1 of `db` (from 36 ms, no end known)",
     );
   });
@@ -321,32 +324,32 @@ describe('the end of a lease', () => {
 
 describe('a client that entered after its lease ended', () => {
   const held = grant(1, 'alice', 1);
-  const phraseAfter = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
+  const described = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
     const trace = traceOf([held, ...events, last]);
     const evidence = [held, last].map((event) => ({
       role: event.kind,
       event: trace.events.indexOf(event),
     }));
     const found = new Contradiction(trace, { claim: 'c', rule: 'r', evidence });
-    return found.grantsOf().replace("A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms)", '…');
+    return grantsOf(found).replace("A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms)", '…');
   };
 
   test('is described as such, with the time', () => {
-    expect(phraseAfter(write(25, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
+    expect(described(write(25, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
       '…, entered at 20 ms, although it had ended at 11 ms',
     );
-    expect(phraseAfter(enter(20, 'alice', 1, 30))).toBe(
+    expect(described(enter(20, 'alice', 1, 30))).toBe(
       '…, entered at 20 ms, although it had ended at 11 ms',
     );
   });
 
   test('is not mentioned if the evidence is all earlier than the entry', () => {
-    expect(phraseAfter(write(15, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
+    expect(described(write(15, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
       '…, which ended at 11 ms',
     );
   });
 
   test('is not mentioned if it entered in time', () => {
-    expect(phraseAfter(write(25, 'bob', 0, 1), enter(2, 'alice', 1, 30))).toBe('…');
+    expect(described(write(25, 'bob', 0, 1), enter(2, 'alice', 1, 30))).toBe('…');
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
-import { describePlainly } from './plain-words.ts';
 import { manyZombies, zombieFinding } from './sample.fixture.ts';
 import { stormTrace } from './storm.fixture.ts';
+import { describePlainly } from './story-steps.ts';
 
 const textsOf = (trace: Trace, evidence: readonly Evidence[]): readonly string[] =>
   describePlainly(trace, evidence).map(({ text }) => text);
@@ -14,13 +14,13 @@ describe('tellPlainly', () => {
 
   it('describes the pause, the expired lease and the overwritten value', () => {
     expect(sentences).toEqual([
-      'At 1 ms `alice` gets `db`, token 1.',
-      'At 3 ms `alice` is paused for 17 ms while it holds `db`: it runs nothing and notices nothing.',
-      "At 11 ms `alice`'s lease of `db` runs out.",
-      'At 12 ms `bob` gets `db`, token 2.',
-      'At 14 ms `bob` writes `x` = 2.',
-      'At 20 ms `alice` wakes up and goes on where it was.',
-      "At 21 ms `alice` writes `x` = 1, over `bob`'s `x` = 2, although its lease was over at 11 ms.",
+      'At 1 ms `lock` grants `db` token 1 to `alice` for 10 ms, until 11 ms.',
+      'At 3 ms `alice` is paused for 17 ms, until 20 ms, while it holds `db`.',
+      "At 11 ms `alice`'s lease of `db` (token 1) expires.",
+      'At 12 ms `lock` grants `db` token 2 to `bob` for 10 ms, until 22 ms.',
+      "At 14 ms `store` accepts `bob`'s `x` = 2, token 2.",
+      'At 20 ms `alice` resumes.',
+      "At 21 ms `store` accepts `alice`'s `x` = 1, token 1, over `bob`'s 2, although `alice`'s lease expired at 11 ms.",
     ]);
   });
 
@@ -30,7 +30,7 @@ describe('tellPlainly', () => {
     const early = { ...first, atUs: 5000, client: 'bob', ordinal: 2, token: 2 };
     const both = { ...trace, events: [first, early] };
     expect(textsOf(both, [{ role: 'later grant', event: 1 }])[1]).toContain(
-      "although `alice`'s lease was to last until",
+      "although `alice`'s lease lasts until",
     );
   });
 
@@ -47,7 +47,7 @@ describe('tellPlainly', () => {
       ),
     ).toEqual([
       `At 5 ms ${text}.`,
-      'At 5 ms `bob` gets `db`, token 1, although `alice` has not given it back.',
+      'At 5 ms `lock` grants `db` token 1 to `bob`, although `alice` has not released it.',
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('tellPlainly', () => {
     const events = ['store-1', 'store-2', 'store-3'].map((process) => ({ ...write, process }));
     const [first, ...rest] = textsOf({ ...trace, events }, [{ role: 'write', event: 2 }]);
     expect(first).toMatch(
-      /^At \d+ ms `\w+` writes `x` = 2 to `store-1`, `store-2` and `store-3`\.$/,
+      /^At \d+ ms `store-1`, `store-2` and `store-3` accept `bob`'s `db.x` = 2, token 2\.$/,
     );
     expect(rest).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('tellPlainly', () => {
     const long = manyZombies(20);
     const sentences = textsOf(long.trace, long.verdict.evidence);
     expect(sentences).toHaveLength(9);
-    expect(sentences[3]).toMatch(/^… \(\d+ more things happen\) …$/);
+    expect(sentences[3]).toMatch(/^… \(\d+ more events\) …$/);
     expect(sentences.at(-1)).toContain('over `bob`');
   });
 

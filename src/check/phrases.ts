@@ -1,0 +1,417 @@
+/**
+ * Words events and faults as clauses of an explanation, in the past tense: grants, accesses and how
+ * an access came late, calls, messages, and what a fault affected. `RULE_WORDS` of `explain.ts`
+ * builds sentences from them. Names of clients are plain; all other names are in backticks. No
+ * clause ends with a period.
+ */
+import type { FaultInjected, Grant, Read, Write } from '../core/history/events.ts';
+import { hasTokens, type Trace, type Wait } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { affectsMessage } from '../core/plan/fault.ts';
+import { faultClause } from '../core/plan/fault-words.ts';
+import { listOf } from '../text/prose.ts';
+import type { Contradiction, Sentences } from './explanation.ts';
+import { isClientGrant, isQuorumGrant } from './holders.ts';
+import { endedUnasked, keysUnder } from './leases.ts';
+
+/** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
+export function grantsOf(shown: Contradiction): string {
+  const lastUs = Math.max(...shown.parts.map(({ event }) => event.atUs));
+  const keys = keysUnder(shown.indexed, shown.grants, lastUs);
+  return listOf(
+    shown.grants.map((grant, place) => {
+      const letter = shown.letterOf(grant.ordinal);
+      const keyUntilUs = keys[place]?.untilUs ?? null;
+      const staleClient = stalePhrase(shown, grant, keyUntilUs);
+      const known = { keyUntilUs, staleClient, takenUs: takenBefore(shown, grant) };
+      return `${letter} be ${grantPhrase(grant, shown.grants[place - 1], known)}`;
+    }),
+  );
+}
+
+/**
+ * Returns the time at which the key of a grant was taken if another grant was given between that
+ * and its entry, or null.
+ */
+function takenBefore(shown: Contradiction, { lock, ordinal, atUs }: Grant): number | null {
+  const { keys = null } = shown.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
+  const takenUs = keys?.acquired.event.atUs;
+  if (takenUs === undefined) return null;
+  const isBetween = (other: Grant): boolean =>
+    other.lock === lock && other.atUs > takenUs && other.atUs < atUs;
+  return shown.grants.some(isBetween) ? takenUs : null;
+}
+
+/** `, entered at 25 ms, although it had ended at 10 ms`. Omits an entry after the breach. */
+function stalePhrase(
+  shown: Contradiction,
+  { ordinal, atUs }: Grant,
+  keyUntilUs: number | null,
+): string {
+  const staleClient = shown.staleClientOf(ordinal);
+  if (staleClient === null) return '';
+  const { enteredUs, overUs } = staleClient;
+  if (overUs === keyUntilUs) return ', entered when that key was gone';
+  const ended = `ended at ${proseDuration(overUs)}`;
+  if (enteredUs === atUs) return `, although it had ${ended}`;
+  const isLater = shown.parts.every(({ event }) => event.atUs < enteredUs);
+  if (isLater) return overUs <= atUs ? `, which had ${ended}` : `, which ${ended}`;
+  return `, entered at ${proseDuration(enteredUs)}, although it had ${ended}`;
+}
+
+/** `bob wrote 2 to `x` with token 2 at 15ms`. The time is that of handling, not of sending. */
+export function accessPhrase(shown: Contradiction, access: Write | Read): string {
+  const { client, atUs } = access;
+  return `${client} ${deedPhrase(shown, access)} at ${proseDuration(atUs)}`;
+}
+
+/** Describes a late access: `alice, paused from 3ms to 20ms, still held the write and …`. */
+export function latePhrase(shown: Contradiction, access: Write | Read): string {
+  const { client, atUs, message } = access;
+  const noun = nounOf(access);
+  const withToken = tokenPhrase(shown, access);
+  const sentAtUs = departureOf(shown, access);
+  const sentAt = proseDuration(sentAtUs);
+  const arrived = atUs === sentAtUs ? '' : `, to arrive ${at(access)}`;
+  const pause = shown.faults.find(
+    (fault) =>
+      fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
+  );
+  if (pause !== undefined) {
+    shown.mentioned.add(pause);
+    const paused = clauseOf(shown.trace, pause).predicate.replace('was ', '');
+    const deed = pausedBefore(shown.trace, pause);
+    if (deed !== null && deed.operation !== access.operation) {
+      const sent = `before its ${deed.phrase}, sent the ${noun}${withToken} at ${sentAt}`;
+      return `${client}, ${paused}, ${sent}${arrived}`;
+    }
+    const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
+    return `${client}, ${paused}, ${held}${arrived}`;
+  }
+  if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
+  const transit = shown.faults.find(({ target }) => target === message);
+  if (transit !== undefined) shown.mentioned.add(transit);
+  const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
+  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
+}
+
+/** Lists the faults that no phrase has mentioned: `: alice was paused from 3 ms to 20 ms`. */
+export function whileFaults(shown: Contradiction): string {
+  const faults = shown.faults.filter((fault) => !shown.mentioned.has(fault));
+  for (const fault of faults) shown.mentioned.add(fault);
+  const phrases = [...new Set(faults.map((fault) => faultPhrase(shown.trace, fault)))];
+  return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
+}
+
+/** Like `whileFaults`, followed by the call or server decision that lost the lock, if any. */
+export function withCauses(shown: Contradiction): string {
+  const isFaultless = shown.faults.length === 0;
+  const faults = whileFaults(shown);
+  const ended = endedPhrase(shown);
+  if (ended !== '') return `${faults}${faults === '' ? ':' : ', and'} ${ended}`;
+  if (shown.theft === null) return isFaultless ? atOncePhrase(shown) : faults;
+  const { client, message, holder } = shown.theft;
+  const call = messagePhrase(shown.trace, message);
+  const whose = holder === client ? 'its own' : `${holder}'s`;
+  return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
+}
+
+/** Describes a grant that its server revoked by itself, `\`lock\` ended A at 3 ms`, or ''. */
+function endedPhrase(shown: Contradiction): string {
+  for (const [place, next] of shown.grants.slice(1).entries()) {
+    const grant = shown.grants[place];
+    const end = grant === undefined ? null : endedUnasked(shown.trace, grant, next);
+    if (end !== null) return `\`${end.process}\` ended ${shown.letterOf(end.released)} ${at(end)}`;
+  }
+  return '';
+}
+
+/**
+ * `: the lock let carol in while bob was inside, and no fault was needed`, for a run without
+ * faults in which clients report their own grants; otherwise ''. Without it, a reader would look
+ * for a fault.
+ */
+function atOncePhrase(shown: Contradiction): string {
+  const [one, other] = shown.grants;
+  if (one === undefined || other === undefined) return '';
+  if (
+    !isQuorumGrant(one) ||
+    !isQuorumGrant(other) ||
+    shown.trace.events.some(({ kind }) => kind === 'fault')
+  )
+    return '';
+  const left = shown.trace.events.find(
+    (event) => event.kind === 'leave' && event.ordinal === one.ordinal,
+  );
+  if (left !== undefined && left.atUs < other.atUs) return '';
+  const [before, after] = holdersOf(shown.trace, one, other);
+  if (before === after) return '';
+  return `: the lock let ${after} in while ${before} was inside, and no fault was needed`;
+}
+
+/** Example: ` with token 2`. Does not mention a missing token if the run has no tokens. */
+function tokenPhrase(shown: Contradiction, { token }: Write | Read): string {
+  if (token !== 0) return ` with token ${token}`;
+  return hasTokens(shown.trace) ? ' without a token' : '';
+}
+
+function deedPhrase(shown: Contradiction, access: Write | Read): string {
+  const { key, token, value } = access;
+  const withToken = tokenPhrase(shown, access);
+  if (access.kind === 'read') return `read ${value ?? 'nothing'} from \`${key}\`${withToken}`;
+  return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
+}
+
+/** Returns the time at which the request of an access left its client. */
+function departureOf(shown: Contradiction, access: Write | Read): number {
+  let departedUs = access.atUs;
+  for (const event of shown.trace.events) {
+    if (event.kind === 'invoke' && event.operation === access.operation) departedUs = event.atUs;
+    if (event.kind === 'send' && event.message === access.message) return event.atUs;
+  }
+  return departedUs;
+}
+
+/** Describes a breach by its evidence, if its rule has no words that fit. */
+export function bareSentences(shown: Contradiction): Sentences {
+  const { claim, rule, parts } = shown;
+  const seen = listOf(parts.map(({ role, event }) => `the ${role} ${at(event)}`));
+  return {
+    headline: rule === claim ? `\`${claim}\` broke` : `\`${claim}\` broke by its rule \`${rule}\``,
+    next: seen === '' ? '' : `the run shows ${seen}`,
+    however: '',
+  };
+}
+
+/** Describes a grant. Omits facts shared with the previous grant, and an end already stated. */
+function grantPhrase(
+  grant: Grant,
+  previous: Grant | undefined,
+  known: {
+    readonly keyUntilUs: number | null;
+    readonly staleClient: string;
+    readonly takenUs: number | null;
+  },
+): string {
+  const { keyUntilUs, staleClient, takenUs } = known;
+  const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
+  const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
+  const facts =
+    takenUs === null
+      ? [`from ${proseDuration(atUs)}`]
+      : [`its key taken at ${proseDuration(takenUs)}`, `entered at ${proseDuration(atUs)}`];
+  if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
+  if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
+  else if (untilUs !== null) {
+    if (ttlUs !== previous?.ttlUs && ttlUs > 0) facts.push(`ttl ${proseDuration(ttlUs)}`);
+  } else if (staleClient === '') facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
+  return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})${staleClient}`;
+}
+
+function nounOf(access: Write | Read): string {
+  if (access.kind === 'read') return `read of \`${access.key}\``;
+  return access.value === null
+    ? 'announcement of its token'
+    : `write of ${access.value} to \`${access.key}\``;
+}
+
+function transitPhrase({ fault, amount }: FaultInjected): string {
+  if (fault === 'duplicate') return `executed again ${proseDuration(amount)} later`;
+  return fault === 'delay' ? `delayed by ${proseDuration(amount)}` : fault;
+}
+
+export function at({ atUs }: { readonly atUs: number }): string {
+  return `at ${proseDuration(atUs)}`;
+}
+
+/** Returns the reason that a grant's server logged, as the end of a sentence, or ''. */
+export function reasonPhrase(shown: Contradiction, grant: Grant): string {
+  const log = shown.find('why', 'log');
+  return log === undefined ? '' : `; ${giverOf(grant)} logged “${log.text}”`;
+}
+
+/** Names the process that gave a grant: one server by name, or several servers without names. */
+export function giverOf(grant: Grant): string {
+  if (isClientGrant(grant)) return 'its server';
+  return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
+}
+
+/** Names the holders of two grants: their clients or, if these are the same, the sections. */
+export function holdersOf({ events }: Trace, one: Grant, other: Grant): readonly [string, string] {
+  if (one.client !== other.client) return [one.client, other.client];
+  const [before, after] = [one, other].map(({ ordinal }) => {
+    const entry = events.find((event) => event.kind === 'enter' && event.ordinal === ordinal);
+    return entry?.kind === 'enter' ? `\`${entry.section}\`` : null;
+  });
+  if (before == null || after == null) return [one.client, other.client];
+  return [before, before === after ? `another guard of ${after}` : after];
+}
+
+/**
+ * Returns `carol, who took `db` at 3 ms, entered under B` for a grant that its program reports,
+ * with the taking only if the evidence has it; null for any other grant.
+ */
+export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
+  if (!isClientGrant(grant)) return null;
+  let who = grant.client;
+  for (const { event } of shown.parts) {
+    if (event.kind !== 'key-change' || event.change !== 'taken') continue;
+    if (event.client === grant.client)
+      who = `${event.client}, who took \`${event.key}\` ${at(event)},`;
+  }
+  return `${who} entered under ${shown.letterOf(grant.ordinal)}`;
+}
+
+/** Like `entryPhrase`, or `bob was granted B` if that returns null. */
+export function granteePhrase(shown: Contradiction, grant: Grant): string {
+  const granted = `${grant.client} was granted ${shown.letterOf(grant.ordinal)}`;
+  return entryPhrase(shown, grant) ?? granted;
+}
+
+/** Returns `; waiting since 12 ms at mutex.mjs:7`, or '' if unknown. */
+export function waitPhrase(wait: Wait | null): string {
+  return wait === null ? '' : `; waiting since ${proseDuration(wait.sinceUs)} at ${wait.place}`;
+}
+
+/**
+ * Describes a fault and what it affected: `the reply to alice's acquire came 20 ms late`, `bob's
+ * clock was set 10 ms ahead at 0 ms`.
+ */
+export function faultPhrase(trace: Trace, fault: FaultInjected): string {
+  const { subject, predicate } = clauseOf(trace, fault);
+  const deed = fault.fault === 'pause' ? pausedBefore(trace, fault) : null;
+  const before = deed === null ? '' : `, before its ${deed.phrase}`;
+  return `${subject} ${predicate}${before}${lossPhrase(trace, fault)}${leftPhrase(trace, fault)}`;
+}
+
+function clauseOf(trace: Trace, fault: FaultInjected): ReturnType<typeof faultClause> {
+  return faultClause(fault, 'past', {
+    process: (name) => processPhrase(trace, name),
+    target: (name) => (affectsMessage(fault.fault) ? messagePhrase(trace, name) : `\`${name}\``),
+  });
+}
+
+/** Returns `alice` for a client, `` `lock` `` for any other process. */
+function processPhrase({ processes }: Trace, name: string): string {
+  const role = processes.find((process) => process.name === name)?.role;
+  return role === 'client' || role === 'probe' ? name : `\`${name}\``;
+}
+
+/**
+ * Returns `the reply to alice's acquire` for `alice/1/acquire/1/reply`. Names of another form are
+ * kept as they are.
+ */
+export function messagePhrase(trace: Trace, message: string): string {
+  const [, operation = '', leg] = /^(.*)\/\d+[^/]*\/(request|reply)$/.exec(message) ?? [];
+  if (leg === undefined || labelOf(operation) === '') return `\`${message}\``;
+  const [, asked] = /^(.*)\/\d+\/check$/.exec(operation) ?? [];
+  const call =
+    asked === undefined ? callPhrase(trace, operation) : `the check of ${callPhrase(trace, asked)}`;
+  const replica = replicaOf(trace, message);
+  if (leg === 'reply') return `the reply${replica === null ? '' : ` of ${replica}`} to ${call}`;
+  return replica === null ? call : `${call} to ${replica}`;
+}
+
+/** Returns the replica at the other end of a message, or null if its store has no replicas. */
+function replicaOf({ events }: Trace, message: string): string | null {
+  const sent = events.find((event) => event.kind === 'send' && event.message === message);
+  if (sent?.kind !== 'send') return null;
+  const server = message.endsWith('/reply') ? sent.from : sent.to;
+  const isReplica = events.some(
+    (event) =>
+      (event.kind === 'write' || event.kind === 'read') &&
+      event.store !== undefined &&
+      server.startsWith(`${event.store}-`),
+  );
+  return isReplica ? `\`${server}\`` : null;
+}
+
+/** Returns `alice's acquire`, with the name of the call if alice made several of this kind. */
+export function callPhrase(trace: Trace, operation: string): string {
+  const [process = ''] = operation.split('/');
+  const label = labelOf(operation);
+  const alike = trace.events.filter(
+    (event) =>
+      event.kind === 'invoke' && event.process === process && labelOf(event.operation) === label,
+  );
+  const which = alike.length > 1 ? ` (\`${operation}\`)` : '';
+  return `${processPhrase(trace, process)}'s ${verbPhrase(trace, operation)}${which}`;
+}
+
+/** Returns a lock's or store's verb as it is, or the program's own label in backticks. */
+function verbPhrase({ events }: Trace, operation: string): string {
+  const label = labelOf(operation);
+  const invoke = events.find((event) => event.kind === 'invoke' && event.operation === operation);
+  if (invoke?.kind !== 'invoke') return label;
+  return invoke.call.verb === label ? label : `\`${label}\``;
+}
+
+/** Returns `write` for `alice/1/write-2`. */
+function labelOf(operation: string): string {
+  const [, , label = ''] = operation.split('/');
+  return label.replace(/-\d+$/, '');
+}
+
+/** Returns the next call of a paused client, or null for a server or if there is none. */
+export function pausedBefore(
+  trace: Trace,
+  pause: FaultInjected,
+): { readonly operation: string; readonly phrase: string } | null {
+  const [process = ''] = pause.processes;
+  if (processPhrase(trace, process) !== process) return null;
+  const since = trace.events.slice(trace.events.indexOf(pause));
+  const next = since.find((event) => event.kind === 'invoke' && event.process === process);
+  if (next?.kind !== 'invoke') return null;
+  return { operation: next.operation, phrase: verbPhrase(trace, next.operation) };
+}
+
+/** Describes a key that a crashed client left behind: `, and its key `db` has no end`. */
+function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultInjected): string {
+  if (fault !== 'crash') return '';
+  for (const event of events.toReversed()) {
+    if (event.kind !== 'key-change' || event.atUs > atUs || !event.isDone) continue;
+    if (!processes.includes(event.client)) continue;
+    const isLeft = event.change !== 'removed' && event.untilUs === null;
+    return isLeft ? `, and its key \`${event.key}\` has no end` : '';
+  }
+  return '';
+}
+
+const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
+
+/** Describes what a lock service lost by a fault: `, and its tokens began again at 1`. */
+function lossPhrase(trace: Trace, injected: FaultInjected): string {
+  const { events, processes } = trace;
+  const isLock = processes.some(({ name, role }) => {
+    return role === 'lock' && injected.processes.includes(name);
+  });
+  if (!isLock || !FORGETS.has(injected.fault)) return '';
+  let highest = 0;
+  let isAfter = false;
+  for (const event of events) {
+    if (event === injected) isAfter = true;
+    if (event.kind !== 'grant') continue;
+    const isByClient = event.process === event.client;
+    if (!isByClient && !injected.processes.includes(event.process)) continue;
+    if (!isAfter) highest = Math.max(highest, event.token);
+    else
+      return event.token > 0 && event.token <= highest
+        ? `, and its tokens began again at ${event.token}`
+        : forgottenPhrase(trace, injected, event);
+  }
+  return '';
+}
+
+/** Returns `, and forgot alice's grant` if another client got the lock before that grant's end. */
+function forgottenPhrase({ events }: Trace, injected: FaultInjected, next: Grant): string {
+  let lost: Grant | null = null;
+  for (const event of events) {
+    if (event === next) break;
+    if (event.kind === 'release' && event.released === lost?.ordinal) lost = null;
+    const isOfServer = event.kind === 'grant' && event.process === next.process;
+    if (isOfServer && event.lock === next.lock && event.atUs <= injected.atUs) lost = event;
+  }
+  if (lost === null || lost.client === next.client) return '';
+  const isToLast = lost.untilUs === null || lost.untilUs > next.atUs;
+  return isToLast ? `, and forgot ${lost.client}'s grant` : '';
+}
