@@ -21,7 +21,7 @@ function expecting(
 
 /**
  * Argument checks. Each throws a `TypeError` or a `RangeError` for an unacceptable value:
- * `argument.whole('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0".
+ * `argument.integerFrom('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0".
  */
 export const argument: {
   /** `name`: a non-empty string. `safe`: a safe integer, such as a time. */
