@@ -10,7 +10,7 @@ import { renamed, zombieFinding } from './sample.fixture.ts';
 
 const law = needs('chromium', hasChromium);
 
-law('a browser shows every hostile name as it is, and runs none of them', async () => {
+law('a browser shows every hostile name literally, and runs none of them', async () => {
   const shows = await openMermaid();
   try {
     for (const name of hostileNames) {

@@ -73,7 +73,7 @@ function versionHere(): string {
 }
 
 onRedis(
-  'a worker without the modules of a sweep refuses it; with them it is that of `run`',
+  'a worker refuses a sweep without its modules; with them, it gives the result of `run`',
   async () => {
     const flags = ['--seeds', '40', '--shards', '2', '--workers', '1'];
     const without = shell.start('without', ['worker', '--workers', '1'], redis.url);
@@ -94,18 +94,18 @@ onRedis(
   },
 );
 
-onRedis('a module that is not the one that the coordinator had is not run', async () => {
+onRedis('a module in another version than the coordinator’s is not run', async () => {
   const reason = await failureOf({ digest: `sha256:${'0'.repeat(64)}` });
   expect(reason).toMatch(/\.\/m\.mjs is another version .*\(looked for in .*theirs\)/);
   expect(reason).not.toContain('it was run');
 });
 
-onRedis('nor is a module of a sweep of another version of fencepost', async () => {
+onRedis('a module of a sweep by another version of fencepost is not run', async () => {
   const reason = await failureOf({ fencepost: '0.0.0-theirs' });
   expect(reason).toContain('is from fencepost 0.0.0-theirs, not');
   expect(reason).not.toContain('it was run');
 });
 
-onRedis('the very same module is run', async () => {
+onRedis('a module in the coordinator’s version is run', async () => {
   expect(await failureOf({})).toContain('it was run');
 });

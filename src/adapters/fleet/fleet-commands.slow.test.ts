@@ -49,7 +49,7 @@ afterEach(() => shell.kill());
 afterAll(() => shell.remove());
 
 onRedis(
-  'a sweep on a queue ends as `run` does on one machine: lines, files and exit code',
+  'a sweep on a queue has the lines, files and exit code of `run` on one machine',
   async () => {
     const flags = ['--seeds', '7..96', '--json', '--reporter', 'html,json,junit'];
     for (const place of ['fleet', 'one']) shell.write(place, 'parts.yaml', SCENARIO);
@@ -112,7 +112,7 @@ function filesOf(place: string): Readonly<Record<string, string>> {
 }
 
 onRedis(
-  'neither command prints the password, whatever goes wrong, and workers listen nowhere',
+  'neither command prints the password after any error, and workers open no port',
   async () => {
     const worker = fencepost('worker', ['worker', '--workers', '1', '--queue', redis.url]);
     await said(worker, /worker on redis/);

@@ -34,7 +34,7 @@ afterAll(() => fleet.shell.remove());
 const sorted = (shards: readonly number[]): readonly number[] => [...shards].sort((a, b) => a - b);
 
 describe('a sweep has the result of one process', () => {
-  onRedis('though a worker is killed in the middle of a shard', async () => {
+  onRedis('even if a worker is killed in the middle of a shard', async () => {
     const sweep = fleet.sweep('killed');
     const first = await fleet.work();
     await until('it begins its third shard', () => first.begun.length === 3);
@@ -48,7 +48,7 @@ describe('a sweep has the result of one process', () => {
     expect(sorted(fleet.done)).toEqual(ALL);
   });
 
-  onRedis('though a worker is stopped for longer than its lock, and then goes on', async () => {
+  onRedis('even if a worker is stopped for longer than its lock, and then continues', async () => {
     const sweep = fleet.sweep('paused');
     const first = await fleet.work();
     await until('it begins its second shard', () => first.begun.length === 2);
@@ -60,7 +60,7 @@ describe('a sweep has the result of one process', () => {
     expect(result, err).toEqual(alone);
   });
 
-  onRedis('though its coordinator is killed; what is done is not done again', async () => {
+  onRedis('even if its coordinator is killed; finished shards do not run again', async () => {
     const first = fleet.sweep('again');
     const worker = await fleet.work();
     await until('some are done', () => worker.done.length === 2);
@@ -73,7 +73,7 @@ describe('a sweep has the result of one process', () => {
     expect(await fleet.jobs()).toEqual([]);
   });
 
-  onRedis('though its coordinator is interrupted, which leaves the workers no work', async () => {
+  onRedis('even if its coordinator is interrupted, which leaves the workers no work', async () => {
     const first = fleet.sweep('interrupted');
     const worker = await fleet.work();
     await until('some are done', () => worker.done.length === 2);
@@ -89,7 +89,7 @@ describe('a sweep has the result of one process', () => {
     expect(sorted(fleet.done)).toEqual(ALL);
   });
 
-  onRedis('though Redis forgets everything', async () => {
+  onRedis('even if Redis loses all its data', async () => {
     const sweep = fleet.sweep('flushed');
     const worker = await fleet.work();
     await until('some are done', () => worker.done.length === 2);
@@ -99,7 +99,7 @@ describe('a sweep has the result of one process', () => {
     expect(err).toMatch(/^\d jobs are gone from the queue: added again$/m);
   });
 
-  onRedis('though Redis says nothing for a while', async () => {
+  onRedis('even if Redis does not reply for a while', async () => {
     const sweep = fleet.sweep('silent');
     const worker = await fleet.work();
     await until('one is done', () => worker.done.length === 1);
@@ -111,7 +111,7 @@ describe('a sweep has the result of one process', () => {
     expect(err).toMatch(/^the queue answers again$/m);
   });
 
-  onRedis('though Redis is restarted without its data', async () => {
+  onRedis('even if Redis restarts without its data', async () => {
     const sweep = fleet.sweep('restarted');
     const worker = await fleet.work();
     await until('one is done', () => worker.done.length === 1);
@@ -120,7 +120,7 @@ describe('a sweep has the result of one process', () => {
     expect(result, err).toEqual(alone);
   });
 
-  onRedis('though jobs are replaced by garbage, and others are added', async () => {
+  onRedis('even if jobs are replaced by garbage, and others are added', async () => {
     const sweep = fleet.sweep('garbage');
     const id = await fleet.added(sweep);
     const keyOf = (index: number): string => `fencepost:shards:${id}-${index}-of-${SHARDS}`;
@@ -142,7 +142,7 @@ describe('a sweep has the result of one process', () => {
     }
   });
 
-  onRedis('though a worker took a job that it cannot read, and holds its lock', async () => {
+  onRedis('even if a worker took a job that it cannot read, and holds its lock', async () => {
     const sweep = fleet.sweep('held');
     const jobId = `${await fleet.added(sweep)}-1-of-${SHARDS}`;
     await redis.server.ask(async (client) => {
@@ -156,7 +156,7 @@ describe('a sweep has the result of one process', () => {
     expect(result, err).toEqual(alone);
   });
 
-  onRedis('though results are replaced by garbage', async () => {
+  onRedis('even if results are replaced by garbage', async () => {
     const first = fleet.sweep('results');
     const id = await fleet.added(first);
     first.child.kill('SIGKILL');
@@ -195,7 +195,7 @@ describe('a sweep has the result of one process', () => {
 });
 
 describe('a sweep ends with an error', () => {
-  onRedis('where a shard fails on every attempt', async () => {
+  onRedis('if a shard fails on every attempt', async () => {
     const sweep = fleet.sweep('fails');
     const faulty = await fleet.work({ mode: 'fails' });
     const { code, out, err } = await sweep.ended;
@@ -213,7 +213,7 @@ describe('a sweep ends with an error', () => {
     expect(again.result, again.err).toEqual(alone);
   });
 
-  onRedis('where a shard kills every worker that begins it', async () => {
+  onRedis('if a shard kills every worker that begins it', async () => {
     const sweep = fleet.sweep('kills', ['--shards', '2']);
     for (let tries = 1; sweep.child.exitCode === null; tries += 1) {
       if (tries > 30) throw new Error('it is tried for ever');
@@ -227,7 +227,7 @@ describe('a sweep ends with an error', () => {
     expect(err).toMatch(/^ {2}run it here: /m);
   });
 
-  onRedis('where what workers return is garbage each time', async () => {
+  onRedis('if workers return garbage each time', async () => {
     const sweep = fleet.sweep('garbled');
     await fleet.work({ mode: 'garbles' });
     const { code, out, err } = await sweep.ended;
@@ -235,7 +235,7 @@ describe('a sweep ends with an error', () => {
     expect(err).toMatch(/^✗ shard \d of 6 failed: what a worker returned is damaged/m);
   });
 
-  onRedis('where a worker is for another version of fencepost', async () => {
+  onRedis('if a worker has another version of fencepost', async () => {
     const sweep = fleet.sweep('version');
     const other = await fleet.work({ version: '9.9.9' });
     const { code, out, err } = await sweep.ended;
@@ -247,7 +247,7 @@ describe('a sweep ends with an error', () => {
   });
 });
 
-onRedis('a small sweep does not wait for the end of a big one that began before it', async () => {
+onRedis('a small sweep does not wait for a big one that began earlier', async () => {
   const big = fleet.sweep('big');
   await fleet.added(big);
   const small = fleet.sweep('small', ['--shards', '2', '--seeds', '60']);
@@ -259,7 +259,7 @@ onRedis('a small sweep does not wait for the end of a big one that began before 
   expect((await fleet.ended('big', big)).result).toEqual(alone);
 });
 
-onRedis('a sweep without a worker says so, and how to start one', async () => {
+onRedis('a sweep without a worker reports that, and how to start one', async () => {
   const sweep = fleet.sweep('lonely');
   await said(sweep, /waiting for a worker: npx --no-install fencepost worker/);
 });

@@ -179,7 +179,7 @@ describe('the compose file of a fleet', () => {
   });
 
   needs('redis-server', hasRealRedis())(
-    'sweeps with these very commands: reports and exit code are those of the sweep',
+    'sweeps with these commands, and returns the reports and exit code of the sweep',
     async () => {
       const { services } = compose({ FENCEPOST_SEEDS: '1..300' });
       const redis = await RedisServer.start(services.redis.command.slice(1));

@@ -85,14 +85,14 @@ describe('on a Redis', () => {
   const redis = new OneRedis();
   const onRedis = redis.test;
 
-  onRedis('a database that is not there is not taken for the first one', async () => {
+  onRedis('an unknown database is refused, and not replaced by the first one', async () => {
     const message = await mistake(['worker'], `${redis.url}/99`);
     expect(message).toMatch(/\/99: queue not reachable: ERR DB index is out of range$/);
     const worker = shell.start('a', ['worker'], `${redis.url}/3`);
     await said(worker, /worker on redis.*\/3:/);
   });
 
-  onRedis('what the server refuses is one line that names the queue', async () => {
+  onRedis('an error of the server is one line that names the queue', async () => {
     await redis.server.ask((client) => client.set('fencepost:shards:wait', 'not a list'));
     const failed = /^redis:\/\/127\.0\.0\.1:\d+: queue failed: .*WRONGTYPE/;
     const { code, err } = await shell.start('a', ['sweep', zombie, '-q'], redis.url).ended;
@@ -101,7 +101,7 @@ describe('on a Redis', () => {
     await redis.server.ask((client) => client.del('fencepost:shards:wait'));
   });
 
-  onRedis('a worker wants the folder that it is given, and says where it looked', async () => {
+  onRedis('a worker refuses a folder that does not exist', async () => {
     expect(await mistake(['worker', '--modules', '/nope'], redis.url)).toBe(
       '--modules: /nope is not a folder',
     );

@@ -104,7 +104,7 @@ function simulatedHolder(): Holder {
   };
 }
 
-law('leases, keys and revisions are those of a real etcd, after whatever steps', async () => {
+law('leases, keys and revisions are those of a real etcd, after any steps', async () => {
   const steps = fc.array(step, { minLength: 20, maxLength: 40 });
   for (const [run, all] of fc.sample(steps, { numRuns: 12, seed: 19 }).entries()) {
     await real.hasOlder('none', 2); // also reads the revision from which this run counts
@@ -117,7 +117,7 @@ law('leases, keys and revisions are those of a real etcd, after whatever steps',
   }
 });
 
-law('a lease that nobody keeps takes its keys along after its ttl, and no sooner', async () => {
+law('a lease that no client renews ends with its keys after its ttl, and no sooner', async () => {
   const [kept, left] = [9001, 9002];
   for (const id of [kept, left]) expect(await real.grantLease(id, 1)).toBe(2);
   const beganMs = performance.now();

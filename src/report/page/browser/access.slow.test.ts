@@ -42,7 +42,7 @@ describe('the page for every reader', () => {
     });
   }
 
-  law('needs no scrolling sideways at 390 px', async () => {
+  law('needs no sideways scrolling at 390 px', async () => {
     const viewport = { width: 390, height: 800 };
     for (const javaScriptEnabled of [true, false]) {
       const { page } = await open(browser, address, { viewport, javaScriptEnabled });
@@ -51,7 +51,7 @@ describe('the page for every reader', () => {
     }
   });
 
-  law('is dark where the reader’s screen is, and by its button', async () => {
+  law('is dark if the screen is, and by its button', async () => {
     const ground = 'getComputedStyle(document.body).backgroundColor';
     const { page } = await open(browser, address, { colorScheme: 'dark' });
     const dark = await page.evaluate(ground);
@@ -67,7 +67,7 @@ describe('the page for every reader', () => {
     expect(await other.page.evaluate(ground)).toBe(dark);
   });
 
-  law('is walked by Tab, with the focus in sight at every stop', async () => {
+  law('is navigable by Tab, with a visible focus at every stop', async () => {
     const { page } = await open(browser, address);
     await unfold(page);
     await page.locator('.skip').focus();
@@ -105,7 +105,7 @@ describe('the page for every reader', () => {
     expect(await where.innerText()).toBe(before);
   });
 
-  law('moves nothing smoothly where the reader wants no motion', async () => {
+  law('has no smooth scrolling if the reader prefers reduced motion', async () => {
     const behaviour = 'getComputedStyle(document.documentElement).scrollBehavior';
     const still = await open(browser, address, { reducedMotion: 'reduce' });
     expect(await still.page.evaluate(behaviour)).toBe('auto');

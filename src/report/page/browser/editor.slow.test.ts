@@ -38,7 +38,7 @@ describe('the playground', () => {
   });
 
   law(
-    'shows the first failure, with its picture, before the rest is run, and then what all came to',
+    'shows the first failure with its picture before the rest runs, and then all results',
     async () => {
       const { page, errors, requests } = await open(browser, address);
       await page.locator('#gallery').selectOption('zombie-writer');
@@ -67,7 +67,7 @@ describe('the playground', () => {
     },
   );
 
-  law('tries every plan with one fault, and says where there are too many', async () => {
+  law('tries every plan with one fault, and reports if there are too many', async () => {
     const { page, errors } = await open(browser, address);
     await page.locator('#gallery').selectOption('check-then-act');
     await page.locator('#one-fault').click();
@@ -86,7 +86,7 @@ describe('the playground', () => {
     expect(errors).toEqual([]);
   });
 
-  law('says where a scenario is wrong as one types, and offers only what runs', async () => {
+  law('marks mistakes in a scenario during typing, and offers only what runs', async () => {
     const { page, errors } = await open(browser, address);
     const names = await page.locator('#gallery option').allInnerTexts();
     expect(names.length).toBeGreaterThan(60);
@@ -115,7 +115,7 @@ describe('the playground', () => {
     expect(errors).toEqual([]);
   });
 
-  law('takes the scenario of an address and does not run it unasked', async () => {
+  law('takes the scenario of an address, and does not run it without a request', async () => {
     const { page } = await open(browser, address);
     await page.locator('#gallery').selectOption('lost-update');
     const text = await page.locator('#scenario').inputValue();
@@ -129,7 +129,7 @@ describe('the playground', () => {
   });
 
   law.each([1280, 390])(
-    'breaks no rule of axe at %d px, and needs no scrolling sideways',
+    'breaks no axe rule at %d px, and needs no sideways scrolling',
     async (width) => {
       const { page } = await open(browser, address, {
         viewport: { width, height: 844 },

@@ -71,7 +71,7 @@ describe('the page in a browser', () => {
     expect(state).toMatch(/✗ (its lease is over|\w+ holds it)/);
   });
 
-  law('marks the present step in both pictures', async () => {
+  law('marks the current step in both pictures', async () => {
     const { page } = await open(browser, `${address}#e=3`);
     const cursors = page.locator('figure[data-time] rect[data-cursor]');
     const right = await cursors.nth(0).getAttribute('x');
@@ -83,7 +83,7 @@ describe('the page in a browser', () => {
     expect(await cursors.nth(1).getAttribute('visibility')).toBe('visible');
   });
 
-  law('tells the story a sentence at a time, each lit in the picture', async () => {
+  law('shows the story one sentence at a time, each highlighted in the picture', async () => {
     const { page, errors } = await open(browser, address);
     const sentences = await page.locator('.plainly li').allInnerTexts();
     const light = page.locator('figure[data-time=true] rect[data-cursor]');
@@ -101,7 +101,7 @@ describe('the page in a browser', () => {
     expect(errors).toEqual([]);
   });
 
-  law('marks the write that breaks the claim with ✗, and says so in the key', async () => {
+  law('marks the write that breaks the claim with ✗, and explains that in the key', async () => {
     const { page } = await open(browser, address);
     const figure = page.locator('figure[data-time=true]');
     const signs = await figure.locator('svg.scale text', { hasText: /^[✓✗⊘]$/ }).allTextContents();
@@ -109,7 +109,7 @@ describe('the page in a browser', () => {
     expect(await figure.locator('.key').innerText()).toContain('✗ write accepted that breaks');
   });
 
-  law('keeps the names of lanes in sight where the picture scrolls', async () => {
+  law('keeps the names of lanes visible while the picture scrolls', async () => {
     const { page } = await open(browser, address, { viewport: { width: 390, height: 844 } });
     const frame = page.locator('figure[data-time=true] .scroll');
     await frame.evaluate((element) => element.scrollTo({ left: 400, behavior: 'instant' }));
@@ -119,23 +119,20 @@ describe('the page in a browser', () => {
     expect(names?.height).toBeCloseTo(scale?.height ?? 0, 0);
   });
 
-  law(
-    'leads to its sections, also those that are folded away, and copies what to type',
-    async () => {
-      const { page, errors } = await open(browser, address);
-      for (const link of await page.locator('nav a').all()) {
-        await link.click();
-        const target = (await link.getAttribute('href')) ?? '';
-        expect(await page.locator(target).isVisible(), target).toBe(true);
-      }
-      const copy = page.locator('.commands .copy').first();
-      await copy.click();
-      await expect.poll(() => copy.innerText()).toMatch(/^(?:Copied|Selected)$/);
-      const selected = await page.evaluate('getSelection().toString()');
-      expect(selected).toBe(await page.locator('.commands code').first().innerText());
-      expect(errors).toEqual([]);
-    },
-  );
+  law('links to its sections, even folded ones, and copies commands', async () => {
+    const { page, errors } = await open(browser, address);
+    for (const link of await page.locator('nav a').all()) {
+      await link.click();
+      const target = (await link.getAttribute('href')) ?? '';
+      expect(await page.locator(target).isVisible(), target).toBe(true);
+    }
+    const copy = page.locator('.commands .copy').first();
+    await copy.click();
+    await expect.poll(() => copy.innerText()).toMatch(/^(?:Copied|Selected)$/);
+    const selected = await page.evaluate('getSelection().toString()');
+    expect(selected).toBe(await page.locator('.commands code').first().innerText());
+    expect(errors).toEqual([]);
+  });
 
   law('filters events by text, process and kind', async () => {
     const { page } = await open(browser, address);
@@ -169,27 +166,24 @@ describe('the page in a browser', () => {
     expect(await warped.isVisible()).toBe(true);
   });
 
-  law(
-    'runs the plan again with another pause, ttl or store, and says what becomes of it',
-    async () => {
-      const { page, errors } = await open(browser, address);
-      const outcome = page.locator('[data-outcome]');
-      const pause = page.locator('[data-knob^=faults]').first();
-      expect(await outcome.innerText()).toContain('✗ grant-order still breaks');
-      const before = await page.locator('[data-drawn]').innerHTML();
-      await pause.fill('1');
-      expect(await outcome.innerText()).toContain('– grant-order is not tested in this run');
-      expect(await page.locator('[data-drawn]').innerHTML()).not.toBe(before);
-      await page.locator('[data-reset]').click();
-      expect(await page.locator('[data-drawn]').innerHTML()).toBe(before);
-      await page.locator('[data-choice=store]').selectOption('fenced');
-      expect(await outcome.innerText()).toContain('✓ grant-order holds');
-      await page.locator('[data-reset]').click();
-      await page.locator('[data-knob^=ttl]').first().fill('200');
-      expect(await outcome.innerText()).toContain('– grant-order is not tested');
-      expect(errors).toEqual([]);
-    },
-  );
+  law('runs the plan again with another pause, ttl or store, and shows the result', async () => {
+    const { page, errors } = await open(browser, address);
+    const outcome = page.locator('[data-outcome]');
+    const pause = page.locator('[data-knob^=faults]').first();
+    expect(await outcome.innerText()).toContain('✗ grant-order still breaks');
+    const before = await page.locator('[data-drawn]').innerHTML();
+    await pause.fill('1');
+    expect(await outcome.innerText()).toContain('– grant-order is not tested in this run');
+    expect(await page.locator('[data-drawn]').innerHTML()).not.toBe(before);
+    await page.locator('[data-reset]').click();
+    expect(await page.locator('[data-drawn]').innerHTML()).toBe(before);
+    await page.locator('[data-choice=store]').selectOption('fenced');
+    expect(await outcome.innerText()).toContain('✓ grant-order holds');
+    await page.locator('[data-reset]').click();
+    await page.locator('[data-knob^=ttl]').first().fill('200');
+    expect(await outcome.innerText()).toContain('– grant-order is not tested');
+    expect(errors).toEqual([]);
+  });
 
   for (const viewport of [
     { width: 1440, height: 900 },
@@ -204,12 +198,12 @@ describe('the page in a browser', () => {
     });
   }
 
-  law('is at most 3,500 px long with all folded away', async () => {
+  law('is at most 3,500 px long with everything folded', async () => {
     const { page } = await open(browser, address, { viewport: { width: 1440, height: 900 } });
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3500);
   });
 
-  law('sets the same plan on the system that holds below its story', async () => {
+  law('shows the same plan on the system that holds below its story', async () => {
     const { page } = await open(browser, address);
     const beside = page.locator('section.beside');
     expect(await beside.innerText()).toContain('The same plan on fenced');
@@ -219,7 +213,7 @@ describe('the page in a browser', () => {
     expect(await beside.locator('svg.scale').count()).toBe(1);
   });
 
-  law('sets the nearest run that passes beside it, with where they part', async () => {
+  law('shows the nearest passing run beside it, with the first difference', async () => {
     const { page } = await open(browser, address);
     await unfold(page);
     const beside = page.locator('details.beside').first();
@@ -228,7 +222,7 @@ describe('the page in a browser', () => {
     expect(await beside.locator('svg.scale').count()).toBe(2);
   });
 
-  law('keeps several findings apart', async () => {
+  law('keeps several findings separate', async () => {
     const other = findingOf(planIn('zombie-writer-unfenced-linearizable'), 'linearizable');
     const two = addressWith('two', [zombie, other]);
     const { page, errors } = await open(browser, `${two}#f2-e=1`);
@@ -240,7 +234,7 @@ describe('the page in a browser', () => {
     expect(errors).toEqual([]);
   });
 
-  law('walks through 10,000 events, a part at a time', async () => {
+  law('steps through 10,000 events, a part at a time', async () => {
     const { page, errors } = await open(browser, addressWith('long', [manyZombies(286)]));
     expect(await page.locator('[data-events] tbody tr').count()).toBeLessThanOrEqual(400);
     const started = performance.now();

@@ -58,14 +58,14 @@ describe('the place to which the page scrolls', () => {
     });
   }
 
-  law('is the picture also where one clicks the event that the address names', async () => {
+  law('is also the picture after a click on the event that the address names', async () => {
     const { page } = await open(browser, `${address}#e=5`);
     await unfold(page);
     await page.locator('a[href="#e=5"]').click();
     await expectInSight(page, '#e=5');
   });
 
-  law('has the present step in the frame of the picture, on a narrow screen', async () => {
+  law('has the current step in the frame of the picture, on a narrow screen', async () => {
     const { page } = await open(browser, address, { viewport: NARROW });
     expect(await isMarkInFrame(page, 0)).toBe(true);
     const frame = page.locator('figure[data-time=true] .scroll').first();
@@ -79,7 +79,7 @@ describe('the place to which the page scrolls', () => {
     expect(await scrolled()).toBe(atViolation);
   });
 
-  law('scrolls the warped picture to the lane of the present step', async () => {
+  law('scrolls the warped picture to the lane of the current step', async () => {
     const { page } = await open(browser, address, { viewport: NARROW });
     await unfold(page);
     const warped = page.locator('figure[data-time=warped] .scroll').first();

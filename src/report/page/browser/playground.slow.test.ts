@@ -31,7 +31,7 @@ describe('Try it yourself', () => {
   });
   afterAll(() => browser?.close());
 
-  law('says at a field what is wrong with it, and that the verdict is an old one', async () => {
+  law('shows an error at its field, and marks the verdict as outdated', async () => {
     const { page, errors } = await open(browser, address);
     const field = page.locator('[data-knob^=faults]').first();
     const stale = page.locator('[data-stale]');
@@ -62,7 +62,7 @@ describe('Try it yourself', () => {
     expect(errors).toEqual([]);
   });
 
-  law('runs the longest number that it takes', async () => {
+  law('runs the longest accepted number', async () => {
     const { page, errors } = await open(browser, address);
     for (const knob of ['[data-knob^=faults]', '[data-knob^=ttl]', '[data-knob=latency]']) {
       await page.locator(knob).first().fill('9000000000');
@@ -71,28 +71,25 @@ describe('Try it yourself', () => {
     expect(errors).toEqual([]);
   });
 
-  law(
-    'puts what was turned into the address, which fills it in and runs nothing unasked',
-    async () => {
-      const { page } = await open(browser, address);
-      await page.locator('[data-choice=store]').selectOption('fenced');
-      const turned = await page.evaluate('location.hash');
-      expect(turned).toBe('#try=%7B%22store%22%3A%22fenced%22%7D');
-      const shared = await open(browser, `${address}${turned}`);
-      expect(await shared.page.locator('[data-choice=store]').inputValue()).toBe('fenced');
-      const outcome = shared.page.locator('[data-outcome]');
-      expect(await outcome.innerText()).toContain('still breaks');
-      await shared.page.locator('[data-run-address]').click();
-      expect(await outcome.innerText()).toContain('✓ grant-order holds');
-      expect(shared.errors).toEqual([]);
-    },
-  );
+  law('puts changed settings into the address, which restores them without a run', async () => {
+    const { page } = await open(browser, address);
+    await page.locator('[data-choice=store]').selectOption('fenced');
+    const turned = await page.evaluate('location.hash');
+    expect(turned).toBe('#try=%7B%22store%22%3A%22fenced%22%7D');
+    const shared = await open(browser, `${address}${turned}`);
+    expect(await shared.page.locator('[data-choice=store]').inputValue()).toBe('fenced');
+    const outcome = shared.page.locator('[data-outcome]');
+    expect(await outcome.innerText()).toContain('still breaks');
+    await shared.page.locator('[data-run-address]').click();
+    expect(await outcome.innerText()).toContain('✓ grant-order holds');
+    expect(shared.errors).toEqual([]);
+  });
 
   law.each([
     ['what is no JSON', '{"store"'],
     ['fields and values that are not there', '{"store":"<img>","latency":"1e9","x":"1"}'],
     ['what is no text', '{"latency":7,"store":null}'],
-  ])('passes over %s in an address', async (_, text) => {
+  ])('ignores %s in an address', async (_, text) => {
     const hash = `#try=${encodeURIComponent(text)}`;
     const { page, errors } = await open(browser, `${address}${hash}`);
     expect(await page.locator('[data-run-address]').count()).toBe(0);
@@ -101,7 +98,7 @@ describe('Try it yourself', () => {
     expect(errors).toEqual([]);
   });
 
-  law('says that a claim was not tested where nobody was granted anything', async () => {
+  law('reports that a claim was not exercised if no lock was granted', async () => {
     const { page } = await open(browser, address);
     const outcome = page.locator('[data-outcome]');
     for (const field of await page.locator('[data-knob^=ttl]').all()) await field.fill('0');
@@ -109,7 +106,7 @@ describe('Try it yourself', () => {
     expect(await outcome.innerText()).not.toContain('holds');
   });
 
-  law('says in one sentence why it is left out', async () => {
+  law('explains in one sentence why it is left out', async () => {
     const { plan } = zombie;
     const system = { ...plan.system, store: 'versioned-sql' };
     for (const [name, other, why] of [

@@ -50,7 +50,7 @@ describe('the page, opened from anywhere', () => {
     server.close();
   });
 
-  law('asks nobody for anything', async () => {
+  law('makes no requests', async () => {
     const { page, requests, errors } = await open(browser, address);
     await page.keyboard.press('ArrowLeft');
     await page.locator('[data-knob]').first().fill('3');
@@ -58,12 +58,12 @@ describe('the page, opened from anywhere', () => {
     expect(errors).toEqual([]);
   });
 
-  law('says everything with scripts off', async () => {
+  law('shows everything without scripts', async () => {
     const { page } = await open(browser, address, { javaScriptEnabled: false });
     await saysAll(page);
   });
 
-  law('says everything under a policy that forbids scripts', async () => {
+  law('shows everything under a policy that forbids scripts', async () => {
     const { page } = await open(browser, await serve(server, html, STRICT));
     await saysAll(page);
     const fill =
@@ -71,7 +71,7 @@ describe('the page, opened from anywhere', () => {
     expect(await page.evaluate(fill)).not.toBe('rgb(0, 0, 0)');
   });
 
-  law('lets nothing run but its own script', async () => {
+  law('runs only its own script', async () => {
     const attacked = html.replace('<main', '<script>window.attacked = 1</script><main');
     const { page, errors } = await open(browser, addressOf('attacked', attacked));
     expect(await page.evaluate('window.attacked')).toBeUndefined();
