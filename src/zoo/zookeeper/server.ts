@@ -36,7 +36,7 @@ export type ZkRequest =
       readonly lock: string;
       readonly named: string;
     }
-  /** `created`: `czxid` of the client's own child, for the observer; 0 if it knows of none. */
+  /** `own`: `czxid` of the client's own child, for the observer; 0 if it knows of none. */
   | {
       readonly kind: 'children';
       readonly session: number;
