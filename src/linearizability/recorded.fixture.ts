@@ -1,4 +1,4 @@
-/** The folder with histories of other projects, next to this project, if it exists. */
+/** Locates the histories of other projects, in a folder beside this project that may be missing. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

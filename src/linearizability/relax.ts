@@ -1,33 +1,33 @@
 /**
- * Ways to relax a history that never make a linearizable one fail. If a relaxed history has no
- * order, the original has none either:
+ * Relaxes a history so that a linearizable one stays linearizable. If the relaxed history has no
+ * order, the original has none either. The ways to relax it:
  *
- * - `truncateHistory`: only up to a return. `beginHistory`: only from a position on; the object may
- *   then be in any of the states that all calls lead to (`StartStates`).
- * - `leaveOut`: a pure operation did not happen. One that changes the state is never left out,
- *   since others may need its effect.
- * - `makeOptional`: an operation happened at any time after its call, or never.
- * - `FreeCalls`: some calls happen at any time, and any number of times.
+ * - `truncateHistory` keeps the history up to a return. `beginHistory` keeps it from a position on;
+ *   the object may then be in any state that the calls of the history lead to (`StartStates`).
+ * - `leaveOut` treats a pure operation as one that did not happen. In the kept part, an operation
+ *   that changes the state is never left out, since others may need its effect.
+ * - `makeOptional` lets an operation happen at any time after its call, or never.
+ * - `FreeCalls` lets some calls happen at any time, any number of times.
  */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { Interner } from './interner.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 
-/** Returns an operation that may have happened, with its answer, at any time after its call. */
+/** Returns the operation as optional: it happened, with its answer, after its call, or never. */
 export function makeOptional<Call>(operation: Operation<Call>): Operation<Call> {
   return operation.outcome === 'ok' ? { ...operation, return: null, outcome: 'info' } : operation;
 }
 
-/** Returns an operation as never called. Only for a pure one, or one called after the cut. */
+/** Returns the operation as one that did not happen: a pure one, or one outside the kept part. */
 export function leaveOut<Call>(operation: Operation<Call>): Operation<Call> {
   return { ...operation, outcome: 'fail' };
 }
 
 /**
- * Returns the history up to the return of the operation with index `at`: later calls are left out,
- * later returns are optional, and so is `at` itself if the cut is `before` its return. Indices stay
- * the same.
+ * Returns the history up to the return of the operation with index `at`. Operations called later
+ * are left out. Operations that return later are optional, as is operation `at` if `side` is
+ * `before`. Indices stay the same.
  */
 export function truncateHistory<Call>(
   history: History<Call>,
@@ -38,7 +38,7 @@ export function truncateHistory<Call>(
   return history.map((operation, index) => {
     if (operation.invoke > end) return leaveOut(operation);
     const position = operation.return ?? end;
-    // Of equal returns, the search takes that with the lower index first.
+    // Of two equal returns, the search satisfies the one with the lower index first.
     const isEarlier = position < end || (position === end && index < at);
     return isEarlier || (index === at && side === 'after') ? operation : makeOptional(operation);
   });
@@ -46,8 +46,8 @@ export function truncateHistory<Call>(
 
 /**
  * Returns the history from a position on, for an object that may then be in any state. Operations
- * that returned before are left out; operations that were called before and not yet answered may
- * have happened before or after, or never. Indices stay the same.
+ * that returned before `from` are left out, as are pure ones called before it. All others called
+ * before it may have happened before it, after it, or never. Indices stay the same.
  */
 export function beginHistory<Call>(
   history: History<Call>,
@@ -64,13 +64,13 @@ export function beginHistory<Call>(
 const mostStates = 128;
 const mostCalls = 200;
 
-/** The states in which a part of a history may find its object, whatever came before it. */
+/** The states that an object may be in when a part of a history begins, whatever preceded it. */
 export class StartStates {
   private readonly model: Model;
-  /** All states that the calls lead to from the first one, or null if these may be too many. */
+  /** All states that the calls may lead to, or null if there may be too many. */
   private readonly all: readonly Json[] | null;
 
-  /** `calls` are all of the history. */
+  /** `calls` are all calls of the history. */
   constructor(model: Model, calls: readonly CallData[]) {
     const effects = calls.filter((call) => !model.isPure?.(call));
     const isSmall = effects.length <= mostCalls;
@@ -80,9 +80,9 @@ export class StartStates {
   }
 
   /**
-   * Returns the states in which `part` may find the object. States that none of its calls
-   * distinguishes are represented by one of them, or by one that allows more. Returns null if there
-   * are too many.
+   * Returns the states in which `part` may find the object. If none of its calls distinguishes
+   * several states, one of them, or one that allows more, represents them all. Returns null if
+   * there are too many states.
    */
   before(part: History): readonly Json[] | null {
     const { model, all } = this;
@@ -93,8 +93,8 @@ export class StartStates {
 }
 
 /**
- * Returns the first state and the states that calls provide, or null if the model does not state
- * these for all calls.
+ * Returns the initial state and the states that the calls provide. Returns null if the model does
+ * not define these, or if other calls also change the state.
  */
 function providedStates(model: Model, calls: readonly CallData[]): readonly Json[] | null {
   if (model.approaches !== undefined || model.awaits === undefined) return null;
@@ -102,7 +102,7 @@ function providedStates(model: Model, calls: readonly CallData[]): readonly Json
   return [model.init, ...provided.filter((state) => state !== undefined)];
 }
 
-/** Returns each state once, and only one of those that no call awaits. */
+/** Returns each awaited state, and one of the states that no call of `part` awaits. */
 function distinguishable(states: readonly Json[], part: History, model: Model): readonly Json[] {
   if (model.approaches !== undefined || model.awaits === undefined) return states;
   const awaited = new Interner();
@@ -133,19 +133,19 @@ export function distinctCalls(history: History): readonly CallData[] {
 
 const mostReached = 256;
 
-/** The calls of a history that may be free, if the states that they lead to can be listed. */
+/** Lets calls of a history happen freely, provided that the states they lead to can be listed. */
 export class FreeCalls {
   private readonly model: Model;
   private readonly awaited: readonly Json[];
 
-  /** `calls` are all of the history. */
+  /** `calls` are all calls of the history. */
   constructor(model: Model, calls: readonly CallData[]) {
     this.model = model;
     const awaited = model.approaches === undefined ? [] : calls.map((call) => model.awaits?.(call));
     this.awaited = awaited.filter((state) => state !== undefined);
   }
 
-  /** Returns a model in which `free` calls, whose `reach` must be known, may precede each call. */
+  /** Returns a model in which `free` calls, whose `reach` is not null, may precede any call. */
   modelWith(free: readonly CallData[]): Model {
     const { model } = this;
     if (free.length === 0) return model;
@@ -162,8 +162,8 @@ export class FreeCalls {
 
   /**
    * Returns all states that `calls`, repeated any number of times, lead to from `states`. States
-   * that are not awaited and cannot grow into an awaited one are represented by one. Returns null
-   * if there are too many.
+   * that are not awaited and cannot grow into an awaited one are all represented by one of them.
+   * Returns null if there are too many.
    */
   reach(states: readonly Json[], calls: readonly CallData[]): readonly Json[] | null {
     const known = new Interner();

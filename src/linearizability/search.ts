@@ -21,14 +21,14 @@
  * - A pure operation is placed as soon as it is legal.
  * - Of equal open operations, only the one that returns first is tried.
  * - Crashed operations may take effect at any time after their call, or never. A visited
- *   configuration covers all that differ only by more crashed operations placed: anything that
- *   follows from those also follows from it, since a crashed operation never has to be placed
- *   (`Memo`).
+ *   configuration covers each one that differs only in that more crashed operations are placed: any
+ *   continuation of the latter also continues the former, since a crashed operation never has to be
+ *   placed (`Memo`).
  * - The look-ahead excludes hopeless configurations and merges equivalent ones.
  *
- * A search may also begin inside a history, in a window (see `decide.ts`). An operation that was
- * open there may have come before, so it is optional, like a crashed one, but only before its
- * return.
+ * A search may also begin inside a history, in a window (see `decide.ts`). An operation that is
+ * open at the start of the window may have happened before it. Such an operation is optional, like
+ * a crashed one, but can be placed only before its return.
  */
 import { Integers } from './integers.ts';
 import type { LookAhead, OpenOperations } from './look-ahead.ts';
@@ -56,7 +56,7 @@ export interface Aim {
 
 /**
  * The start of a search: just after the return before `next`, in any of `states`. Operations that
- * were called by then and had not returned may have come before, so they are optional.
+ * are open at that time may already have happened, so they are optional.
  */
 interface Start {
   readonly next: number;
@@ -74,9 +74,9 @@ export type SearchEnding =
   | 'maxBytes'
   | 'shouldStop';
 
-/** The rest is for outgrown arrays that are not collected yet. */
+/** Share of the memory for tables. The rest is for replaced arrays until they are collected. */
 const shareOfTables = 0.7;
-/** Free space is checked this often, for this many configurations. */
+/** Each check for free space reserves space for this many further configurations. */
 const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
@@ -96,10 +96,10 @@ export class OrderSearch {
   readonly memo: Memo = new Memo();
   /** The operations placed so far, in order. */
   readonly order: Integers = new Integers();
-  /** The last return that is the next one of some configuration. */
+  /** The latest return that is the next one to satisfy in a configuration visited so far. */
   deepest = 0;
 
-  /** By operation, the word of a configuration that contains its bit, and the bit. */
+  /** By operation: which word of a configuration contains its bit, and the bit. */
   private readonly wordOf: Integers = new Integers();
   private readonly bitOf: Integers = new Integers();
   /** Frames `[configuration, next candidate, next choice, length of the order]`. */
@@ -256,7 +256,7 @@ export class OrderSearch {
     return this.passOver(steps, from);
   }
 
-  /** Continues as if the next operation to return, not placed yet, came before the search. */
+  /** Continues as if the next operation to return, which is not placed, preceded the start. */
   private passOver(steps: Transitions, from: number): 'found' | 'exhausted' | 'entered' {
     const { words, stride, draft } = this.memo;
     for (let word = 0; word < stride; word++)
@@ -266,7 +266,7 @@ export class OrderSearch {
     return this.enter(from, -1) ? 'entered' : 'exhausted';
   }
 
-  /** Returns true if placing `operation` is useful; `before` open operations return before it. */
+  /** Returns true if placing `operation` is useful. `before` counts open ones that return first. */
   private mayTry(start: number, operation: number, firstOpen: number, before: number): boolean {
     const { history } = this;
     // A pure operation that is not placed yet is illegal here.
@@ -275,7 +275,7 @@ export class OrderSearch {
     for (let earlier = firstOpen; earlier < firstOpen + before; earlier++) {
       const other = history.open.get(earlier);
       if (history.classOf.get(other) !== callClass || this.isPlaced(start, other)) continue;
-      // An optional operation cannot replace one that must come.
+      // An optional operation cannot stand in for one that must be placed.
       const mustCome = operation < history.completed && !this.mayHaveCome(operation);
       if (!mustCome || !this.mayHaveCome(other)) return false;
     }
@@ -360,7 +360,7 @@ export class OrderSearch {
     return lookAhead.isHopeless(words.get(draft), words.get(draft + 1), this.inDraft);
   }
 
-  /** Includes shared memory. */
+  /** Memory in use, including shared memory. */
   get bytes(): number {
     return this.shared.bytes + this.retainedBytes;
   }
@@ -382,12 +382,12 @@ export class Memo {
   stride = 2;
   /** The words of configuration `i` begin at `i * stride`; the draft follows the last one. */
   readonly words: Integers = new Integers();
-  /** By configuration, its predecessor, or -1, and the operation that was placed. */
+  /** By configuration: its predecessor and the operation placed in it, or -1 if none. */
   readonly parent: Integers = new Integers();
   readonly placed: Integers = new Integers();
   /** Number of words that must be equal: all except those of crashed slots. */
   private keyWords = 2;
-  /** Heads of chains: a configuration plus one, or 0. The size is a power of two. */
+  /** Heads of hash chains: a configuration plus one, or 0 if empty. The size is a power of two. */
   private readonly heads: Integers = new Integers();
   private readonly chain: Integers = new Integers();
 

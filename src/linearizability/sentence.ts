@@ -8,8 +8,8 @@
  *
  * To verify it, a reader needs only the named operations and the premise about the others: whatever
  * else the others did, however often, and whatever the object contained before the first position,
- * the named ones fit into no order. A premise about values is verified before it is stated. For
- * other models, only the core itself is known: the others make no order possible.
+ * the named ones fit into no order. A premise about values is verified before it is stated. If
+ * there is none, the sentence only says that the others do not bring about what is needed.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { listOf } from '../text/prose.ts';
@@ -27,10 +27,10 @@ const mostNamed = 12;
 const maxConfigurations = 2_000;
 
 /**
- * Returns the sentence. `history` is the one that was explained. Names all operations of the core,
- * up to 12, and the common property of the others, which the reader can ignore. `spanInWords`
- * formats a span of positions for the reader, such as "in lines 8–13"; a null `from` means from the
- * beginning.
+ * Returns the sentence. `history` is the one that was explained. The sentence names all operations
+ * of the core, up to 12, and a property of the others that lets the reader ignore them.
+ * `spanInWords` formats a span of positions for the reader, such as "in lines 8–13"; a null `from`
+ * means from the beginning.
  */
 export function explainInWords<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -43,7 +43,7 @@ export function explainInWords<State extends Json, Call extends CallData>(
   const subject = `${nameOf(bad, model)} needs ${model.needs?.(bad.call) ?? 'another state'}`;
   const isAlone = core.required.length + core.optional.length < 2;
   if (isAlone && !core.isMinimal) return `${subject}, which no order allows.`;
-  // An operation that is impossible alone needs no start: nothing ever brought about what it needs.
+  // If the operation is impossible alone, nothing since the beginning brought about what it needs.
   const from = isAlone ? null : core.from;
   const others = othersOf(history, model, { at, core: { ...core, from } });
   const premise = new Premise(history, model, { at, core: { ...core, from } }, others).inWords();
@@ -161,8 +161,8 @@ class Premise {
   }
 
   /**
-   * Returns `states` and those from which alone the other calls lead to one of them, or null if
-   * they do so from any state.
+   * Returns `states` and each state from which another call leads into this set. Returns null if
+   * such a call leads into it from more states than the one that it awaits.
    */
   private readonly closed = (states: readonly Json[]): readonly Json[] | null => {
     const { model } = this;
@@ -180,8 +180,8 @@ class Premise {
   };
 
   /**
-   * Returns true if the core is contradictory provided that the others never lead to a state in
-   * `closed`: from any state, or from outside `closed`.
+   * Returns true if the core is contradictory as long as the others never lead to a state in
+   * `closed`, either from `any` state or from one outside `closed` (`elsewhere`).
    */
   private isContradictory(closed: readonly Json[], from: 'any' | 'elsewhere'): boolean {
     if (closed.length === 0) return false;

@@ -11,7 +11,7 @@ import type { CallData, Model } from './model.ts';
 /** Values of a transition other than the number of the next state. */
 export const noState = -1;
 const notAsked = -2;
-/** From here down, a transition has several states: `many[firstMany - transition]`. */
+/** A transition of this value or below leads to several states: `many[firstMany - transition]`. */
 const firstMany = -3;
 
 const denseCells = 1 << 18;

@@ -76,7 +76,7 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
   return Array.isArray(clients);
 }
 
-/** Returns the client names: the given ones, or as many as counted, or those of `each`, or two. */
+/** Returns `names`, else `count` default names, else the names in `each`, else two defaults. */
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const named = Object.keys(each ?? {});
@@ -220,7 +220,7 @@ function workloadFindings(
   ];
 }
 
-/** Reports transfers from a store to itself, by the given names or by the defaults. */
+/** Reports transfers from a store to itself, whether it is named or a default. */
 function transferFindings(
   { steps, stores }: Workload,
   path: readonly PathStep[],

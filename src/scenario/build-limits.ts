@@ -99,7 +99,7 @@ export function buildBounds(
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] ??= apart(faults.filter(({ kind }) => kind === fault.kind));
-    // A fault may explicitly exceed the declared clock bounds, which are still what was promised.
+    // A fault may explicitly exceed the declared clock bounds. They remain the promise.
     for (const { type, value } of fault.fields) {
       if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
       if (type === 'rate' && driftPpm !== null) driftPpm = Math.max(driftPpm, largest(value));
@@ -178,7 +178,7 @@ export function sizeFindings(clients: readonly ClientScenario[]): readonly Unpla
   return [{ path: ['clients'], isKey: true, what }];
 }
 
-/** A crowd: the number of attempts by clients polling one lock grows with its square. */
+/** Clients of one lock that are a crowd. If they poll, attempts grow with the square of this. */
 const CROWD = 50;
 
 /** Warns of systems whose clients poll a lock in a crowd, although they could wait in a queue. */

@@ -1,4 +1,4 @@
-/** A stream of integers per name and seed: the draws of a client never depend on another's. */
+/** A stream of integers per name and seed, so that no client's draws depend on another client. */
 import alea from 'seedrandom/lib/alea.js';
 import type { RangeUs } from '../core/plan/duration.ts';
 import type { Odds } from '../core/plan/plan.ts';

@@ -213,8 +213,8 @@ class FaultDrawer {
   }
 
   /**
-   * Draws a point of a drawn section or a time, with equal odds. No time falls into a gap without
-   * width, such as that between a test of the lease and the write that it allows.
+   * Draws a point of a drawn section or a time, with equal odds. A time alone would never hit a gap
+   * without width, such as the one between a test of the lease and the write that it allows.
    */
   private anywhere(at: RangeUs, process: string, draw: Draw): When {
     const [isPoint, isBefore] = [draw.below(2) === 0, draw.below(2) === 0];
@@ -247,7 +247,7 @@ function turnOf({ type }: TemplateField): number {
   return type === 'message' || type === 'timer' ? 2 : 1;
 }
 
-/** Points that not all systems have; not drawn, since all systems get the same faults. */
+/** Verbs of only some systems. They are not drawn, so that all systems get the same faults. */
 const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'checked']);
 
 const NO_PROCESS: readonly string[] = [''];
@@ -279,8 +279,8 @@ function joined(group: readonly string[]): string {
 }
 
 /**
- * Returns the client whose name and the draw have the highest mix: removing another client does not
- * change the choice.
+ * Returns the client with the highest hash of its name and the draw. Removing another client does
+ * not change the choice.
  */
 function chosen(clients: readonly ClientPlan[], drawn: number): ClientPlan | undefined {
   let best: ClientPlan | undefined;

@@ -4,7 +4,7 @@
  * seed, and removing a client leaves the draws of the others unchanged.
  *
  * Read next: `scenario.ts` (the input), `draw.ts` (a stream of draws) and `expand-faults.ts`. A
- * file becomes a scenario by `scenario-file.ts` (its schema), then `read-scenario.ts` with
+ * file becomes a scenario in `scenario-file.ts` (its schema), then `read-scenario.ts` with
  * `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and `read-faults.ts`, according to
  * `vocabulary.ts`; `json-schema.ts` is for editors.
  */
@@ -121,7 +121,7 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
 }
 
 /**
- * Returns the fault kinds that this seed may draw: with swarm a random, non-empty subset. Each kind
+ * Returns the fault kinds that this seed may draw. With swarm, a random non-empty subset. Each kind
  * draws under its own name, so that adding one leaves the others unchanged.
  */
 function enabledKinds({ faults, isSwarm }: Scenario, seed: number): ReadonlySet<FaultKind> {

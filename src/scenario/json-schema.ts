@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of scenario files, by which editors complete and check them, and the words of
- * such a schema with their descriptions.
+ * Builds the JSON Schema of scenario files, with which editors complete and check them. Also lists
+ * the words of such a schema with their descriptions.
  */
 import { z } from 'zod';
 import { isRecord } from '../core/plan/document.ts';

@@ -27,7 +27,7 @@ interface Setting {
   readonly servers: readonly string[];
   readonly failingOver: readonly string[];
   readonly forgetting: readonly string[];
-  /** The names of the locks, which are the keys of their servers. */
+  /** The names of the locks, which are also the keys of the locks on their servers. */
   readonly locks: readonly string[];
 }
 

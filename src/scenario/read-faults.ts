@@ -2,7 +2,7 @@
  * Reads the faults of a scenario file: maps with one key, with chances and ranges. Fields have the
  * names that they have in a plan, so a fault can be copied from a plan into a scenario. The result
  * is templates whose processes are resolved to names. Faults that can never be injected, or are
- * incomplete, are reported. Schema and reading follow the types of a kind's fields.
+ * incomplete, are reported. The types of a kind's fields determine its schema and its template.
  */
 import { z } from 'zod';
 import { unreachable } from '../core/kernel/assert.ts';
@@ -75,8 +75,8 @@ const chance = odds
 type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
 
 /**
- * The shape in a file of a field of each type: one field of the same name, or several. The fields
- * of a kind are in this order, its chance last.
+ * The fields in a scenario file for one field of each type: one of the same name, or several. The
+ * schema of a kind lists its fields in the order of this table, then `chance`.
  */
 const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) => Shape } = {
   process: (field, kind) => ({
@@ -233,7 +233,7 @@ const VERBS: readonly Verb[] = ['acquire', 'renew', 'release', 'read', 'write', 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
-/** Builds the template of one fault. Problems are passed to `report`, with the field at fault. */
+/** Builds the template of one fault. Calls `report` with each problem and the field it is in. */
 class FaultBuilder {
   private readonly read: ReadFault;
   private readonly cast: Cast;

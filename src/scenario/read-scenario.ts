@@ -49,8 +49,7 @@ export function readScenario(
 
 /**
  * Returns further problems in the rest of a file that the schema refused. If only faults were
- * refused, the rest has its full meaning. If other parts were, only problems with the words of
- * systems are still valid.
+ * refused, every problem in the rest is valid. Otherwise, only those with the words of systems are.
  */
 function foundBeside(
   refused: readonly UnplacedProblem[],
@@ -86,7 +85,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !Array.isArray(value);
 }
 
-/** Adds the problems of `all` in a list, which replace other problems of these entries. */
+/** Adds the problems of `all` in a list of faults. They replace other problems of its entries. */
 function withMixed(
   findings: readonly UnplacedProblem[],
   mixed: readonly UnplacedProblem[],
@@ -96,7 +95,7 @@ function withMixed(
   return [...mixed, ...findings.filter((finding) => !isReported(finding))];
 }
 
-/** Reports `all` in a list of faults, beside others or alone. */
+/** Reports `all` in a list of faults, even if it is the only entry. */
 function mixedFindings(file: unknown): readonly UnplacedProblem[] {
   const faults = isRecord(file) ? file['faults'] : null;
   if (!Array.isArray(faults)) return [];

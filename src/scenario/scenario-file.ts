@@ -27,7 +27,7 @@ import { type ReadFault, readFaultSchema } from './read-faults.ts';
 /** Names, or their number. */
 export type ReadNames = number | readonly string[];
 
-/** Replaces the list of faults. */
+/** Written instead of a list of faults: every kind that can affect a system. */
 export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
@@ -122,7 +122,7 @@ const clients = z.union([
   }),
 ]);
 
-/** Settings that all clients share, and those that `each` overrides. */
+/** Settings that all clients share, and those of single clients (`each`), which override them. */
 export type ReadClientMap = Exclude<Data<typeof clients>, number | readonly string[]>;
 
 const drift = z

@@ -50,7 +50,7 @@ export interface ExhaustScope {
   readonly sections: number | null;
 }
 
-/** The queue of every plan; the odds that it keeps a copy of a message, and the copy's delay. */
+/** The queue of every plan, with the odds that it copies a message and the delay of the copy. */
 export interface QueueScenario {
   readonly plan: QueuePlan;
   readonly duplicates: { readonly odds: Odds; readonly after: RangeUs } | null;
@@ -81,7 +81,7 @@ export interface SystemScenario extends SystemPlan {
 
 export interface ClientScenario {
   readonly name: string;
-  /** Position among the clients, from 1; the leading digits of the values that it writes. */
+  /** Position among the clients, from 1. The values that the client writes begin with it. */
   readonly number: number;
   readonly settings: ClientSettings;
   /** Number of sections that it runs. They are numbered from 1. */
@@ -131,11 +131,11 @@ export type Target =
     }
   | { readonly kind: 'process'; readonly processes: readonly string[]; readonly at: RangeUs };
 
-/** The form of each field type in a scenario, from which each seed draws the plan's. */
+/** The value of each field type in a scenario. Each seed draws the value in its plan from it. */
 interface TemplateTypes {
-  /** In a fault's first field, each process draws if it is affected; in others, one is drawn. */
+  /** In a fault's first field, each process draws separately; in another field, one is drawn. */
   readonly process: readonly string[];
-  /** In a fault's first field, each group draws separately; in others there is one. */
+  /** In a fault's first field, each group draws separately; another field has one group. */
   readonly group: readonly (readonly string[])[];
   readonly message: Target;
   readonly timer: Target;

@@ -62,5 +62,5 @@ export interface OptionWord {
   readonly range?: readonly [number, number];
 }
 
-/** Reported for every run, but no lock can guarantee it if processes may pause. */
+/** A claim that is reported for every run. No lock can guarantee it if processes may pause. */
 export const MEASURED_CLAIM = 'holder-overlap';

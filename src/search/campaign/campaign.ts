@@ -212,7 +212,7 @@ async function sweepPart(
   return { countsBySystem, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
 }
 
-/** Returns a function that finds unexpected breaches, each claim of a system once. */
+/** Returns a function that finds unexpected breaches. It returns each claim of a system once. */
 export function failureFinder({
   systems,
 }: Pick<Scenario, 'systems'>): (system: string, counts: SweepCounts) => readonly FailureFound[] {

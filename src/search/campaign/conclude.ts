@@ -102,7 +102,7 @@ export async function concludeScenario(
   };
 }
 
-/** Counts the seeds on which a system avoided what broke its twin, once all are known. */
+/** Counts the seeds on which each system avoided what broke its twin. A shard counts none. */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
   { countsBySystem, isPart, plans }: Examined,
@@ -114,7 +114,7 @@ async function avoidedIn(
   return await countAvoided(scenario, countsBySystem, options);
 }
 
-/** Repeats the first failed seed, or the only one. Returns null if it prints nothing. */
+/** Runs the first failed seed, or the only seed, again. Returns its output, or null if none. */
 async function outputOf(
   subject: Subject,
   { name }: SystemScenario,

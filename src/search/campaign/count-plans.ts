@@ -12,7 +12,7 @@ export interface ExhaustedPlans {
   readonly range: NumberRange;
 }
 
-/** Thrown if a system has too many plans. `plans` is a lower bound, or an estimate if large. */
+/** Thrown if a system has too many plans. `plans` is a lower bound or an estimate. */
 export class TooManyPlans extends Error {
   readonly system: string;
   readonly plans: number;
@@ -24,7 +24,7 @@ export class TooManyPlans extends Error {
   }
 }
 
-/** The count for a system whose plans could not be counted: its plan without faults. */
+/** The count for a system whose plans could not be counted: only its plan without faults. */
 const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], stopped: 'stopped' };
 
 /**

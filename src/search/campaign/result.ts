@@ -167,7 +167,7 @@ const system = z.strictObject({
   counterexample: counterexample.nullable(),
 });
 
-/** Ctrl-C, `--time`, seeds that did not finish, or an incomplete shard. */
+/** In this order: Ctrl-C, `--time`, seeds that did not finish, an incomplete shard. */
 const stopReasonSchema = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({
@@ -342,7 +342,7 @@ export interface Finding extends FindingLine {
   /** The shrunk plan. `planText` is the same plan as written to `planFile`. */
   readonly plan: Plan;
   readonly planText: string;
-  /** The run that was shrunk, with evidence against the same claim; absent if not kept. */
+  /** The run before shrinking, with evidence against the same claim; absent if not kept. */
   readonly original?: OtherRun;
   /** The most similar run that passes; absent if no boundary was found. */
   readonly nearest?: OtherRun;
@@ -350,7 +350,7 @@ export interface Finding extends FindingLine {
   readonly cured?: OtherRun & { readonly system: string };
   /** The scenario as an argument of `run`: its name if it ships with fencepost, else its file. */
   readonly scenarioTyped?: string;
-  /** The folder of the scenario's kept plans, or '' if `corpus add` finds it by itself. */
+  /** The folder of the scenario's kept plans, or '' if `corpus add` finds it without `--corpus`. */
   readonly keptIn: string;
 }
 

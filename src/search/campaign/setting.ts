@@ -104,7 +104,7 @@ export type CampaignEvent =
     }
   /** In an exhaustive search, the search for the shortest faults that break a claim starts. */
   | { readonly kind: 'edges'; readonly system: string }
-  /** A run did not finish while its plan was being shrunk. The plan is kept as it is. */
+  /** A run did not finish: its plan is reported unshrunk, or its system without edges. */
   | { readonly kind: 'run lost'; readonly system: string; readonly what: string }
   | {
       readonly kind: 'other causes';
@@ -142,7 +142,7 @@ export interface Examined {
   readonly isPart: boolean;
   readonly milliseconds: number;
   readonly keptPlans: readonly KeptOutcome[];
-  /** The number of runs repeated to check determinism. `difference` is the first one found. */
+  /** The number of runs repeated to check determinism, and the first difference or null. */
   readonly repeated: number;
   readonly difference: RunDifference | null;
   /** The plans of each system in an exhaustive search, or null if seeds are examined. */
@@ -181,7 +181,7 @@ export interface ShrinkLimits {
   readonly seeds: number;
   /** The number of kinds of failure to shrink per claim. */
   readonly kinds: number;
-  /** True to describe a scenario that leaves nothing to chance as written, unshrunk. */
+  /** True to report the plan of a scenario that leaves nothing to chance unshrunk, as written. */
   readonly keepsWritten: boolean;
 }
 
@@ -203,11 +203,11 @@ export interface CampaignSetting {
   readonly journal: (subject: Subject, range: SeedRange) => SweepJournal | null;
   /** Seeds per chunk in this thread if there is no pool. By default, enough for speed. */
   readonly chunkSeeds?: number;
-  /** Called before each chunk. A reason ends the seeds of the current scenario. */
+  /** Called before each chunk. If it returns a reason, the sweep of the current scenario ends. */
   readonly stop: () => SweepEnd | null;
   /** True if the campaign should stop with the results it has. */
   readonly isInterrupted: () => boolean;
-  /** True if the campaign should only describe the failures so far. Default: `isInterrupted`. */
+  /** True if the campaign should only report the failures found so far. Default: never. */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
   /** True if no claim has to be exercised. By default, each claim that should hold must be. */

@@ -1,8 +1,8 @@
 /**
  * Shrinks the failures that a sweep found. Each claim gets one counterexample per kind of failure,
  * that is, per cause. For the first kind, the first few seeds are shrunk and the simplest result is
- * taken, since a single seed may get stuck with two faults. New causes that shrinking finds on the
- * way follow.
+ * taken, since a single seed may get stuck with two faults. Then follow new causes that shrinking
+ * has found.
  */
 import { type BreachCause, isSameCause } from '../../check/breach-cause.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -89,7 +89,7 @@ function isWrittenOut({ scenario }: Subject, system: string): boolean {
   return scenario.exhaust === undefined && drawsNothing(scenario, system);
 }
 
-/** Returns true if two kinds shrank to one failure, without the fault that differed. */
+/** Returns true if two kinds shrank to the same failure, without the fault that differed. */
 function isSameFinding(one: Finding, other: Finding): boolean {
   const first = signatureOf(one.plan, one.verdict);
   const second = signatureOf(other.plan, other.verdict);
@@ -136,7 +136,7 @@ async function simplestOf(
       break;
     }
     if (end.kind !== 'shrunk' || end.result.reproduced === false) continue;
-    // If time ran out before the first attempt, the plan stays as drawn.
+    // Null: time ran out before the first run. The plan is kept as drawn, except after Ctrl-C.
     if (end.result.reproduced === null && isInterrupted()) continue;
     const { result } = end;
     if (result.others.length > 0) {
