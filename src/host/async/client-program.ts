@@ -19,7 +19,7 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const { host, incarnation } = context;
     const program: unknown = programOf(clientOf(context, plan));
     if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
-    // Each section is an event of its own, like a request to a service.
+    // Each section runs in its own asynchronous context, like a request to a service.
     const asEvent = contextNow('PROGRAM');
     const { concurrency = 1 } = plan;
     const isOneOfSeveral = concurrency > 1;
@@ -31,7 +31,8 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
         const calls = context.section(section.id);
         const planned = new PlannedSection(section, { host, incarnation, calls, client: setting });
         await perform(host, incarnation, sleep(under(calls.name, 'think'), section.thinkUs));
-        // From here on the section may wait for others of its process, which no call would show.
+        // From here on the section may wait for other sections of its process, and no call would
+        // show that.
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
         const run = (): Promise<boolean> => attempts.goThrough(program, planned, place);
@@ -66,7 +67,10 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
   };
 }
 
-/** A method keeps its name in the built package; stacks identify the awaits of a section by it. */
+/**
+ * An object with a method, which keeps its name in the built package: stacks identify the awaits of
+ * a section by that name.
+ */
 const attempts = {
   /**
    * Runs the program once. Faults of the world do not fail the run. Returns true if the program

@@ -60,7 +60,7 @@ export function inRealFolder<T>(given: T): T | string {
 }
 
 interface Reader {
-  /** Only files of packages exist for this reader. */
+  /** True if only files of packages exist for this reader. */
   readonly isOfPackage: boolean;
   /** Throws an error that names the refused call. */
   readonly refuse: (call: string, args: Arguments) => unknown;
@@ -86,7 +86,7 @@ export function readFromDisk(call: string, args: Arguments, reader: Reader): Cal
     return { value: new Promise((resolve) => resolve(promised(name, read, reader))) };
   }
   const real = REAL.get(name);
-  // Without a callback it throws, as in Node.
+  // Without a callback, Node's own function throws.
   if (done === undefined && name !== 'close' && isFunction(real)) return { value: real(...args) };
   noteImpure();
   if (name === 'exists') process.nextTick(() => done?.(read()));

@@ -4,7 +4,7 @@
  * same run at the same job on every machine.
  *
  * Nothing within the thread can stop such a chain, not even an error after the run has failed. The
- * thread therefore exits, if an observer outside receives its last words.
+ * thread therefore exits, provided that an observer outside receives its final message.
  */
 import process from 'node:process';
 import { promiseHooks } from 'node:v8';
@@ -25,10 +25,10 @@ export function requireFewJobs(jobs: number): void {
   throw new Error('it never waits: a million jobs of promises, one after the other');
 }
 
-/** Receives the thread's last words, with the process at fault; null if there is no receiver. */
+/** Receives the thread's final message, which names the process; null if there is no receiver. */
 let lastWords: ((words: string) => void) | null = null;
 
-/** From now on an endless chain of jobs ends this thread, after `take` gets its last words. */
+/** Makes an endless chain of jobs end this thread, after `take` receives its final message. */
 export function endEndless(take: (words: string) => void): void {
   lastWords = take;
 }
@@ -44,7 +44,7 @@ function countJob(): void {
 }
 
 let isEnding = false;
-/** Promises of a chain within which at least one is created by user code. */
+/** Maximum number of promises in a chain between two that user code creates. */
 const MOST_PROMISES = 1_000;
 
 /** Ends this thread when user code creates the chain's next promise, and reports that place. */
@@ -55,7 +55,7 @@ function endInChain(words: string): void {
     const place = userPlaceIn(new Error('to find the place'));
     left -= 1;
     if (place === null && left > 0) return;
-    ambient.current = null; // it may not print or exit
+    ambient.current = null; // a simulated process may not print or exit
     lastWords?.(place === null ? words : `${words}, at ${place}`);
     process.exit(1);
   });

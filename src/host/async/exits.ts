@@ -45,7 +45,7 @@ const SUBTLE: object = Reflect.getPrototypeOf(crypto.webcrypto.subtle) ?? {};
 
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-/** Evaluated at each start, because other code may have replaced functions since. */
+/** Evaluated at each start, because other code may have replaced functions in the meantime. */
 export function exitsOfNode(): readonly Exit[] {
   return [...toOthers(), ...toChance(), ...toThreads(), ...toMachine()];
 }
@@ -109,7 +109,7 @@ function toChance(): readonly Exit[] {
   ];
 }
 
-/** Work on background threads, which ends when they finish. */
+/** Work on background threads, which ends at an unpredictable time. */
 function toThreads(): readonly Exit[] {
   return [
     [

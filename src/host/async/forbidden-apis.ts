@@ -23,7 +23,10 @@ import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
 import { isObject } from './reachable.ts';
 
-/** Virtual calls: connecting where no server listens fails only once the process sends data. */
+/**
+ * Calls that connect. They are virtual: if no server listens, the run fails only once the process
+ * sends data.
+ */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
 
 /** Name lookups, which are virtual if the scenario has hosts. */
@@ -68,7 +71,7 @@ class LeftTheWorld extends Error {
   }
 }
 
-/** Refuses these calls to simulated processes; other code may still make them. */
+/** Refuses the calls of `exitsOfNode` to simulated processes; other code may still make them. */
 export function patchExits(patches: Patches): void {
   for (const [target, name, keys] of exitsOfNode()) {
     const prefix = target === globalThis ? '' : `${name}.`;
@@ -117,7 +120,7 @@ export function guardedModule(name: string, exports: object): object {
   const entries = Object.entries(exports).map(([key, value]: [string, unknown]) => {
     if (typeof value !== 'function') return [key, value];
     const guardedClass = guarded(value, `${name}.${key}`);
-    // Keeps the identity of the class for all other code.
+    // Keeps the `constructor` of instances equal to the exported class.
     if (value.prototype?.constructor === value) value.prototype.constructor = guardedClass;
     return [key, guardedClass];
   });
@@ -162,8 +165,9 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
 }
 
 /**
- * Node's own code that runs files, prints, ends a thread or updates hooks, and that once prepares
- * its HTTP parser for requests which are then refused. None of it is the program's doing.
+ * Matches frames of Node's own code that runs files, prints, ends a thread, updates hooks, or once
+ * prepares its HTTP parser for requests that are then refused. The program does not request this
+ * work.
  */
 const MACHINERY =
   /node:internal\/(?:modules|console|main)\/|\b(?:lazyllhttp|updatePromiseHookMode)\b/;
@@ -207,12 +211,12 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
 }
 
 /*
- * The safety net below the refused calls: real work that a simulated process started in another
- * way, such as by a timer function saved before the globals became virtual. Only a hook on every
- * promise could detect it as it happens, which would slow each run down. So the thread's active
- * resources are counted before and after a run; if there are more, the run is repeated with that
- * hook, and only work that a simulated process started is a failure. Anything else belongs to the
- * thread: a test runner, for example, sets timers too.
+ * A safety net for real work that a simulated process starts without a refused call, such as by a
+ * timer function saved before the globals became virtual. Only a hook on every promise could detect
+ * such work as it starts, which would slow each run down. So the thread's active resources are
+ * counted before and after a run; if there are more, the run is repeated with that hook, and only
+ * work that a simulated process started is a failure. Anything else belongs to the thread: a test
+ * runner, for example, sets timers too.
  */
 
 /** Active resources by type, as Node counts them. */
@@ -221,7 +225,10 @@ type Work = ReadonlyMap<string, number>;
 /** The original, before any code could replace it. */
 const activeResources: () => readonly string[] = process.getActiveResourcesInfo.bind(process);
 
-/** Not real work, or available to simulated processes: jobs, turns of the loop, output. */
+/**
+ * Matches resources that are not real work, or that simulated processes may use: jobs, turns of the
+ * event loop, output.
+ */
 const HARMLESS =
   /^(?:Immediate|TickObject|Microtask|PROMISE|MessagePort|(?:Write|Pipe|TTY|Shutdown)(?:Wrap)?)$/i;
 
@@ -239,14 +246,17 @@ export function hasMore(after: Work, before: Work): boolean {
   return false;
 }
 
-/** From now on real work fails the process that starts it, until the result is called. */
+/** Makes real work fail the process that starts it, until the returned function is called. */
 export function blameForRealWork(): () => void {
   const hook = createHook({ init: blame });
   hook.enable();
   return () => void hook.disable();
 }
 
-/** Resources created by code, such as those of virtual timers, are not real work. */
+/**
+ * Returns false for harmless resources and those that JavaScript code creates, as for virtual
+ * timers.
+ */
 export function isRealWork(kind: string, resource: object): boolean {
   return !HARMLESS.test(kind) && !(resource instanceof AsyncResource);
 }

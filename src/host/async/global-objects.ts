@@ -1,7 +1,7 @@
 /**
  * Protects the objects that no realm isolates: `globalThis`, the objects that the language and Node
  * put there, and everything reachable from these and from the builtin modules. All simulated
- * processes share them, so code that changes one while it is loaded or run fails with the name of
+ * processes share them, so code that changes one while loading or running fails. The error names
  * the change, which is undone before other code runs.
  *
  * The globals and their prototypes are compared after each run. Comparing everything else takes
@@ -64,9 +64,9 @@ export class GlobalObjects {
   /** Snapshots of everything else that is reachable. */
   private others: readonly KeptObject[] = [];
 
-  /** `Patches.restorations` when the globals were last found unchanged; null in later turns. */
+  /** `Patches.restorations` when the globals were last found unchanged in this turn, or null. */
   private foundAt: number | null = null;
-  /** `Patches.restorations` when the other objects were captured; null before that. */
+  /** `Patches.restorations` when the other objects were captured, or null if they never were. */
   private othersAt: number | null = null;
 
   /** Captures the globals as they are now, including any changes. */
@@ -75,7 +75,7 @@ export class GlobalObjects {
     this.objects = keptNow();
   }
 
-  /** Captures all objects as they are now; the others only after patches were restored. */
+  /** Captures the globals as they are now, and the other objects if patches were restored since. */
   renewAll(): void {
     this.foundAt = null;
     this.renew();
@@ -103,7 +103,7 @@ export class GlobalObjects {
     return undone(this.objects);
   }
 
-  /** The same for all objects; changed ones are treated as globals from now on. */
+  /** Like `takeBack`, for all objects. Changed ones are compared after each run from now on. */
   takeBackAll(): SharedChange | null {
     const global = this.takeBack();
     const touched = this.others.filter((object) => !isAsKept(object));
@@ -112,7 +112,7 @@ export class GlobalObjects {
     return global ?? change;
   }
 
-  /** Loads a builtin module, which may change others as it loads, as `domain` does. */
+  /** Loads a builtin module. Changes that it makes to others, as `domain` does, remain. */
   addIfNew(name: string, load: () => object): object {
     const asKept = [...this.objects, ...this.others].filter(isAsKept);
     const exports = load();
@@ -132,7 +132,10 @@ export class GlobalObjects {
     this.others = [...this.others.filter((object) => !touched.includes(object)), ...kept];
   }
 
-  /** Code that runs later in this turn, such as the next seed, does not need to compare again. */
+  /**
+   * Notes that the globals are unchanged, so that the next seed in this turn need not compare
+   * again.
+   */
   private noteFound(): void {
     if (this.foundAt === null) {
       inRealTurn(() => {
@@ -143,7 +146,10 @@ export class GlobalObjects {
   }
 }
 
-/** Takes about 100 µs for the globals, usually once per run, so it is written for speed. */
+/**
+ * Compares an object with its snapshot. Written for speed: it takes about 100 µs for the globals,
+ * usually once per run.
+ */
 function isAsKept(object: KeptObject): boolean {
   const { target, prototype, wasExtensible, keys, data, accessors, added } = object;
   if (ownKeys(target).length !== keys.length) return false;
@@ -227,8 +233,9 @@ function takeAway(object: KeptObject): SharedChange | null {
 }
 
 /**
- * Node adds the dispatcher of HTTP requests when a `Response` is first created, as `pg` does, and
- * keeps the listeners of `process` in its fields.
+ * Returns true for properties that Node itself changes: it adds the dispatcher of HTTP requests
+ * when code such as `pg` first creates a `Response`, and keeps the listeners of `process` in its
+ * fields.
  */
 function isOfNode(target: object, key: PropertyKey): boolean {
   if (target === process) return KEPT_BY_NODE.has(key);
@@ -245,7 +252,7 @@ const KEPT_BY_NODE: ReadonlySet<PropertyKey> = new Set([
   'domain',
 ]);
 
-/** Node loads some of its classes on first access and then replaces the accessor with the class. */
+/** Returns true if Node replaced an accessor by the class that it loaded on first access. */
 function isLoaded(
   target: object,
   { get }: PropertyDescriptor,

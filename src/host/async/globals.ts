@@ -1,8 +1,8 @@
 /**
  * Makes the globals and builtin modules of this thread act for the simulated process that runs, and
- * as usual while none runs. The last user restores the originals. This file has the clocks, since
- * each process reads its own, which faults affect; timers, random values and refused calls have
- * files of their own.
+ * as usual while none runs. The last user restores the originals. This file patches the clocks
+ * (each process reads its own, which faults affect), the random functions and the identity of a
+ * process. Timers, random streams and refused calls are in other files.
  */
 
 import { Buffer } from 'node:buffer';
@@ -161,7 +161,7 @@ function patchProcess(patches: Patches): void {
   patches.set(process, 'uptime', uptime);
 }
 
-/** Each process has a machine of its own, with the same name. */
+/** Each process has its own machine, which has the same name as the process. */
 function patchIdentity(patches: Patches): void {
   const { pid, ppid } = process;
   const { hostname } = os;
@@ -187,7 +187,10 @@ function patchIdentity(patches: Patches): void {
   );
 }
 
-/** Draws the result of a call; undefined if the arguments are invalid: Node's version throws. */
+/**
+ * Draws the result of a call; returns undefined for invalid arguments, for which Node's function
+ * throws.
+ */
 type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;
 
 /**
@@ -250,7 +253,7 @@ function drawInteger(randomness: Randomness, args: readonly unknown[]): unknown 
   return give(args[numbers.length], randomness.integer(min, max));
 }
 
-/** Returns the bytes of a buffer or view from `offset` on, which counts elements. */
+/** Returns the bytes of a buffer or view from the element `offset` on. */
 function bytesOf([target, offset, size]: readonly unknown[]): Uint8Array | null {
   const isView = ArrayBuffer.isView(target);
   if (!isView && !(target instanceof ArrayBuffer)) return null;

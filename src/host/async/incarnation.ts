@@ -1,7 +1,7 @@
 /**
- * One incarnation of a process that runs real asynchronous code, from a start to the next crash or
- * its end: its clocks, timers and random streams, and the steps that a pause holds back. After its
- * end its code has no effect.
+ * One incarnation of a process that runs real asynchronous code, from a start until it crashes or
+ * its program ends: its clocks, timers and random streams, and the steps that a pause holds back.
+ * Afterwards its code has no effect.
  */
 
 import { Defect } from '../../core/kernel/assert.ts';
@@ -48,7 +48,7 @@ export class Incarnation implements CurrentProcess, JobOwner {
   private jobs = 0;
   /** Calls without an answer so far. */
   openCalls = 0;
-  /** The program has ended; only timers and open calls keep the process alive. */
+  /** True if the program has ended; only timers and open calls keep the process alive. */
   hasFinished = false;
   isOver = false;
   network: Uplink | null = null;

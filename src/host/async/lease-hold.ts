@@ -1,6 +1,7 @@
 /**
- * One acquisition as the program declares it with `guard`: the grant that it relies on, and until
- * when. A process may have several acquisitions, in one or more sections, which end independently.
+ * One acquisition that the program declares with `guard`: the grant that the program relies on, and
+ * until when. A process may have several acquisitions, in one or more sections, which end
+ * independently.
  */
 import type { Name } from '../../core/kernel/name.ts';
 import { ClientView, type Quorum } from '../../core/world/client-view.ts';
@@ -12,13 +13,16 @@ import type { Incarnation } from './incarnation.ts';
 interface LeaseTerm {
   /** Default 0: none. */
   readonly token?: number;
-  /** Time by the program's own `Date`; if omitted, until the program leaves. */
+  /**
+   * Time until which the program relies on the lock, by its own `Date`; if omitted, until it
+   * leaves.
+   */
   readonly untilMs?: number;
 }
 
 export interface LeaseHoldSetting extends LeaseTerm {
   readonly lock: string;
-  /** False if the acquisition stands for no grant. Default true. */
+  /** False if no grant corresponds to the acquisition. Default true. */
   readonly hasGrants?: boolean;
 }
 
@@ -33,7 +37,7 @@ interface Entered extends LeaseHoldSetting {
 /** A hundred years, longer than any run. */
 const NEVER_MS = 3_155_760_000_000;
 
-/** The process that holds it. */
+/** The process that holds an acquisition. */
 interface Holder {
   readonly process: Process;
   readonly parts: HostedParts;
@@ -45,7 +49,7 @@ interface Holder {
 
 /** One acquisition, from its entry until its program leaves or its process crashes. */
 export class LeaseHold {
-  /** Its grant number; 0 if its process is gone, or if it stands for no grant. */
+  /** Its grant number; 0 if its process is gone or no grant corresponds to it. */
   readonly ordinal: number;
   token: number;
   end: LeaseEnd;
@@ -100,7 +104,7 @@ export class LeaseHold {
     return host.process.clock.wallUs(host.nowUs);
   }
 
-  /** The terms of a grant of its own. */
+  /** Returns the terms of a client grant, for an acquisition whose grant no server reported. */
   private term() {
     const { host, lock, token, end } = this;
     const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - this.wallUs);

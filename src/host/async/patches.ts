@@ -1,7 +1,7 @@
-/** Replaces properties of objects that belong to others, and restores them. */
+/** Replaces properties of shared objects, and restores them. */
 import { syncBuiltinESMExports } from 'node:module';
 
-// The original, before a process could get its own.
+// The original, saved before processes get their own.
 const { defineProperty } = Reflect;
 
 export type AnyFunction = (...args: unknown[]) => unknown;
@@ -82,7 +82,7 @@ export class Patches {
   }
 }
 
-/** Returns patches that several users may want at the same time. */
+/** Returns patches that stay applied while they have at least one user. */
 export function layerOf(fill: (patches: Patches) => void): Shared {
   const patches = new Patches();
   const restore = (): void => {

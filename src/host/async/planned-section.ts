@@ -1,7 +1,6 @@
 /**
- * A section of a plan as asynchronous code sees it, and the guard under which it works: with its
- * own accesses, or with the steps of the plan, which are generators that run within that code, each
- * at its own point.
+ * A section of a plan as asynchronous code sees it, and the guard under which it works. Under a
+ * guard, the code makes its own accesses, or runs the steps of the plan, which are generators.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
@@ -90,7 +89,7 @@ function requireNone(begun: Begun | null, incarnation: Incarnation, when: string
   throw error;
 }
 
-/** Rejects what TypeScript would: a promise, text from a reply, or NaN. */
+/** Throws for values that untyped code may pass: a promise, text from a reply, or NaN. */
 function requireTerm(of: 'guard' | 'renew', setting: GuardSetting): void {
   if ('then' in setting) throw new TypeError(`${of}: it was given a promise: await it`);
   requireNumber(of, 'token', setting.token ?? 0);
@@ -108,9 +107,9 @@ class PlannedGuard implements Guard {
   private readonly place: Place;
   private readonly at: Section;
   private readonly accesses: Unsettled = new Unsettled();
-  /** The last operation from which the program knows a value, by key. */
+  /** The last operation that wrote a key or read its value, by key. */
   private readonly known: Map<string, string> = new Map();
-  /** An access was rejected; a program that waits for several need not wait for the others then. */
+  /** True if an access was rejected; the program then need not wait for concurrent accesses. */
   private hasFailed = false;
   /** The access in progress when the guard was left. */
   private leftBehind: Begun | null = null;
@@ -215,7 +214,10 @@ class PlannedGuard implements Guard {
     this.at.end = this.leaseHold.end;
   }
 
-  /** Notes an unfinished access; the end of the section reports it, unless an error ended that. */
+  /**
+   * Notes an unfinished access; the end of the section reports it, unless an error ended the
+   * section.
+   */
   leave(): void {
     if (!this.hasFailed) this.leftBehind ??= this.accesses.first();
     this.leaseHold.leave();
@@ -227,7 +229,7 @@ class PlannedGuard implements Guard {
   }
 }
 
-/** The only part of a lock that the steps of a workload use is its token. */
+/** Returns a driver for the steps of a workload, which use only the lock's token. */
 function driverWith(leaseHold: LeaseHold): LockDriver {
   const isNone = function* (): Program<false> {
     return false;
@@ -279,7 +281,7 @@ export async function perform<T>(
   }
 }
 
-/** Resolves once the program may continue; null if it may continue at once. */
+/** Returns a promise that resolves once the program may continue, or null if it may at once. */
 function passed(host: AsyncHost, incarnation: Incarnation, effect: Effect): Promise<void> | null {
   switch (effect.kind) {
     case 'send':

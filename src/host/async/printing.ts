@@ -29,7 +29,7 @@ export class Printed implements Printer {
   private readonly begun: Map<string, { readonly process: string; readonly text: string }> =
     new Map();
 
-  /** Omits stack frames of Node and of fencepost. */
+  /** Records output, without stack frames of Node and of fencepost. */
   write(process: string, printed: string, stream: unknown = 1): void {
     const key = `${stream} ${process}`;
     const text = `${this.begun.get(key)?.text ?? ''}${stripVTControlCharacters(printed)}`;
@@ -97,7 +97,7 @@ export const capturedOutput: Shared = layerOf((patches) => {
     process,
     'emitWarning',
     replacing(process.emitWarning, (printer, given) => {
-      if (printer === ambient.current) return null; // reaches its own listeners
+      if (printer === ambient.current) return null; // the process's own listeners get it
       const [warning, options] = given;
       printer.print(warningText(warning, options), 2);
       return { value: undefined };
@@ -255,7 +255,7 @@ function patchDescriptors(patches: Patches): void {
   }
 }
 
-/** Returns the text of data or of a list of it, or the part given by offset and length. */
+/** Returns the text that a call writes: all data, a list of data, or the part at an offset. */
 function writtenText(data: unknown, [first, second]: readonly unknown[]): string {
   if (data === undefined || isFunction(data)) return '';
   if (Array.isArray(data)) return data.map(textOf).join('');

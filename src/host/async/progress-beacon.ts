@@ -86,7 +86,7 @@ export class ProgressBeacon {
 
 /** The beacon of this thread, or null if it has no reader. */
 let published: ProgressBeacon | null = null;
-/** Name of the current work, if it has a better one than its runs. */
+/** Name of the current work that replaces the names of its runs, or null. */
 let title: string | null = null;
 /** Number of nested pieces of work in progress. */
 let depth = 0;
@@ -109,7 +109,7 @@ export async function withLabel<T>(name: string, work: () => Promise<T>): Promis
 }
 
 /**
- * Runs `code`, which is user code if `isOwn` is false, and publishes that meanwhile. If `what` is
+ * Runs `code` and publishes meanwhile whether it is fencepost's own code or user code. If `what` is
  * null, the name of the previous code remains.
  */
 export function within<T>(what: (() => string) | null, isUserCode: boolean, code: () => T): T {

@@ -29,10 +29,10 @@ export function shareExports(name: string, exports: object): void {
   sharedExports.set(exports, name);
 }
 
-/** Getters of properties that each process has for itself. */
+/** Getters of properties of which each process has its own value. */
 const accessorsSeen: WeakSet<object> = new WeakSet();
 
-/** Marks such a getter, for `virtual-process.ts`: values that differ per process are no change. */
+/** Marks a getter whose values differ per process, so that a difference is not a change. */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   accessorsSeen.add(get);
   return get;
@@ -124,7 +124,7 @@ export function isLoadedBuiltin(name: string): boolean {
   return Array.isArray(loaded) && loaded.includes(`NativeModule ${name}`);
 }
 
-/** The globals with a small initial that are followed all the same. */
+/** Matches globals that are followed although they begin with a lower-case letter. */
 const GLOBAL_FUNCTIONS =
   /^(?:(?:set|clear)(?:Timeout|Interval|Immediate)|fetch|queueMicrotask|structuredClone|atob|btoa)$/;
 
@@ -139,7 +139,7 @@ function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   if (object === process || object === console) return typeof value === 'function';
   // These hold every module that the thread loads.
   if (object === nodeModule) return !['_cache', '_pathCache'].includes(String(key));
-  // The thread's own port and data.
+  // Excludes the thread's own port and data.
   return !['parentPort', 'workerData'].includes(String(key));
 }
 

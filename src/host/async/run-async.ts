@@ -185,9 +185,9 @@ export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
  * Pins a plan that breaks `claim` and shrinks it; the result includes what a replay should find.
  * Runs on the caller's thread, as `runAsync` does.
  *
- * Loading the modules takes most of a run with a real driver, so candidates reuse modules if a
- * sweep may. The resulting plan must give the same trace with freshly loaded modules; otherwise
- * shrinking is repeated without reuse.
+ * Loading the modules takes most of the time of a run with a real driver, so candidates reuse
+ * modules if a sweep would. The resulting plan must give the same trace with freshly loaded
+ * modules; otherwise shrinking is repeated without reuse.
  */
 export async function shrinkFailureAsync(
   plan: Plan,

@@ -4,8 +4,8 @@
  * before the next event.
  *
  * Between two callbacks of the real `setImmediate` all pending jobs run, and nothing else in the
- * thread does. A turn is therefore a row of such callbacks, one per event; between rows the rest of
- * the thread gets a turn, during which no simulated process is current.
+ * thread does. Events therefore run in rows of such callbacks, one per event. Between rows the rest
+ * of the thread runs, and no simulated process is current.
  *
  * Limits, unless modules are loaded through `host/realm`: a module loaded by `import()` during a
  * run arrives when the disk delivers it (load it before, with `loadVirtually`), and its state is
@@ -142,10 +142,10 @@ interface RunSetting {
 }
 
 /**
- * Runs a plan, repeating it if needed. If a process is the first in this thread to look at its
- * context, the run is repeated as all later runs will be. If shared objects were changed or real
- * work is left, it is repeated with a check after each step, which finds the process responsible
- * unless that happens only once.
+ * Runs a plan, repeating it if needed. If a process is the first in this thread to read its
+ * asynchronous context, the run is repeated with contexts tracked, as in all later runs. If shared
+ * objects were changed or real work is left, it is repeated with a check after each step, which
+ * finds the process responsible unless the change or the work does not recur.
  */
 async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   // Runs with a log or a watcher follow other runs of their plan, and happen only once.
@@ -175,12 +175,12 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
 interface Ran {
   readonly trace: Trace;
   readonly change: SharedChange | null;
-  /** Driver methods that sent commands which are not simulated, from an unknown place. */
+  /** Driver methods that were called from an unknown place and sent unsimulated commands. */
   readonly unplaced: ReadonlySet<string>;
 }
 
 interface Watching {
-  /** True to check after each step; `change` is the change to look for. */
+  /** True to check after each step. */
   readonly isWatched: boolean;
   readonly change?: SharedChange | null;
   /** Methods whose callers are recorded. */
@@ -244,7 +244,7 @@ async function hostsOpener(
 
 /** Events per row, during which the rest of the thread waits for about 0.1 ms. */
 const ROW = 64;
-/** Extra callbacks after a row, which run leftover jobs before the turn ends. */
+/** Extra callbacks after a row, which run leftover jobs before the rest of the thread runs. */
 const IDLE_SLOTS = 8;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Distinguishes a process's concurrent sections by the asynchronous context of the calling code. A
- * driver that connects, sends requests of several sections together, or continues because an answer
- * arrived, does so for no section: attribution to one of them would be arbitrary.
+ * Distinguishes a process's concurrent sections by the asynchronous context of the calling code.
+ * Work of a driver belongs to no section when it connects, sends requests of several sections
+ * together, or continues because an answer arrived: choosing a section would be arbitrary.
  */
 import type { Name } from '../../core/kernel/name.ts';
 import type { Caller } from '../../core/world/port.ts';

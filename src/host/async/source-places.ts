@@ -23,7 +23,7 @@ export class SourcePlaces {
     const entry = this.map.findEntry(line - 1, Math.max(column - 1, 0));
     if (!('originalLine' in entry)) return { line, column };
     const { originalLine, originalColumn, generatedLine, generatedColumn } = entry;
-    // A map names only the beginning of copied text.
+    // A source map has an entry only for the beginning of copied text.
     const copied =
       generatedLine === line - 1
         ? (this.text[generatedLine] ?? '').slice(generatedColumn, column - 1)

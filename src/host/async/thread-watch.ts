@@ -1,17 +1,17 @@
 /**
- * Watches a thread that runs user code from another thread, and detects code that never ends. Wall
- * time is no criterion, because a busy machine may delay any thread. The limit is on the CPU time
- * that the thread itself has used since the last simulated event; a thread that does not get the
- * CPU loses none of it. Linux counts it per thread. Elsewhere it is the CPU time of the process
- * divided by the number of threads that may be ready to run at once.
+ * From another thread, watches a thread that runs user code, and detects code that never ends. The
+ * limit is on the CPU time that the watched thread has used since the last simulated event. A limit
+ * on wall time would also end threads that a busy machine delays. Linux counts CPU time per thread;
+ * elsewhere, the CPU time of the process is divided by the number of threads that may be ready to
+ * run at once.
  *
  * A thread that waits for something that is not simulated, as in `Atomics.wait`, uses no CPU time.
  * It is ended after 30 s of samples in which the system reports it as asleep and without CPU use.
  *
- * A suspected thread is asked for its stack through Node's inspector, which also interrupts one
- * that fills its heap before it dies of that. The point of interruption depends on the machine, so
- * several stacks are taken; the reported place is in the innermost function that they share, at the
- * first position seen there. Without an inspector no place is known.
+ * The stack of a suspected thread is read through Node's inspector, which also interrupts a thread
+ * before it runs out of heap memory. The point of interruption depends on the machine, so several
+ * stacks are taken; the reported place is in the innermost function that they share, at the first
+ * position seen there. Without an inspector no place is known.
  */
 import { readFileSync } from 'node:fs';
 import type { Session } from 'node:inspector';
@@ -21,7 +21,7 @@ import { isMainThread } from 'node:worker_threads';
 import { type Frame, placeIn, userFramesIn } from './call-site.ts';
 import type { ProgressBeacon } from './progress-beacon.ts';
 
-/** CPU time that a thread may use without an event. The variable is for tests only. */
+/** CPU time that a thread may use without an event. The environment variable is for tests only. */
 export const STALL_MS: number = Number(process.env['FENCEPOST_STALL_MS'] ?? 5_000);
 
 const LOOK_EVERY_MS = 50;
@@ -32,7 +32,7 @@ const SUSPECTED_MS = 100;
 export interface WatchOptions {
   /** CPU time that the thread may use without progress in user code. */
   readonly stallMs: number;
-  /** The same between two runs; fencepost's own code has no limit. */
+  /** CPU time that the thread may use between two runs; fencepost's own code has no limit. */
   readonly betweenMs: number;
   /** Megabytes by which the memory of the process may grow after the inspector is attached. */
   readonly mostMb: number;
@@ -144,7 +144,9 @@ const TICK_MS = 10;
 /** Threads that may run at once besides the workers, such as those of the garbage collector. */
 const HELPERS = 8;
 
-/** Returns the CPU time of a thread by its Linux number, or a share of the process's if 0. */
+/**
+ * Returns the CPU time of the thread with this Linux number; if 0, a share of the process's time.
+ */
 function timeOf(task: number): ThreadTime {
   if (task === 0) {
     const { user, system } = process.cpuUsage();
@@ -176,7 +178,7 @@ interface Message {
   };
 }
 
-/** Number of stacks taken of a thread, the interval between them, and the time limit for all. */
+/** Number of stacks taken of a thread, the interval between them, and the time limit in total. */
 const STACKS = 10;
 const BETWEEN_MS = 5;
 const PATIENCE_MS = 10_000;
@@ -188,7 +190,7 @@ class Inspection {
   /** Node's number of the thread; 0 is the main thread. */
   private readonly thread: number;
   private readonly onHeapFull: () => void;
-  /** The main thread's id of the session with the thread, or null until it is attached. */
+  /** Id of the session that the main thread opened with a worker, or null until it is attached. */
   private attached: string | null = null;
   private calls = 0;
   private readonly stacks: string[] = [];

@@ -85,7 +85,7 @@ export class Timers {
       return;
     }
     this.run(callback);
-    // Unless its own code cleared it or set it again.
+    // Repeats an interval, unless its own code cleared it or set it again.
     if (this.armed.get(timer)?.round === round) this.armAs(timer, { name, round: round + 1 });
   }
 
@@ -142,7 +142,7 @@ export interface TimerSetting {
 type TimerKeeper = Pick<Timers, 'setRef' | 'arm' | 'drop' | 'idOf'>;
 
 export class VirtualTimer {
-  // Private, so that inspecting a timer shows none of it.
+  // Private, so that inspecting a timer does not show these fields.
   readonly #setting: TimerSetting;
   readonly #keeper: TimerKeeper;
   #isReferenced = true;

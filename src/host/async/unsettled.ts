@@ -1,9 +1,9 @@
 /**
  * Tracks the operations that a section has begun and that have not ended, each with its place, so
- * that a missing `await` is reported at the operation. Two kinds of open calls are not reported: a
- * call of a kind of which another was answered, because a client of several servers need not wait
- * for all of them; and a call that a package makes without waiting for it, in a timer or while the
- * user's code awaits the package (see `isForgotten`).
+ * that a missing `await` is reported at the operation. An open call is not reported if another call
+ * of its kind was answered, because a client of several servers need not wait for all of them. Nor
+ * is a call that a package makes without waiting for it, in a timer or while the user's code awaits
+ * the package (see `isForgotten`).
  */
 import fs from 'node:fs';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -79,7 +79,10 @@ export class CallLog {
     };
   }
 
-  /** The first open call that acquires the lock; null if it was granted or there is none. */
+  /**
+   * The first open call that acquires the lock, or null if the lock was granted or no such call is
+   * open.
+   */
   get openAcquire(): Begun | null {
     return this.isGranted ? null : this.underWay.first(({ kind }) => kind === 'acquire');
   }
@@ -94,9 +97,9 @@ export class CallLog {
 const { readFileSync } = fs;
 
 /**
- * Returns true if the user's own code lacks an `await`. If a package made the call, that is so only
- * if the code did not wait for the package: each of its own lines on the stack must pass on the
- * result of its call, up to the section.
+ * Returns true if the user's own code lacks an `await`. If a package made the call, the `await` is
+ * lacking only if the code does not wait for the package: some line of the code on the stack, up to
+ * the section, neither awaits nor returns the result of its call.
  *
  *     await limiter.disconnect();   // the package sends UNSUBSCRIBE, and waits for no answer
  *     limiter.disconnect();         // forgotten

@@ -1,6 +1,6 @@
 /**
  * Counts requests of a run's processes for things that are not simulated, so that a package which
- * swallows the refusal cannot hide it. Each has the place of the first request.
+ * swallows the refusal cannot hide the request. Each count has the place of its first request.
  *
  * A driver that is not connected yet sends a command later, when the stack no longer shows the
  * caller. Such a run is repeated with a hook on promises: the driver creates one when its method,
@@ -55,7 +55,7 @@ export class UnsimulatedLog {
     this.found.set(key, { kind, what, ...asker, count: 1 });
   }
 
-  /** Counts in the order of the first requests; absent if there were none. */
+  /** The counts in the order of their first requests; no property if there were none. */
   get counts(): { readonly unsimulated?: readonly Unsimulated[] } {
     return this.found.size === 0 ? {} : { unsimulated: [...this.found.values()] };
   }
@@ -103,7 +103,10 @@ function askerIn(
   return { place: placeIn(userFrame ?? asker), package: packageOf(asker) };
 }
 
-/** Returns true if the frame's package depends on the other, as on a helper that calls it back. */
+/**
+ * Returns true if the frame's package depends on package `other`, such as a helper that calls it
+ * back.
+ */
 function dependsOn(frame: Frame, other: string): boolean {
   try {
     const about = JSON.parse(readFileSync(`${packageFolderOf(frame)}/package.json`, 'utf8'));

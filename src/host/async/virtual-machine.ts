@@ -262,7 +262,9 @@ export function clearMatches(): void {
   /^/.test('');
 }
 
-/** Node's `process.exitCode` cannot be replaced; undoes an assignment by a process. */
+/**
+ * Undoes an assignment of `process.exitCode` by a process, since the property cannot be replaced.
+ */
 export function takeExitCode(): { readonly isSet: boolean } {
   const isSet = process.exitCode !== exitCode;
   if (isSet) process.exitCode = exitCode;
@@ -271,7 +273,7 @@ export function takeExitCode(): { readonly isSet: boolean } {
 
 let exitCode: typeof process.exitCode;
 
-/** Called before simulated processes run. */
+/** Saves the real exit code. Called before simulated processes run. */
 export function keepExitCode(): void {
   exitCode = process.exitCode;
 }

@@ -186,7 +186,10 @@ function patchDefinitions(patches: Patches): void {
   });
 }
 
-/** Closing a shared object cannot be undone, so the call itself is refused. */
+/**
+ * Refuses calls that freeze or seal a shared object, or prevent its extension: they cannot be
+ * undone.
+ */
 function patchFreezing(patches: Patches): void {
   const close = (owner: object, key: string, call: string): void => {
     const real: unknown = Reflect.get(owner, key);
@@ -226,12 +229,12 @@ const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
 /** Events that the host listens to itself, to find the process whose code failed. */
 const FAILURES: ReadonlySet<unknown> = new Set(['unhandledRejection', 'uncaughtException']);
 
-/** True if the real process's listeners are wanted although a simulated process runs. */
+/** True while the real process's listeners are accessed although a simulated process runs. */
 let isReal = false;
 
 /**
- * All access to listeners of `process` goes through its fields, by its own methods, by those of
- * `EventEmitter.prototype`, and by Node.
+ * Gives each process its own listeners of `process`. They are kept in fields of `process`, through
+ * which its own methods, those of `EventEmitter.prototype`, and Node access them.
  */
 function patchListeners(patches: Patches): void {
   for (const field of FIELDS) {
@@ -360,8 +363,9 @@ function patchChannels(patches: Patches): void {
     }
     noteImpure();
     const channels = entryOf(owns, current, () => new Map<Name, diagnostics.Channel>());
-    // Not one of Node's registry, which watches its channels with a `FinalizationRegistry`: Node 20
-    // aborts if a worker thread ends while a callback of it is pending.
+    // Not a channel of Node's own registry, which watches its channels with a
+    // `FinalizationRegistry`: Node 20 aborts if a worker thread ends while a callback of that is
+    // pending.
     const fields = { _subscribers: undefined, _stores: undefined, name };
     return entryOf(channels, name, () =>
       Object.assign(Object.create(diagnostics.Channel.prototype), fields),

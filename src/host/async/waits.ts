@@ -2,7 +2,7 @@
  * Finds where the code of a section waits: the innermost `await` in the user's own files among
  * those that the section has begun and that are pending. V8 reports each `await` while the stack
  * still shows its place; code that runs beside the section, such as a watchdog, has no `goThrough`
- * of `client-program.ts` on its stack. A stack per `await` takes time, so they are recorded only
+ * of `client-program.ts` on its stack. Recording a stack per `await` takes time, so it is done only
  * for a run that is to be shown.
  */
 import { promiseHooks } from 'node:v8';

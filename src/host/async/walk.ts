@@ -3,7 +3,7 @@
  * responsible. Changes of globals are found after each run (`run-filled.ts`); all other reachable
  * objects are compared once per block of runs. If the block has changed any, its results are
  * discarded and it runs again with those objects compared after each run. So exactly the runs that
- * change them fail, and the others have the results that they have alone.
+ * change such objects fail, and the others have the same results as alone.
  */
 
 import { ambient, inRealTurn } from './ambient.ts';
@@ -12,7 +12,7 @@ import { callerText } from './forbidden-apis.ts';
 import { OF_ALL, type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 
-// The original, before a process could get its own.
+// The original, saved before processes get their own.
 const { defineProperty } = Reflect;
 
 /** A block that needs more rounds changes other objects each time, which no real code does. */

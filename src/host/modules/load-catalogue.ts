@@ -21,7 +21,7 @@ export type CatalogueRead =
   | { readonly kind: 'catalogue'; readonly catalogue: Catalogue }
   | { readonly kind: 'findings'; readonly findings: readonly UnplacedProblem[] };
 
-/** Loads the modules in order, or returns the problems of each. */
+/** Loads the modules in order and returns the catalogue, or the problems of all modules. */
 export async function loadCatalogue(
   modules: readonly NamedModule[],
   source: ModuleSource,
@@ -59,7 +59,7 @@ function otherVersions(
   return findings;
 }
 
-/** Loads modules that were found before into the catalogue of another thread. */
+/** Loads modules that another thread has found, and returns this thread's catalogue. */
 export async function loadAgain(modules: readonly LoadedModule[]): Promise<Catalogue> {
   let catalogue = builtIn;
   for (const module of modules) {

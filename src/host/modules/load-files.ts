@@ -2,8 +2,8 @@
  * Reads scenarios and plans together with their modules. A scenario's modules are below its folder.
  * A plan names them as its scenario does; it is beside the scenario, or in `plans` beside it.
  *
- * A plan may come from a stranger, and its modules with it. Its text is therefore validated first,
- * then its modules are compared with the digests in it, and only then do they run.
+ * A plan and its modules may come from an untrusted source. The text of the plan is therefore
+ * validated first, then the modules are compared with the digests in it, and only then do they run.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -38,7 +38,9 @@ export type PlanFileRead =
       readonly catalogue: Catalogue;
       /** Paths of modules that have changed since the plan was made. */
       readonly changedModules: readonly string[];
-      /** The same with the differing files, if the plan records them: `./a.ts (./b.ts is new)`. */
+      /**
+       * These paths with the files that differ, if the plan records them: `./a.ts (./b.ts is new)`.
+       */
       readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
@@ -50,9 +52,9 @@ export function loadScenarioFile(file: string): Promise<ScenarioFileRead> {
 }
 
 /**
- * Reads a plan file and loads its modules from a folder in any version. Without a folder they come
- * from that of its scenario, which is its own or the parent of `plans`, and must be the versions
- * that the plan was made with. Throws what `readFileSync` throws.
+ * Reads a plan file and loads its modules from a folder in any version. Without a folder, they come
+ * from the scenario's, which is the plan's own folder or the parent of `plans`, and must be the
+ * versions that the plan was made with. Throws what `readFileSync` throws.
  */
 export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRead> {
   const source = { file, text: readFileSync(file, 'utf8') };

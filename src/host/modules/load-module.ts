@@ -1,6 +1,6 @@
 /**
- * Loads one module with the user's definitions, only from below a folder. Every problem is reported
- * as a message, with the place in the user's file if there is one.
+ * Loads one module with the user's definitions, which must be below a folder. Every problem is
+ * reported as a message, with the place in the user's file if there is one.
  */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
@@ -24,7 +24,7 @@ type ModuleLoad =
     }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** A module during whose loading the thread is idle for longer never finishes. */
+/** Limit of the time that the thread is idle while a module loads; beyond it, loading fails. */
 const MOST_IDLE_MS = 10_000;
 
 /** Loads `./my-lock.mjs` from `folder`; links are followed, but must not lead out of it. */

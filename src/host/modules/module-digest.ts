@@ -6,7 +6,8 @@
  *     sha256:3afa… ./backoff.ts=9c1185a5c4e9fc54 redlock@5.0.0
  *
  * A file is reached by `import` or `require` of a literal name, a package also through the
- * dependencies of another. Packages count by name and version only, and fencepost does not count.
+ * dependencies of another. Packages count by name and version only; fencepost itself is not
+ * included.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -34,7 +35,7 @@ export function moduleVersion(file: string): string {
   return words.join(' ');
 }
 
-/** Returns all differences but the module's own file, such as `./backoff.ts has changed`. */
+/** Returns all differences except in the module's own file, such as `./backoff.ts has changed`. */
 export function differences(recorded: string, digest: string): readonly string[] {
   const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {

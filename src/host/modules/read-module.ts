@@ -1,7 +1,7 @@
 /**
  * Reads a user's module as JavaScript, in the same way on every version of Node; `typescript.ts`
  * translates TypeScript. Imported names that are used only as types are removed, as TypeScript
- * does: `import { Lease } from './lease'` would not find such a value.
+ * does: otherwise `import { Lease } from './lease'` would fail, because no such value is exported.
  *
  * The syntax of a TypeScript file determines whether it is an ES module or CommonJS, because tools
  * interpret `"type"` differently: `import` or `export` means an ES module.
@@ -55,7 +55,10 @@ export function readModule(url: string): ModuleRead {
 /** `import x = require()` and `export =` mean CommonJS unless something else means an ES module. */
 const EQUALS = /^\s*(?:export\s+)?import\s+[\w$]+\s*=\s*require\b|^\s*export\s*=/m;
 
-/** Supports both forms in one module, which TypeScript allows when it compiles to CommonJS. */
+/**
+ * Lets an ES module use `require` and `export =`, which TypeScript allows when it compiles to
+ * CommonJS.
+ */
 function withRequire(text: string): string {
   const exported =
     'export { $exported as default, $exported as "module.exports" }; const $exported =';

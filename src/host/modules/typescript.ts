@@ -165,7 +165,7 @@ interface Job {
   readonly settings: Settings;
 }
 
-/** The functions that are used of the three compilers. */
+/** The functions of the three compilers that are used here. */
 interface Api {
   readonly ModuleKind?: Readonly<Record<string, unknown>>;
   readonly transpileModule?: (
@@ -190,7 +190,7 @@ function byTypeScript(compiler: Api, { source, file, settings }: Job): Made | nu
   const module = compiler.ModuleKind?.['Preserve'] === undefined ? 'esnext' : 'preserve';
   const compilerOptions = { ...settings, target: 'es2022', module, sourceMap: true };
   const made = compiler.transpileModule?.(source, { fileName: file, compilerOptions });
-  if (made === undefined) return null; // version 7 has none
+  if (made === undefined) return null; // TypeScript 7 has no such function
   const { outputText, sourceMapText = '{}' } = made;
   return { code: outputText.replace(/\/\/# sourceMappingURL=.*\s*$/, ''), map: sourceMapText };
 }

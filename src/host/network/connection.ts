@@ -95,7 +95,10 @@ class Connection<Q extends Json, R extends Json> implements Wire {
     if (session.listening !== null && !this.isListening) void this.listen();
   }
 
-  /** Repeatedly asks for messages that the server pushes, until none remain to be pushed. */
+  /**
+   * Asks for messages that the server pushes, until the connection closes or the client expects
+   * none.
+   */
   private async listen(): Promise<void> {
     const { port, session, remote } = this.ends;
     this.isListening = true;

@@ -1,7 +1,7 @@
 /**
- * Recognizes clients of servers that are not simulated by their first bytes, so that PostgreSQL,
- * TLS or HTTP sent to a node ends the run with that name instead of a wait for a request that never
- * completes. Each row matches the first message in the documentation of its protocol.
+ * Recognizes, by their first bytes, clients of servers that are not simulated. PostgreSQL, TLS or
+ * HTTP sent to a node thus ends the run with that name, as no request would ever be complete. Each
+ * row matches the first message in the documentation of its protocol.
  */
 
 interface OtherProtocol {
@@ -72,7 +72,7 @@ export function isUnderstood(
   return false;
 }
 
-/** Returns the remedy for a client of this protocol; null is an unknown one. */
+/** Returns the remedy for a client of this protocol; null means an unknown protocol. */
 export function wayOutOf(protocol: string | null): string {
   if (protocol === 'TLS') return 'use `tls.connect`, which is a plain socket here';
   const model = PROTOCOLS.find(({ name }) => name === protocol)?.model;

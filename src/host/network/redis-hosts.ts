@@ -117,9 +117,9 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
       this.farewell = null;
       return { ...call, isLast: true };
     }
-    // The only state of a connection that others can observe.
+    // Subscriptions are the only state of a connection that others can observe.
     if (SUBSCRIBES.has(label)) this.farewell = { session: this.id, closes: true };
-    // The node queues these within MULTI, and refuses them to a subscriber.
+    // The node queues handshake commands within MULTI, and refuses them to a subscriber.
     const isGreeting = !this.isQueuing && this.farewell === null;
     if (HANDSHAKE.has(label) && isGreeting) return this.greeted(call);
     this.followTransaction(label, command.length);
@@ -136,7 +136,7 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
       isSimulated = false;
     };
     const reply = this.greeter.handle(call.request, { wallUs: 0, noteUnsimulated });
-    // The node counts it.
+    // The node counts commands that are not simulated.
     if (!isSimulated) return call;
     const before = this.askedVersion;
     this.askedVersion = versionIn(reply) ?? before;

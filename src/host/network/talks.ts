@@ -1,7 +1,7 @@
 /**
  * Finds connections to servers that are not simulated: no server listens at the address, the client
- * sends bytes that are not a request, or it waits for the server to speak first, as MySQL clients
- * do. The run fails with a message that includes the remedy.
+ * sends bytes that are not a request, or the client waits for the server to speak first, as in
+ * MySQL. The run fails with a message that includes the remedy.
  *
  * A client that sends nothing may keep a connection for later. It counts as waiting only if no
  * connection of its process to the address ever carried a request, and if it gave up this

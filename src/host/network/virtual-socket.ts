@@ -122,7 +122,7 @@ class Line implements Remote, Talk {
     this.takeOver();
   }
 
-  /** Gives the socket methods of its own, which hide those that use the system. */
+  /** Overrides the socket's methods that use the operating system. */
   private takeOver(): void {
     const { socket } = this;
     const same = (): net.Socket => socket;

@@ -64,7 +64,7 @@ export class EsInstance {
       meta: { __proto__: null, url, filename, dirname: folder, resolve },
     };
     this.steps = unit.make()(tools, load, reserveSlots);
-    void this.steps.next(); // to before its first line
+    void this.steps.next(); // runs up to its first line
   }
 
   /** Runs the module from its first line. */
@@ -100,7 +100,7 @@ export class EsInstance {
   }
 }
 
-/** Returns undefined if a module in a cycle has not run far enough; it is set later. */
+/** Returns the value, or undefined if a module in a cycle has yet to define it; it is set later. */
 function readable(read: () => unknown): unknown {
   try {
     return read();
@@ -130,7 +130,7 @@ export function namespaceOf(getters: Getters): object {
   return Object.preventExtensions(namespace);
 }
 
-/** An anonymous default export is named `default`. */
+/** Names an anonymous default export `default`. */
 function nameDefault(value: unknown): unknown {
   if (typeof value === 'function' && /^\$f[p-v]_$/.test(value.name)) {
     Object.defineProperty(value, 'name', { value: 'default', configurable: true });
@@ -163,7 +163,7 @@ export function during<T>(loading: Loading, run: () => T): T {
   const before = ambient.loading;
   ambient.loading = loading;
   const defaults = defaultsNow();
-  // A promise that it creates belongs to this run only.
+  // A promise that the module creates belongs to this run only.
   const stop: unknown = loading.isPure && before === null ? onInit(noteImpure) : null;
   try {
     return run();
@@ -178,16 +178,16 @@ const PASSING: unique symbol = Symbol('passing');
 
 /**
  * Makes V8 store a class's prototype as a hash table, by adding a property and deleting it. Drivers
- * add a method to one for each command of their server:
+ * add a method to a prototype for each command of their server:
  *
  *     class Commander {
  *     };$fproom(Commander);
  *     for (const name of commands) Commander.prototype[name] = commandOf(name);
  *
  * V8 begins with the form that is fast to read, and copies the list of all properties for each one
- * added: 574 took 12 ms (Node 20.20 and 24), in a hash table 0.1 ms. A program does so once, but
- * every realm repeats it. The effect shows only in timing and in the source text of a function
- * around the class, and V8 restores the fast form when methods are looked up.
+ * added: 574 methods took 12 ms (Node 20.20 and 24), but 0.1 ms in a hash table. A program does so
+ * once, but every realm repeats it. The effect shows only in timing and in the source text of a
+ * function around the class, and V8 restores the fast form when methods are looked up.
  */
 export function reserveSlots(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;
@@ -196,5 +196,5 @@ export function reserveSlots(made: unknown): void {
   Reflect.deleteProperty(prototype, PASSING);
 }
 
-/** Without a prototype, because modules may have added to that of all objects. */
+/** Without a prototype, because modules may have added properties to `Object.prototype`. */
 const PASSES: PropertyDescriptor = Object.assign(Object.create(null), { configurable: true });

@@ -28,7 +28,7 @@ import { Realm } from './realm.ts';
 
 /**
  * Loads the first module of a graph outside any process and returns its exports once the jobs that
- * it started have run. A database client that it creates connects to nothing. Rejects if a module
+ * it started have run. A database client that a module creates never connects. Rejects if a module
  * changes an object that all processes share.
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
@@ -95,7 +95,7 @@ interface Apart {
   readonly urls: readonly string[];
 }
 
-/** Rejects if something was changed, naming the module that does so. */
+/** Rejects if something was changed; the error names the module that changes it. */
 async function requireUnchanged(change: SharedChange | null, apart: Apart): Promise<void> {
   if (change === null) return;
   let name: string | null = null;
@@ -109,8 +109,8 @@ async function requireUnchanged(change: SharedChange | null, apart: Apart): Prom
 }
 
 /**
- * Loads modules as far as possible without waiting, regardless of errors; returns the change they
- * made by then.
+ * Loads modules as far as possible without waiting, regardless of errors. Returns the change that
+ * they made up to then.
  */
 async function loadAll(
   { graph, urls }: Apart,
@@ -187,9 +187,9 @@ async function outsideProcessAsync<T>(
 const MOST_TURNS = 10_000;
 
 /**
- * Runs code and returns its result after its jobs have run. The two turns follow each other
- * directly: timers and messages of the thread, which must not run as that process, come before or
- * after them.
+ * Runs code and returns its result after its jobs have run. The turn that runs the code and the
+ * turn that ends it follow each other directly, so that no timer or message of the thread runs as
+ * `outside` in between.
  */
 function turnOf<T>(outside: OutsideProcess, code: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -280,7 +280,7 @@ class OutsideProcess implements CurrentProcess {
     requireFewJobs(this.jobs);
   }
 
-  /** Connections never complete, and lookups are never answered. */
+  /** Allows connections, which never complete, and lookups, which are never answered. */
   mayCall(call: string): boolean {
     return CONNECTS.test(call) || LOOKS_UP.test(call);
   }

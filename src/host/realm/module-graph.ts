@@ -44,7 +44,7 @@ export type DynamicImport = (specifier: unknown) => Promise<object>;
 
 /** The code of a module: the first step runs up to its first line, the second to its end. */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
-/** Called with each class that is filled with methods later. */
+/** Called with each class to which methods are added later. */
 type ReserveSlots = (made: unknown) => void;
 type MakeModule = (
   tools: ModuleTools,
@@ -206,7 +206,7 @@ export class ModuleGraph {
     const known = this.units.get(url);
     if (known !== undefined) return known;
     const unit = outsideProcess(() => this.compile(url));
-    countStep(); // a large package takes long to compile and has no event
+    countStep(); // compiling a large package takes long and has no events
     this.units.set(url, unit);
     return unit;
   }

@@ -130,7 +130,7 @@ function hoistedIn(node: AnyNode): readonly string[] {
   return [...names, ...childrenOf(node).flatMap(hoistedIn)];
 }
 
-/** A class that is filled later: its variable, and the end of the statement that defines it. */
+/** A class to which methods are added later: its variable, and the end of its definition. */
 interface FilledClass {
   readonly name: string;
   readonly end: number;
@@ -145,8 +145,8 @@ export function filledNamesIn(source: string): ReadonlySet<string> {
 }
 
 /**
- * Returns the classes in these variables that nothing but a comment follows on the line, so that
- * inserting code there moves no other statement.
+ * Returns the classes in these variables whose definition ends its line, apart from a comment.
+ * Inserting code there moves no other statement.
  */
 export function filledClassesIn(
   source: string,

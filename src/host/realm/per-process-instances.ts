@@ -4,8 +4,8 @@
  * loading is a function of the seed, the process and the module.
  *
  * A definition is loaded once in a realm that belongs to no process; its servers are created there,
- * for all runs. Each process loads it again and builds the same lock; where that adds a server, it
- * gets the existing one.
+ * for all runs. Each process loads it again and builds the same lock; if that adds a server, the
+ * process gets the existing one.
  */
 import type { SystemDefinition } from '../../catalogue.ts';
 import type { World } from '../../core/world/world.ts';
@@ -80,7 +80,7 @@ function isProgramOf(value: unknown): value is SectionProgramOf {
 /** Servers by name. */
 type Servers = Map<string, unknown>;
 
-/** Returns the world with `addServer` recording each server. */
+/** Returns a world whose `addServer` records each server. */
 function noting(world: World, servers: Servers): World {
   return withAddServer(world, (...given) => {
     const host: unknown = Reflect.apply(world.addServer, world, given);
@@ -89,7 +89,7 @@ function noting(world: World, servers: Servers): World {
   });
 }
 
-/** Returns the world for another build of the lock: `addServer` returns existing servers. */
+/** Returns a world for another build of the lock: its `addServer` returns existing servers. */
 function mirroring(world: World, servers: Servers): World {
   return withAddServer(world, (...given) => {
     const name = serverName(given);

@@ -1,9 +1,10 @@
 /**
- * Reuses realms, so that a sweep need not load a driver for each process of each seed. A sweep's
- * result is defined by new realms at each start of a process; a module may be reused if that makes
- * no observable difference (`Realm#renew`). Modules that keep state between runs anyway are
- * detected by running some seeds both ways (`search/sweep/stateful-modules.ts`), and a failing seed
- * is always confirmed with new realms (`search/sweep/examiner.ts`).
+ * Reuses realms, so that a sweep need not load a driver for each process of each seed. By
+ * definition, a sweep's result is the one with a new realm at each start of a process; a module may
+ * be reused if that makes no observable difference (`Realm#renew`). Modules that nevertheless keep
+ * state between runs are detected by running some seeds both ways
+ * (`search/sweep/stateful-modules.ts`), and a failing seed is always confirmed with new realms
+ * (`search/sweep/examiner.ts`).
  *
  * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
  * own: the state a seed finds depends on its number, not on the worker, the shard or the chunk.

@@ -65,8 +65,8 @@ export class Realm {
   }
 
   /**
-   * Forgets its instances, as if it were new, except for modules of packages that were loaded
-   * without drawing, reading or starting anything, and that use only such modules.
+   * Discards the instances, as if the realm were new. Keeps modules of packages that drew, read and
+   * started nothing while loading, and that use only such modules.
    */
   renew(): void {
     const kept = this.reusable();
@@ -147,7 +147,10 @@ export class Realm {
     return instance;
   }
 
-  /** Returns null once the module has run, or a promise if it waits. Throws its error each time. */
+  /**
+   * Runs a module once. Returns null once it has run, or a promise if it waits. Throws its error
+   * each time.
+   */
   private evaluate(instance: EsInstance): Promise<void> | null {
     if (instance.failure !== null) throw instance.failure.error;
     if (instance.state !== 'linked') return instance.waiting;
@@ -405,7 +408,10 @@ function parsed({ text, name }: JsonUnit): unknown {
   }
 }
 
-/** TypeScript can import a type for metadata, or to export it again. */
+/**
+ * Returns true if an imported name may be a type: TypeScript can import a type for metadata, or to
+ * export it again.
+ */
 function mayBeType(
   { importsTypes, rewritten, url }: ModuleUnit,
   { request, name }: Import,
@@ -436,7 +442,10 @@ function hasNames(exports: unknown): exports is object {
   return typeof exports === 'function' || (typeof exports === 'object' && exports !== null);
 }
 
-/** Read outside any process, because a process may have added properties to a builtin module. */
+/**
+ * Returns the names of exports. Reads them outside any process, because a process may have added
+ * properties to a builtin module.
+ */
 function namesOf(exports: object): readonly string[] {
   return outsideProcess(() => {
     const names = new Set(Object.keys(exports));

@@ -18,7 +18,7 @@
  * An imported name is thus an ordinary variable, and as fast. Functions, which JavaScript hoists,
  * can be imported in a cycle before their module has run. If an exported variable changes later,
  * its importers are notified: `c = 2,$fp.notify("c")`. In an import cycle they are also notified
- * when it is declared. Only this moves the code after it on its line.
+ * when it is declared. Only these notifications move the code after them on their line.
  *
  * A realm of `vm.SourceTextModule`s needs a flag of Node, compiles again per instance, and took
  * 1,830 µs for two modules that took 25 µs in this form (Node 20.20).
@@ -85,7 +85,7 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
 
 /**
  * Rewrites a CommonJS module: `import(…)` becomes the realm's `$fpimp(…)`, and `$fproom` is called
- * with each class that the module fills. Both names begin with `tools`.
+ * with each class to which the module adds methods. Both names begin with `tools`.
  */
 export function rewriteScript(source: string, url: string, tools = '$fp'): string {
   const mayImport = /\bimport\b/.test(source);
@@ -270,7 +270,7 @@ class Rewriting {
     else this.end(statement);
   }
 
-  /** Names a class `default` while its static members are evaluated, which only a property does. */
+  /** Names a class `default` before its static members run, by a property with that name. */
   private nameClass({ start: from }: AnyNode, { start, end }: AnyNode): void {
     const { source, tools } = this;
     const notification = this.isOnCircle ? `${tools}.notify("default");` : '';
@@ -281,7 +281,7 @@ class Rewriting {
     this.insert(end, `}.default;${notification}`);
   }
 
-  /** A function is hoisted, even without a name. */
+  /** Names an anonymous default function, which thus stays hoisted. */
   private nameFunction(
     { start }: AnyNode,
     { async, generator, body, params }: AnonymousFunctionDeclaration,
@@ -310,7 +310,7 @@ class Rewriting {
     this.exported.set(local, [...(this.exported.get(local) ?? []), as]);
   }
 
-  /** Node throws when such code runs; here the variable would merely change. */
+  /** Throws for assignments to imports, which Node rejects; here they would take effect. */
   refuseChangesOfImports(tree: Program, url: string): void {
     for (const { name, node } of changesOf(tree, new Set(this.locals))) {
       const what = `${name} is an import, which cannot be assigned to`;
@@ -341,7 +341,7 @@ class Rewriting {
     }
   }
 
-  /** An import that is exported again is the other module's variable, with its current value. */
+  /** Turns imports that are exported again into reexports, whose values stay current. */
   private reexportImports(): void {
     this.locals.forEach((local, at) => {
       const wanted = this.imports[at];
@@ -351,7 +351,7 @@ class Rewriting {
     });
   }
 
-  /** Keeps the value of an expression although code is evaluated after it. */
+  /** Inserts code that is evaluated after an expression without changing its value. */
   private wrap(node: AnyNode, after: string): void {
     const isJoined = /[\w$]/.test(this.source[node.start - 1] ?? '');
     this.insert(node.start, `${isJoined ? ' ' : ''}${this.tools}.first(`);
@@ -396,7 +396,7 @@ class Rewriting {
     this.edits.push({ start: at, end: at, text });
   }
 
-  /** The semicolon separates the statements before and after. */
+  /** Replaces a range by blanks and a semicolon, which separates the statements around it. */
   private blank(start: number, end: number): void {
     this.replace(start, end, `;${spaces(this.source.slice(start + 1, end))}`);
   }

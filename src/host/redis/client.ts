@@ -1,6 +1,6 @@
 /**
  * A client of a simulated node with the methods of ioredis and node-redis 3 that lock libraries
- * use, so that they accept it as the real one. Its commands travel over the simulated network.
+ * use, so that these accept it as a real client. Its commands travel over the simulated network.
  */
 import { EventEmitter } from 'node:events';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -13,8 +13,8 @@ import { bytesOf, latin1Of, toValue } from './reply.ts';
 /** Timeout and retries of a client's commands, and the effect of scripts. */
 export interface RedisClientOptions {
   /**
-   * Milliseconds after which a command fails with `Command timed out`; it may have been executed,
-   * or still be. By default there is no timeout, as in ioredis.
+   * Milliseconds after which a command fails with `Command timed out`; the command may have been
+   * executed, or may still be executed. By default there is no timeout, as in ioredis.
    */
   readonly commandTimeout?: number;
   /**
@@ -22,7 +22,9 @@ export interface RedisClientOptions {
    * command again after it reconnects, so one command may be executed twice.
    */
   readonly tries?: number;
-  /** The effect of scripts on locks, for reports. Default: those of npm redlock are known. */
+  /**
+   * The effect of scripts on locks, for reports. By default, the scripts of npm redlock are known.
+   */
   readonly means?: Means;
 }
 

@@ -1,13 +1,13 @@
 /**
  * Records which client takes which key as a lock, and reports changes by others to the observer; it
- * never affects the node. A key is taken when it was absent and is set by SET with NX, by SETNX, or
- * by a script that is known to acquire; if the node has named lock keys, by a SET in any script.
- * Keys written in other ways (a cache, a counter, a queue, a semaphore in a sorted set) have no
- * holder, and nothing is reported.
+ * never affects the node. A key is taken when it was absent and is set by SET with NX or an expiry,
+ * by SETNX, SETEX, PSETEX or HSETNX, or by a script. Keys written in other ways (a counter, a
+ * queue, a semaphore in a sorted set) have no holder, and nothing is reported. If the node has
+ * configured lock keys, only these are reported.
  *
- * A client holds a key while the node keeps the entry: one that expired, was evicted or lost has no
- * holder. A holding belongs to the entry itself, so a replica that takes over has the holdings of
- * the entries it received.
+ * A client holds a key while the node keeps the entry: an entry that expired, was evicted or was
+ * lost has no holder. A holding belongs to the entry itself, so a replica that takes over has the
+ * holdings of the entries it received.
  */
 import type { KeyChange } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
@@ -90,12 +90,12 @@ const PROLONGS = /\bp?expire\b/i;
 const MAY_CREATE = /\b(?:set(?:nx|ex)?|psetex|hset(?:nx)?|hmset|hincrby)\b/i;
 
 export class KeyRecorder {
-  /** Matches the lock keys that the node was configured with; null if it was not. */
+  /** Match the lock keys that the node was configured with; null if none were configured. */
   private readonly named: readonly ((key: string) => boolean)[] | null;
   private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
   /** The message by which each client last took each key of a database. */
   private readonly takings: Map<string, string> = new Map();
-  /** Keys that are held, by place, with the entries written last. */
+  /** Keys that are held, by place, each with the entry written last. */
   private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
     new Map();
   /** The holding that last kept a client from getting a key, by client and key. */
@@ -191,8 +191,8 @@ export class KeyRecorder {
   }
 
   /**
-   * Returns true if the holder keeps the key: it writes the same value again, changes its hash, or
-   * belongs to the section that took the key.
+   * Returns true if the holder keeps the key: the command changes only the expiry, or the holder
+   * writes the same value again, changes its hash, or writes in the section that took the key.
    */
   private isKept({ client, message }: Holding, before: Entry | null, after: Entry): boolean {
     const { actor } = this;
@@ -261,7 +261,7 @@ export class KeyRecorder {
     }
   }
 
-  /** Reports keys that a client may have wanted and that were taken, once per holding. */
+  /** Reports keys that a client may have tried to take while they were held, once per holding. */
   private deny(keys: readonly string[], { database, get }: Keys): void {
     const { actor } = this;
     if (actor === null) return;

@@ -41,7 +41,7 @@ function readEnd(text: string, { unit, isAbsolute, nowMs, command }: Asked): big
   return isInRange(ms) && isInRange(endMs) ? endMs : invalidEnd(command);
 }
 
-/** The same for a command that accepts only positive times. */
+/** Like `readEnd`, for a command that accepts only positive times. */
 export function readPositiveEnd(text: string, asked: Asked): number | RedisError {
   const endMs = readEnd(text, asked);
   if (typeof endMs === 'object') return endMs;
@@ -52,7 +52,7 @@ function invalidEnd(command: string): RedisError {
   return errorOf(`ERR invalid expire time in '${command}' command`);
 }
 
-/** Sets a key. One whose expiry has passed exists until a command looks at it. */
+/** Sets a key. A key whose expiry has already passed exists until a command looks at it. */
 export function store(
   key: string,
   { value, end }: { readonly value: RedisData; readonly end: number | null },

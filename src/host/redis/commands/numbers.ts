@@ -5,7 +5,7 @@ import type { RedisReply } from '../reply.ts';
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
-/** Returns null if the text is not in the form that Redis itself writes, or is out of range. */
+/** Reads a 64-bit integer in the form that Redis itself writes; returns null for other text. */
 export function readInteger(text: string): bigint | null {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return null;
   const value = BigInt(text);
@@ -51,7 +51,7 @@ const PLACES = 17n;
 /** Bits in the significand of C's `long double`. */
 const BITS = 64;
 
-/** A fraction. */
+/** The fraction `over / under`. */
 interface Ratio {
   readonly over: bigint;
   readonly under: bigint;

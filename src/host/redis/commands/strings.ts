@@ -77,14 +77,14 @@ function set(key: string, [value = '', ...words]: readonly string[], at: Setting
   return isDone ? OK : NIL;
 }
 
-/** Returns the string in a key, null if it is absent, or an error for another type. */
+/** Returns the string at a key, null if there is no such key, or an error for another type. */
 function stringAt(key: string, at: Setting): string | null | RedisError {
   const entry = entryOf(key, at);
   if (entry === null) return null;
   return typeof entry.value === 'string' ? entry.value : WRONG_TYPE;
 }
 
-/** Returns a command that reads a string; an absent one is ''. */
+/** Returns a command that reads a string, or '' if there is no such key. */
 function reading(answer: (text: string, rest: readonly string[]) => RedisReply): Run {
   return onKey((key, rest, at) => {
     const text = stringAt(key, at);
@@ -156,7 +156,7 @@ function change(key: string, value: string, at: Setting): void {
 
 const OVERFLOW = errorOf('ERR increment or decrement would overflow');
 
-/** Adds to the integer in a key, 0 if it is absent, keeping its expiry. */
+/** Returns a command that adds to the integer at a key, 0 if there is none; keeps its expiry. */
 function add(sign: 1n | -1n, fixed: string | null): Run {
   return onKey((key, [text = fixed ?? ''], at) => {
     const count = readInteger(text);
