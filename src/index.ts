@@ -1,7 +1,8 @@
 /**
- * The public names of `fencepost`: checking a scenario in a test, defining systems, and the single
- * steps of a check. Locks, stores and servers as state machines are in `fencepost/servers`, the
- * simulated Redis in `fencepost/redis`, the checker of histories in `fencepost/check`.
+ * The public API of `fencepost`: checking a scenario in a test, defining systems, and the
+ * individual steps of a check. Locks, stores and servers as state machines are in
+ * `fencepost/servers`, the simulated Redis in `fencepost/redis`, the checker of histories in
+ * `fencepost/check`.
  */
 
 export { checkScenario } from './adapters/scenario-check/check-scenario.ts';

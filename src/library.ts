@@ -1,8 +1,8 @@
 /**
  * The functions of `fencepost` for programs: load a scenario, expand a seed to a plan, run it,
- * judge the run, shrink and explain a failure. All are asynchronous, for every kind of system. They
- * run the system's code on the caller's thread without a watchdog, so an endless loop in it never
- * returns. The command line and `checkScenario` have a watchdog.
+ * judge the run, shrink and explain a failure. All are asynchronous, so that they accept every kind
+ * of system. They run the system's code on the caller's thread without a watchdog, so an endless
+ * loop in it never returns. The command line and `checkScenario` have a watchdog.
  */
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -29,10 +29,10 @@ import { prepare } from './systems/store/store-kinds.ts';
 import { errorText } from './text/error-text.ts';
 import { type Problem, renderProblem, suggest } from './text/problem.ts';
 
-/** A file is invalid, or a name or plan passed to a function is. */
+/** Thrown if a file is invalid, or a name or a plan passed to a function. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
-  /** The problems in a file and their places, in file order. The message has one line for each. */
+  /** The problems in a file and their places, in file order. The message has a line for each. */
   readonly problems: readonly Problem[];
 
   /** @internal */
@@ -68,9 +68,9 @@ export class Scenario {
 export class Plan {
   /** The system that it runs, by its name in the scenario. */
   readonly system: string;
-  /** The claim that it is expected to break, or null if it was not kept for one. */
+  /** The claim that it is expected to break, or null if it was not kept for a claim. */
   readonly claim: string | null;
-  /** As in its text: `{ pause: { process: 'bob', before: 'bob/1/write', for: '20ms' } }`. */
+  /** As in the plan's text: `{ pause: { process: 'bob', before: 'bob/1/write', for: '20ms' } }`. */
   readonly faults: readonly Readonly<Record<string, unknown>>[];
   /** Modules that have changed since the plan was made, and their changes. */
   readonly moduleChanges: readonly string[];
@@ -111,7 +111,8 @@ export class Plan {
 
 /**
  * Loads a scenario and the modules that it uses, which must be in or below its folder. Rejects with
- * `InvalidInput`, or with an error that names the clash if a name in `use` is already defined.
+ * `InvalidInput` if the scenario is invalid, or with an error that names the conflict if a name in
+ * `use` is already defined.
  *
  * @param source A path, or the text of a file with the path at which it would stand.
  * @param options `use`: definitions whose names the scenario may use, beside those of its modules.
@@ -131,9 +132,9 @@ export async function loadScenario(
 }
 
 /**
- * Loads a plan and the modules that it uses, from its folder, or from the parent folder if that is
- * called `plans`. They must be unchanged since the plan was made, unless `modules` names their
- * folder. Rejects as `loadScenario` does.
+ * Loads a plan and the modules that it uses, from its folder or, if its folder is called `plans`,
+ * from the parent folder. The modules must be unchanged since the plan was made, unless `modules`
+ * names their folder. Rejects as `loadScenario` does.
  *
  * @param source A path, or the text of a file with the path at which it would stand.
  */
@@ -155,7 +156,7 @@ export async function loadPlan(
   return new Plan(read.plan, read.catalogue, { moduleChanges: read.moduleChanges });
 }
 
-/** Reads a file. Throws `InvalidInput` if it cannot be read, or if the argument is neither form. */
+/** Reads a file. Throws `InvalidInput` if it cannot be read, or if `source` has neither form. */
 function sourceOf(source: string | SourceFile): SourceFile {
   const given: unknown = source;
   if (typeof source === 'string') {
@@ -179,7 +180,7 @@ function readFailure(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns the definitions as a list. Throws `InvalidInput` unless `defineSystem` made each. */
+/** Returns the definitions as a list. Throws `InvalidInput` if one is not from `defineSystem`. */
 function definitionsIn(
   use: SystemDefinition | readonly SystemDefinition[],
 ): readonly SystemDefinition[] {
@@ -203,8 +204,8 @@ function described(given: unknown): string {
 }
 
 /**
- * Returns the plan of one seed, an integer from 0. Rejects with `InvalidInput` if there is no such
- * system.
+ * Returns the plan of one seed, an integer from 0. Rejects with `InvalidInput` if the system is
+ * unknown or the seed is invalid.
  */
 export async function expand(scenario: Scenario, system: string, seed: number): Promise<Plan> {
   if (!(scenario instanceof Scenario)) {
@@ -271,9 +272,12 @@ export interface ShrinkResult {
   readonly isMinimal: boolean;
   /** Number of plans run. */
   readonly runs: number;
-  /** The boundary of one number in the plan: values on both sides of it; null if none was found. */
+  /**
+   * A value of one number in the plan that breaks the claim, and a neighboring one that does not;
+   * or null if none were found.
+   */
   readonly boundary: {
-    /** The number: `pause of alice`. */
+    /** The name of the number: `pause of alice`. */
     readonly what: string;
     readonly breaksAtUs: number;
     readonly holdsAtUs: number;
@@ -284,7 +288,7 @@ export interface ShrinkResult {
 
 /**
  * Shrinks a plan that breaks a claim to the few events that matter. Rejects with `InvalidInput` if
- * the plan does not break it, or the claim is unknown.
+ * the plan does not break the claim, or the claim is unknown.
  *
  * @param options `maxRuns`: how many plans may be run, 1000 if absent; `signal`: an `AbortSignal`;
  * once it is aborted, the best plan so far is the result.
@@ -321,7 +325,7 @@ export async function shrink(
   const others = found.others.map(({ cause, plan: other }) => {
     return { cause, plan: new Plan(other, catalogue) };
   });
-  // A plan that was never run is not known to break the claim, and must not say so.
+  // A plan that was never run is not known to break the claim, so its text must not name it.
   const smallest = reproduced === null ? plan : new Plan(found.plan, catalogue, { boundary });
   return { plan: smallest, isMinimal, runs, boundary: sidesOf(boundary), others };
 }
@@ -336,8 +340,9 @@ function sidesOf(boundary: Boundary | null): ShrinkResult['boundary'] {
 export interface Replay {
   readonly claim: string;
   /**
-   * `reproduced`: the claim breaks; `fixed`: its hazard arose and it held; `diverged`: a name in
-   * the plan has no match in the run; `inert`: everything matched, but the hazard did not arise.
+   * `reproduced`: the claim breaks; `fixed`: its hazard arose and the claim held; `diverged`: a
+   * name in the plan has no match in the run; `inert`: everything matched, but the hazard did not
+   * arise.
    */
   readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
   /** The first name in the plan without a match, or null if all matched. */
@@ -349,8 +354,8 @@ export interface Replay {
 }
 
 /**
- * Runs a plan and reports whether it still breaks `claim`: by default the one that it was kept for,
- * or `grant-order`. Rejects with `InvalidInput` if the claim is unknown.
+ * Runs a plan and reports whether it still breaks `claim`: by default the claim that it was kept
+ * for, or else `grant-order`. Rejects with `InvalidInput` if the claim is unknown.
  *
  * @example
  * const kept = 'node_modules/fencepost/fixtures/plans/zombie-writer-unfenced-grant-order.yaml';
@@ -366,9 +371,9 @@ export async function replay(plan: Plan, claim?: string): Promise<Replay> {
 }
 
 /**
- * Explains why a plan breaks a claim, in the words of the command line, by runs that differ from it
- * in one thing. Resolves with null if the plan does not break the claim. A cure is named only if it
- * held on the same plan. Rejects with `InvalidInput` if the claim is unknown.
+ * Explains why a plan breaks a claim, as the command line does, by comparing its run with runs that
+ * differ in one thing. Resolves with null if the plan does not break the claim. Names a cure only
+ * if the claim held with it on the same plan. Rejects with `InvalidInput` if the claim is unknown.
  *
  * @example
  * const explained = await explain(plan, 'grant-order');

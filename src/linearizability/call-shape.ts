@@ -1,6 +1,6 @@
 /**
  * Checks the types of a model's calls at run time, for callers without a compiler. The table of a
- * model must list every field of its calls, each with the words for its type.
+ * model must list every field of its calls, each with its type in words.
  */
 
 const mostShown = 80;
@@ -28,11 +28,11 @@ const accepts: { readonly [Words in keyof Held]: (value: unknown) => boolean } =
   'a number, a text or null': (value) => value === null || isText(value) || Number.isFinite(value),
 };
 
-/** The expected contents of a field; a list means one of these words. */
+/** The expected contents of a field. A list contains the accepted words. */
 type CallField = keyof Held | readonly string[];
 type OptionalField = { readonly optional: CallField };
 
-/** The words for a field of this type. */
+/** The words that describe a field of type `Value`. */
 type WordsFor<Value> =
   | {
       [Words in keyof Held]: [Value, Held[Words]] extends [Held[Words], Value] ? Words : never;
@@ -50,7 +50,7 @@ type TableOf<Call extends { readonly name: string }> = {
   };
 };
 
-/** Creates a `Model.mistakeIn`: returns the first mistake in a call, or null if there is none. */
+/** Creates a `Model.mistakeIn`, which returns the first mistake in a call, or null. */
 export function mistakesIn<Call extends { readonly name: string }>(
   table: TableOf<Call>,
 ): (call: Call) => string | null;

@@ -1,6 +1,6 @@
 /**
- * Checks that a history is linearizable to a model: its calls could have been executed one at a
- * time, each between its call and its return (Herlihy and Wing, 1990). This is the entry point of
+ * Checks that a history is linearizable to a model: its operations could have been executed one at
+ * a time, each between its call and its return (Herlihy and Wing, 1990). This is the entry point of
  * the checker, which imports nothing but the kernel. Read on in this order:
  *
  * 1. `model.ts`: the input, a history and a model; `models.ts` and `models/`: the models.
@@ -11,7 +11,8 @@
  *    `transitions.ts`; `look-ahead.ts` excludes most orders in advance.
  * 5. `verify-order.ts`: replays a valid verdict, and shares no code with any of these.
  * 6. `explain.ts`: explains an invalid verdict; `core.ts`: finds the few contradictory operations
- *    by gradually relaxing the history, in the ways of `relax.ts`; `sentence.ts` words it.
+ *    by gradually relaxing the history with `relax.ts`; `sentence.ts`: puts the explanation into
+ *    words.
  * 7. `formats/formats.ts`: reads histories from files of other tools.
  */
 import type { Json } from '../core/kernel/json.ts';
@@ -35,9 +36,10 @@ export interface PartVerdict {
 }
 
 /**
- * Returns one verdict on the complete history: invalid if a part is, at the earliest of the first
- * bad returns; otherwise unknown if a part is. `configurations` is the sum over all parts. The
- * order of a valid verdict can be replayed with `refuteOrder`.
+ * Returns one verdict on the complete history. It is invalid if a part is invalid, at the earliest
+ * bad return of all parts; otherwise unknown if a part is unknown; otherwise valid.
+ * `configurations` is the sum over all parts. The order of a valid verdict can be replayed with
+ * `refuteOrder`.
  *
  * Throws a `MalformedOperation`, which has the operation's `index`, for an unknown `outcome`, an
  * `invoke` or `return` that is not a finite number, a return before the call, an `ok` without a
@@ -125,9 +127,9 @@ function isWorse(history: History, one: Decision, other: Decision): boolean {
 }
 
 /**
- * Returns the history with failures interpreted as `failed` demands; indices stay the same. With
- * `drop`, a failed operation did not happen. With `strict`, it is an answer if the model gives a
- * failure a meaning: a failed cas found another value, a failed acquire met a holder.
+ * Returns the history with failures interpreted according to `failed`; indices stay the same. With
+ * `drop`, a failed operation did not happen. With `strict`, the failure is an answer if the model
+ * gives it a meaning: a failed cas found another value, a failed acquire met a holder.
  */
 export function readFailures(
   history: History,
@@ -153,8 +155,8 @@ export interface HistoryPart {
 
 /**
  * Splits a history into its parts, in the order in which it first names them. An empty history has
- * none. A history is linearizable iff each part is: the property is local (Herlihy and Wing, 1990),
- * which Horn and Kroening used for the fastest way to check maps (P-compositionality, 2015).
+ * no parts. A history is linearizable iff each part is, because linearizability is local (Herlihy
+ * and Wing, 1990). Horn and Kroening used this to check maps fast (P-compositionality, 2015).
  */
 export function splitHistory(history: History, model: Model): readonly HistoryPart[] {
   const parts = new Map<string, HistoryPart & { history: Operation[]; indices: number[] }>();
@@ -193,7 +195,7 @@ function mergeOrders(history: History, orders: readonly (readonly number[])[]): 
 /** A caller's mistake in one operation; the message names the operation and the mistake. */
 export class MalformedOperation extends Error {
   override readonly name: string = 'MalformedOperation';
-  /** Its index in the history. */
+  /** The operation's index in the history. */
   readonly index: number;
 
   constructor(index: number, what: string) {
@@ -202,7 +204,7 @@ export class MalformedOperation extends Error {
   }
 }
 
-/** Takes linear time. */
+/** Throws if an operation is malformed. Takes linear time. */
 function refuseMalformed(history: History, model: Model): void {
   for (const [index, operation] of history.entries()) {
     const mistake = mistakeIn(operation) ?? model.mistakeIn?.(operation.call) ?? null;
@@ -212,7 +214,7 @@ function refuseMalformed(history: History, model: Model): void {
 
 const outcomes: readonly unknown[] = ['ok', 'fail', 'info'];
 
-/** Callers without type checking may have passed anything. */
+/** Returns the first mistake in an operation, or null. Untyped callers may pass any value. */
 function mistakeIn(operation: Operation<unknown>): string | null {
   if (typeof operation !== 'object' || operation === null)
     return `${shownValue(operation)} is none`;

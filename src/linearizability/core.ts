@@ -1,10 +1,11 @@
 /**
  * Finds a minimal core of an invalid history of one object: operations that contradict each other
- * regardless of the object's state before them and of all other operations, and such that relaxing
- * any one of them resolves the contradiction. The method is that of minimizing a failing input
- * (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): relax half of
- * the operations at once, then halves of those, as long as the rest has no order. `CoreSearch`
- * chooses the start of the history and the order of relaxation; `CoreTrials` relaxes and decides.
+ * regardless of the object's state before them and of all other operations. Relaxing any one of
+ * them resolves the contradiction. The method is that of minimizing a failing input (Zeller and
+ * Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): relax many operations at
+ * once; if this resolves the contradiction, relax each half of them separately, and so on.
+ * `CoreSearch` chooses the start of the history and the order of relaxation; `CoreTrials` relaxes
+ * and decides.
  *
  * Example: in the sequence w(1), w(2), r=1, w(3), r=3, the core is w(2) and r=1. From the call of
  * w(2) on, whatever the register contained, r=1 cannot follow it; w(1) had ended, and the
@@ -23,31 +24,31 @@ import {
 } from './relax.ts';
 
 /**
- * The meaning of a core: at `from`, the object may be in any state that results from the calls up
- * to the bad return, in any order and any number of times. Operations that returned before `from`
- * are excluded. The `required` operations happened when they did; the `optional` ones may have
+ * The meaning of a core: at `from`, the object may be in any state that the calls up to the bad
+ * return can produce, in any order and any number of times. Operations that returned before `from`
+ * are excluded. The `required` operations happened as recorded; the `optional` ones may have
  * happened once, at any time after their calls and after `from`, or never; all others may have
  * happened at any time after `from`, any number of times. No order satisfies this. Since this
- * requires less than was recorded, no order satisfies the history either. Only the required and the
- * optional operations need a person's attention.
+ * requires less than was recorded, no order satisfies the history either. A reader needs to look
+ * only at the required and the optional operations.
  */
 export interface Core {
-  /** Indices of the operations that had to happen when they did, in history order. */
+  /** Indices of the operations that happened as recorded, in history order. */
   readonly required: readonly number[];
-  /** Indices of operations that may have happened, but not at any time, any number of times. */
+  /** Indices of the operations that may have happened once, at any time after their calls. */
   readonly optional: readonly number[];
   /**
-   * False if the others could lead to too many states. In that case, each may have happened once,
-   * after its call and after `from`.
+   * False if the other operations, in any order and number, could lead to too many states. In that
+   * case, each may have happened once, after its call and after `from`.
    */
   readonly areOthersFree: boolean;
-  /** The position at which it starts, or null for the initial state of the model. */
+  /** The position at which the core starts, or null for the initial state of the model. */
   readonly from: number | null;
   /** False if a limit was reached before every operation was relaxed alone. */
   readonly isMinimal: boolean;
 }
 
-/** Recent calls to examine first. Histories above `longestUnsplit` are only examined in part. */
+/** Number of recent calls to examine first; the only ones if a history exceeds `longestUnsplit`. */
 const recentCalls = 1_024;
 const longestUnsplit = 200_000;
 
@@ -112,10 +113,10 @@ interface CoreOptions extends DecideOptions {
 }
 
 const defaultMaxConfigurationsOfCore = 50_000;
-/** Configurations to spend before the core found so far is accepted. */
+/** After spending this many configurations from one start, no further `Way` is tried. */
 const mostBeforeAnotherWay = 1_500;
 const mostToBegin = 15_000;
-/** Candidate starts, as multiples of the smallest number of calls that contradict each other. */
+/** Candidate starts, as multiples of the smallest number of last calls that are contradictory. */
 const widths = [1, 1.5, 2, 4];
 
 /** An order of relaxation. Several are tried, since a minimal core is not always the smallest. */
@@ -132,8 +133,8 @@ const ways: readonly Way[] = [
 ];
 
 /**
- * The relation of a part to the complete history: the states that its calls lead to, and if the
- * part is complete.
+ * The relation of a part to the complete history: the states that its calls lead to, and whether
+ * the part is the complete history.
  */
 interface CompleteSearch {
   readonly starts: StartStates;
@@ -173,7 +174,7 @@ class CoreSearch {
     return best;
   }
 
-  /** Returns positions of calls from which the history is contradictory: the last, and others. */
+  /** Returns positions of calls from which the history is contradictory, the last of them first. */
   private beginnings(starts: StartStates, isComplete: boolean): readonly (number | null)[] {
     const called = this.truncated.flatMap(({ invoke, outcome }) =>
       outcome === 'fail' ? [] : [invoke],
@@ -247,8 +248,9 @@ function sizeOf({ required, optional }: Core): number {
 }
 
 /**
- * The requirement on an operation, from strict to lax: it happened when it did; it may have
- * happened after its call; it may have happened at any time and any number of times; nothing.
+ * The requirement on an operation, from strict to lax: it happened as recorded; it may have
+ * happened after its call; it may have happened at any time and any number of times; no
+ * requirement.
  */
 type Asked = 'required' | 'optional' | 'free' | 'nothing';
 
@@ -266,12 +268,12 @@ const maxConfigurationsOfTrial = 5_000;
 const freeOfCharge = 64;
 
 /**
- * Relaxes operations and decides if the rest is still contradictory. The object may start in any of
- * `states`: each must contradict the history.
+ * Relaxes operations and decides whether the rest is still contradictory. The object may start in
+ * any of `states`: each must contradict the history.
  */
 export class CoreTrials {
   isMinimal = true;
-  /** Remaining configurations for the trials; each trial costs one more. */
+  /** Remaining configurations for the trials. Each trial costs one more than it visits. */
   left: number;
   /** All operations except those that failed. */
   private readonly places: readonly Asking[];
@@ -298,7 +300,7 @@ export class CoreTrials {
     this.canFree = this.freeCalls.reach(states, calls) !== null;
   }
 
-  /** In history order. */
+  /** Returns the operations with this requirement, in history order. */
   of(asked: Asked): Asking[] {
     return this.places.filter((place) => place.asked === asked);
   }

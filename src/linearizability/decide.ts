@@ -3,15 +3,15 @@
  *
  * 1. A fast path decides, if the model has one that applies (the folder `fast/`).
  * 2. Otherwise, `search.ts` searches for an order, and `look-ahead.ts` rules out hopeless ones
- *    early: a history is *infeasible* from the first return on that needs a state which no call by
- *    then can have brought about.
+ *    early: a history is *infeasible* from the first return on that needs a state which no call up
+ *    to then can have produced.
  * 3. If the search makes no progress for 500 configurations, then for 1,000 and so on, the same
- *    number is spent on its last part alone; then the search continues. To refute a long history,
- *    the search visits everything that may precede a contradiction, although most contradictions
- *    are local. A *window*, which begins at some return, is less constrained: the object may be in
- *    any state there, and calls that began before and return later may already have happened. A
- *    history is refuted if one of its windows has no order. For example, in a history of a
- *    register, with time from left to right:
+ *    number is spent on the last part of the history alone; then the search continues. To refute a
+ *    long history, the search visits everything that may precede a contradiction, although most
+ *    contradictions are local. A *window*, which begins at some return, is less constrained: the
+ *    object may be in any state there, and calls that began before and return later may already
+ *    have happened. A history is refuted if one of its windows has no order. For example, in a
+ *    history of a register, with time from left to right:
  *
  *        … 5,000 calls …  w(2) ├┤  w(1) ├──┤  r=2 ├──┤
  *                                w(3) ├────────────────┤
@@ -21,8 +21,7 @@
  *    of the 5,000 calls is examined.
  *
  * 4. The look-ahead and windows may refute a longer prefix than the shortest bad one. The first bad
- *    return is then found by searching prefixes: every prefix of a prefix with an order has an
- *    order, so bisection finds it.
+ *    return is then found by bisection: if a prefix has an order, so do all shorter prefixes.
  *
  * One count of configurations limits all of these searches together.
  */
@@ -43,11 +42,14 @@ export interface CheckOptions {
   readonly maxConfigurations?: number;
   /** Maximum bytes that each part's search may use, at least 1, by default 2 GB. */
   readonly maxBytes?: number;
-  /** Called from time to time, for limits on time or memory, which this code cannot measure. */
+  /**
+   * Called from time to time; returns true to end the search, for limits on time or memory, which
+   * this code cannot measure.
+   */
   readonly shouldStop?: () => boolean;
   /**
-   * The meaning of a failed operation. `drop`, the default: it did not happen. `strict`: also its
-   * reason, if the model knows one, such as a cas that did not match.
+   * The meaning of a failed operation. `drop`, the default: it did not happen. `strict`: its reason
+   * must also be possible, if the model knows one, such as a cas that did not match.
    */
   readonly failed?: 'drop' | 'strict';
 }
@@ -79,7 +81,7 @@ export interface Allowance {
 export type Decision =
   | {
       readonly kind: 'valid';
-      /** The history's indices in an order that the model allows, with all completed operations. */
+      /** Indices of the operations, with all completed ones, in an order that the model allows. */
       readonly order: readonly number[];
       readonly configurations: number;
     }
@@ -94,7 +96,7 @@ export type Decision =
   | {
       readonly kind: 'unknown';
       readonly cause: 'maxConfigurations' | 'maxBytes' | 'shouldStop';
-      /** Everything that returned before this operation is satisfied by some order. */
+      /** Some order satisfies everything that returned before this operation. */
       readonly deepest: number;
       readonly configurations: number;
     };
@@ -102,11 +104,11 @@ export type Decision =
 /** A state in which an operation may find the object, and the changes that lead to it. */
 export interface PossibleState<State> {
   readonly state: State;
-  /** The history's indices, without operations that change no state. */
+  /** Indices of the operations, without those that change no state. */
   readonly order: readonly number[];
 }
 
-/** Least memory per operation, as a number in lists. */
+/** Minimum memory that the lists of numbers need per operation. */
 const bytesOfOperation = 100;
 export const defaultMaxConfigurations = 1_000_000;
 const defaultMaxBytes = 0x8000_0000;
@@ -116,7 +118,7 @@ const maxConfigurationsApart = 20_000;
 const defaultPatience = 500;
 /** The same after a contradiction was found, since another one is likely to be near. */
 const patienceForPrefix = 64;
-/** A share of what is left, because the rest is for windows. */
+/** Maximum patience, as a share of the remaining configurations; windows get the rest. */
 const mostPatience = 0.9;
 /**
  * Windows begin this many returns before the deepest one, and end at most `returnsAhead` after it.
@@ -129,8 +131,8 @@ const returnsAhead = 64;
 const mostStatesOfWindow = 1_000;
 
 /**
- * Decides `history` as that of one object, regardless of the model's parts. Ignores `failed`: see
- * `readFailures`.
+ * Decides `history` as the history of one object, regardless of the model's parts. Ignores
+ * `failed`: see `readFailures`.
  */
 export function decide(history: History, model: Model, options: DecideOptions = {}): Decision {
   const cause = whyNotBegin(history, options);
@@ -207,7 +209,7 @@ function withSearches<Result>(use: (searches: Searches) => Result): Result {
   return result;
 }
 
-/** A bad prefix, by its returns; `isFirst` if every shorter one is known to have an order. */
+/** A bad prefix of this many returns; `isFirst` if all shorter ones are known to have an order. */
 interface BadPrefix {
   readonly returns: number;
   readonly isFirst: boolean;
@@ -320,8 +322,8 @@ class Run<State extends Json> {
   }
 
   /**
-   * Lowers `bad` to the fewest returns that the last refuted window refutes. Does so once per
-   * window; returns false if there is none left.
+   * Lowers `bad` to the fewest returns for which the last refuted window has no order. Uses each
+   * window once; returns false if there is no unused one.
    */
   private lessen(least: { readonly good: number; bad: number }): boolean {
     const { contradictoryFrom: from } = this;
@@ -342,8 +344,8 @@ class Run<State extends Json> {
   }
 
   /**
-   * Searches for an order of the first `horizon` returns. Whenever this takes long, searches for a
-   * contradiction just before the deepest return.
+   * Searches for an order of the first `horizon` returns. Whenever the search makes no progress for
+   * long, searches for a contradiction just before the deepest return.
    */
   private look(horizon: number, first: number): SearchEnding | 'refuted' {
     const lookAhead = this.lookAhead(horizon);
@@ -359,7 +361,7 @@ class Run<State extends Json> {
     }
   }
 
-  /** Returns true if `most` configurations find a contradiction before the deepest return. */
+  /** Visits at most `most` configurations to find a contradiction before the deepest return. */
   private hasContradiction(horizon: number, most: number): boolean {
     const { deepest } = this.search;
     const end = this.left - most;
@@ -423,7 +425,7 @@ class Run<State extends Json> {
     return LookAhead.of(search.history, transitions, { horizon, givesUp: mode === 'gives up' });
   }
 
-  /** Returns true if there is no order, after visiting everything before the bad return. */
+  /** Visits everything before the bad return. Returns true if there is no order. */
   isExhausted(): boolean {
     const { completed } = this.search.history;
     if (this.tryAll(null, maxConfigurationsApart)) return true;

@@ -25,9 +25,10 @@ export interface ExplainedState<State> {
   /** Operations that lead to it, in order, without those that change no state. */
   readonly order: readonly number[];
   /**
-   * An operation that returned before the bad one was called, and that fits into no order unless
-   * the last of `order` came before that call. So the bad operation cannot have come first. Set
-   * only if the last one overlaps it and such an operation was found.
+   * An operation which shows that the last one of `order` cannot have come after the bad one: it
+   * returned before the bad one was called, and no order satisfies it unless the last one came
+   * before that call. Set only if the last one overlaps the bad one and such an operation was
+   * found.
    */
   readonly example?: number;
 }
@@ -42,7 +43,7 @@ export interface Reasons<State> {
   /** An order of everything that returned before `at`, with the operations that it needs. */
   readonly prefix: readonly number[];
   /**
-   * States that `at` may have found, at most 16; it is illegal in every possible one. If these are
+   * States that `at` may have found, at most 16; it is illegal in every possible one. If there are
    * too many to visit, the states to which the core alone leads.
    */
   readonly possible: readonly ExplainedState<State>[];
@@ -53,7 +54,7 @@ const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
 const maxConfigurationsOfExample = 5_000;
 const shareOfCore = 0.75;
-/** In place of an index: none. */
+/** Stands for no index. */
 const none = -1;
 
 /**
@@ -104,7 +105,7 @@ export function explainHistory<State extends Json, Call extends CallData>(
   };
 }
 
-/** Returns the limit that the verdict left, at least a fifth of it. */
+/** Returns the configurations that the verdict left, but at least a fifth of the limit. */
 export function allowanceAfter(
   { configurations }: { readonly configurations: number },
   { maxConfigurations = defaultMaxConfigurations }: CheckOptions,
@@ -131,7 +132,7 @@ function statesThere<State extends Json>(
 /**
  * Returns the first return before the call of `at` that no order satisfies if `last` comes after
  * that call. Returns null if there is none, if the search is undecided, or if `last` returned
- * before.
+ * before that call.
  */
 function findExample(
   history: History,

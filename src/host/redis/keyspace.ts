@@ -42,8 +42,8 @@ export class Keyspace<Value> {
   }
 
   /**
-   * Returns the keys in the order in which they were first set: those not expired at `now`, or all
-   * by default. Removes none.
+   * Returns the keys that exist at `now`, in the order in which they were first set. Without `now`,
+   * includes expired keys. Removes no key.
    */
   names(now: number = Number.NEGATIVE_INFINITY): readonly string[] {
     return [...this.entries.keys()].filter((key) => this.has(key, now));
@@ -54,7 +54,7 @@ export class Keyspace<Value> {
     return this.entries.delete(key);
   }
 
-  /** Loses all keys, as a node without persistence does when it restarts. */
+  /** Removes all keys, as a node without persistence does when it restarts. */
   clear(): void {
     this.entries.clear();
   }

@@ -22,11 +22,11 @@ export interface Prototype {
 const { OP_MOD, OP_POW, OP_LOADK, OP_MOVE, OP_CALL } = OpCodesI;
 const { OP_JMP, OP_FORPREP, OP_FORLOOP, OP_TFORLOOP } = OpCodesI;
 const JUMPS: ReadonlySet<number> = new Set([OP_JMP, OP_FORPREP, OP_FORLOOP, OP_TFORLOOP]);
-/** Operands from here on are constants, not registers. */
+/** Operands from this number up are constants, not registers. */
 const CONSTANTS = 256;
 /** Maximum number of registers of a function. */
 const MOST_REGISTERS = 250;
-/** Registers that a call takes: the function, two operands, and the result of the instruction. */
+/** Extra registers for a call: function, two operands, result of the instruction, and a spare. */
 const NEEDED = 5;
 
 type Compute = (one: number, other: number) => number;

@@ -110,7 +110,7 @@ function lengthOf(state: LuaState): number {
   return most;
 }
 
-/** Matches white space and one token; the token is empty at the end and if none is valid. */
+/** Matches white space and one token, which is empty at the end and if it is invalid. */
 const TOKEN =
   /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|[+-]?(?:0[xX](?:[\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)(?:[pP][+-]?\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\(\w*\))?)|[+-](?:\.\d+(?:[eE][-+]?\d+)?)?|)/y;
 const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;
@@ -133,7 +133,7 @@ const KINDS: readonly string[] = [
   'T_NULL',
 ];
 
-/** The kind of a token or the error, its content, and its position. */
+/** A token: its kind, or an error in its place; its content; and its position. */
 type Token = readonly [kind: string, said: string, at: number];
 
 /** Returns a function that reads the next token. */

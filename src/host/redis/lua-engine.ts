@@ -1,15 +1,15 @@
 /**
- * Runs scripts in a real Lua. The thread has one interpreter, which keeps compiled scripts.
+ * Runs scripts in a real Lua interpreter. Each thread has one, which caches compiled scripts.
  *
- * The interpreter is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly). For
- * the scripts of npm redlock, compiled before, on Node 20: 7.3 µs per run against 8.3 µs (20 µs
- * with the sandbox and the node), 9 ms to start against 17 ms, no growth in 200,000 runs of either.
- * The decisive points: wasmoon seeds its tables from time and addresses, so that `pairs` visits one
- * table in a different order in each process; it is loaded asynchronously; and its numbers are
- * 64-bit integers or print as `5.0`, which cannot be replaced from outside. The 32-bit integers of
- * fengari can be: see `lua-values.ts`.
+ * The interpreter is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly).
+ * Measured with the compiled scripts of npm redlock on Node 20: 7.3 µs per run against 8.3 µs (20
+ * µs with the sandbox and the node), 9 ms to start against 17 ms; the memory of neither grew in
+ * 200,000 runs. Three points decided against wasmoon: it seeds its tables from time and addresses,
+ * so that `pairs` visits the same table in a different order in each process; it is loaded
+ * asynchronously; and its numbers are 64-bit integers or print as `5.0`, and this cannot be changed
+ * from outside. The 32-bit integers of fengari can be replaced: see `lua-values.ts`.
  *
- * Remaining differences to Lua 5.1: the text of some compile errors.
+ * One difference from Lua 5.1 remains: the text of some compile errors.
  */
 import { lauxlib, lua } from 'fengari';
 import { adaptFunction } from './lua-arithmetic.ts';
@@ -70,9 +70,9 @@ cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
 
 /** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/** Maximum number of compiled scripts kept; scripts that contain a value are new each time. */
+/** Maximum number of cached scripts. A script with a value in its text is a new one each time. */
 const MOST_KEPT = 500;
-/** Status of the interpreter when JavaScript threw, as when an array cannot be allocated. */
+/** Status of the interpreter if JavaScript threw, as when an array cannot be allocated. */
 const THROWN = -1;
 /** Pattern steps that take about as long as one interpreter step. */
 const STEPS_OF_PATTERN = 5;
@@ -90,7 +90,7 @@ class LuaEngine {
   private readonly compiled: Map<string, number> = new Map();
   private current: ScriptRun | null = null;
   private steps = 0;
-  /** The reason why the script was ended. */
+  /** The error with which the script was ended, or null if it was not. */
   private ended: string | null = null;
   /** The protocol version that the script requested. */
   private version: RespVersion = 2;
@@ -201,7 +201,7 @@ class LuaEngine {
     raise(state, this.ended);
   }
 
-  /** Makes each further step fail, so that no `pcall` of the script continues for long. */
+  /** Makes each further step fail, so that a `pcall` in the script cannot keep it running. */
   private end(state: LuaState): void {
     this.isSpent = true;
     this.steps = Number.POSITIVE_INFINITY;
@@ -213,7 +213,7 @@ class LuaEngine {
     return 0;
   }
 
-  /** Implements `redis.call`, which raises an error, and `redis.pcall`, which returns it. */
+  /** Implements `redis.call`, which raises an error reply, and `redis.pcall`, which returns it. */
   private command(state: LuaState, isRaising: boolean): number {
     const given = commandAt(state);
     const reply = 'error' in given ? given : this.answer(state, given);
@@ -301,7 +301,7 @@ function log(state: LuaState): number {
 
 let engine: LuaEngine | null = null;
 
-/** Runs a script; its errors are error replies. */
+/** Runs a script and returns its reply; an error of the script is an error reply. */
 export function runScript(run: ScriptRun): RedisReply {
   return withEngine((shared) => shared.run(run));
 }
@@ -311,7 +311,7 @@ export function checkScript(text: string): string | null {
   return withEngine((shared) => shared.check(text));
 }
 
-/** Replaces an interpreter in which a script was ended or that threw. */
+/** Runs `use` with the thread's interpreter, and discards it if it is spent or `use` threw. */
 function withEngine<T>(use: (shared: LuaEngine) => T): T {
   const shared = engine ?? new LuaEngine();
   engine = shared;

@@ -119,7 +119,7 @@ function fixed(value: number, precision: number): string {
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
-/** Returns the sign and digits of a 64-bit integer; out of range, those that C produces. */
+/** Returns the sign and digits of a 64-bit integer, for a value out of range as C does. */
 function integer(
   value: number,
   { flags, letter, digits }: Form,

@@ -1,10 +1,10 @@
 /**
- * Library functions that replace the interpreter's own for scripts: those that would create
- * integers, expose addresses, use real randomness (`math.random` draws as Redis does, with
- * `drand48`, one stream for all scripts of a node), or exceed a script's step limit.
+ * Replaces, for scripts, the interpreter's library functions that would create integers, expose
+ * addresses, use real randomness, or exceed a script's step limit. As in Redis, `math.random` draws
+ * with `drand48`, from one stream for all scripts of a node.
  *
- * A library call counts as one step, and the steps of patterns count, too. `string.rep` has a
- * maximum length; text that doubles with each `..` is not limited.
+ * A library call counts as one step, plus the steps of its pattern. The length of a text is limited
+ * in `string.rep`, but not in concatenations by `..`.
  */
 
 import { lauxlib, lua } from 'fengari';
@@ -58,7 +58,7 @@ const plain: readonly (readonly [string, LuaFunction])[] = [
   ['modf', modf],
 ];
 
-/** Returns the functions by their names in the sandbox; `chance` is that of the current run. */
+/** Returns the functions by name. `chance` returns the random source of the current run. */
 export function libraryFunctions(
   state: LuaState,
   chance: () => LuaChance,
@@ -107,7 +107,7 @@ function pow(state: LuaState): number {
   return returned(state, power(base ?? 0, exponent ?? 0));
 }
 
-/** Returns a fraction from 0.5 to 1 and the exponent of 2. */
+/** Implements `math.frexp`: returns a fraction of magnitude in [0.5, 1) and an exponent of 2. */
 function frexp(state: LuaState): number {
   let [value, exponent] = [lauxlib.luaL_checknumber(state, 1), 0];
   if (value === 0 || !Number.isFinite(value)) return returned(state, value, 0);
@@ -161,7 +161,7 @@ function char(state: LuaState): number {
   return pushText(state, text);
 }
 
-/** Adapts a compiled function to Lua 5.1, or converts the compile error to its text. */
+/** Adapts a compiled function to Lua 5.1, or converts a compile error to the text of Lua 5.1. */
 function adapt(state: LuaState): number {
   if (lua.lua_type(state, 1) === lua.LUA_TFUNCTION) {
     adaptFunction(state, 1);
@@ -190,7 +190,7 @@ function unpack(state: LuaState): number {
 /** Maximum number of stack values of a function in Lua 5.1. */
 const MOST_RESULTS = 8000;
 
-/** The interpreter's code of a comparison. */
+/** The interpreter's code of the comparison `<`. */
 const LESS_THAN = 1;
 
 /** Compares for `table.sort`, whose errors have no position. */
@@ -252,7 +252,7 @@ function seed(state: LuaState, chance: LuaChance): number {
   return 0;
 }
 
-/** Formats a value as `tostring` does, with addresses as 0, since they could differ. */
+/** Formats a value as `tostring` does, but addresses as 0, since they may differ between runs. */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);
@@ -289,8 +289,8 @@ const ALL_RESULTS = -1;
 const MOST_REPEATED_BYTES = 1024 * 1024;
 
 /**
- * Implements `pcall`. In a coroutine, the interpreter's own stops counting steps once it has caught
- * an error. This one does not allow a yield across it, as in Lua 5.1.
+ * Implements `pcall`. The interpreter's own `pcall` stops counting the steps of a coroutine once it
+ * has caught an error there. As in Lua 5.1, a coroutine cannot yield across this `pcall`.
  */
 function protectedCall(state: LuaState): number {
   lauxlib.luaL_checkany(state, 1);
@@ -313,8 +313,8 @@ function repeat(state: LuaState): number {
 }
 
 /**
- * Wraps a function of the interpreter to act as in Lua 5.1: numbers among its arguments at `places`
- * are truncated. Out of range, they wrap around as a C `int` or saturate.
+ * Wraps a function of the interpreter to truncate numeric arguments at `places`, as Lua 5.1 does.
+ * Numbers out of range wrap around like a C `int` if `isInt`; otherwise they saturate.
  */
 function withWholeNumbers(
   original: LuaFunction,
@@ -334,7 +334,7 @@ function withWholeNumbers(
 
 const MOST_INT = 1e9;
 
-/** Arguments of `string`, `table` and global functions that are integers. */
+/** Functions with integer arguments, and the positions of these arguments. */
 const INTEGER_ARGUMENTS: readonly (readonly [
   library: string,
   name: string,

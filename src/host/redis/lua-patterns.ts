@@ -1,8 +1,8 @@
 /**
  * The patterns of Lua 5.1 over byte strings, matched as in `lstrlib.c`: `string.find`, `match`,
- * `gmatch` and `gsub` for scripts. A pattern ends at its first NUL, is parsed only as far as it is
- * matched, and backtracks over its repetitions, whose time for patterns such as `a*a*a*b` grows
- * with each of them. Steps are therefore counted, and too many of them end the script.
+ * `gmatch` and `gsub` for scripts. A pattern ends at its first NUL, and is parsed only as far as it
+ * is matched. Matching backtracks over repetitions, so each `a*` of `a*a*a*b` multiplies its time.
+ * Steps are therefore counted, and a script that takes too many is ended.
  */
 import { lauxlib, lua } from 'fengari';
 import {
@@ -113,7 +113,7 @@ function balancedEnd(m: Matching, from: number, [begin, end]: string): number | 
   return null;
 }
 
-/** Returns the end of a repetition of a captured text. */
+/** Returns the end of another occurrence of a captured text at `at`, for `%1` and the like. */
 function repeatedEnd(m: Matching, at: number, index: number): number | null {
   const { from = 0, length = UNFINISHED } = m.captures[index] ?? {};
   if (length === UNFINISHED) return luaError(m.state, 'invalid capture index');
@@ -132,7 +132,7 @@ function endOf(m: Matching, from: number): number | null {
   return end;
 }
 
-/** Counts the steps so far if they are more than `most`. */
+/** Reports the steps not counted yet, if they are more than `most`. */
 function spend(m: Matching, most: number): void {
   const { steps } = m;
   if (steps <= most) return;
@@ -174,7 +174,7 @@ function matchRest(m: Matching, from: number, start: number): number | null {
 
 type Repeated = Pick<Item, 'ends' | 'next'>;
 
-/** Matches as many repetitions as possible, beginning after `least`. */
+/** Matches as many repetitions as possible; the repetition ends at `least` or later. */
 function most(m: Matching, least: number, { ends, next }: Repeated): number | null {
   let at = least;
   while (ends(at) !== null) at += 1;

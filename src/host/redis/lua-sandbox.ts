@@ -1,7 +1,7 @@
 /**
  * Builds the sandbox of an interpreter and runs scripts in it. A script sees the globals of Redis'
- * Lua 5.1 and nothing of the machine. Its changes to them do not persist, because one interpreter
- * runs the scripts of all nodes: scripts see empty tables that forward reads to the real ones and
+ * Lua 5.1 and nothing of the machine. It cannot change them, because one interpreter runs the
+ * scripts of all nodes: the tables that it sees are empty, forward reads to the real ones, and
  * reject writes.
  */
 
@@ -70,7 +70,7 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
   };
 }
 
-/** Leaves the environment of scripts on the stack, below the table behind it. */
+/** Leaves on the stack the environment of scripts and, on top, the table that it reads from. */
 function runPrelude(state: LuaState, given: Functions): void {
   const text = to_luastring(PRELUDE);
   const name = nameInLua('=sandbox');
@@ -86,7 +86,7 @@ function runPrelude(state: LuaState, given: Functions): void {
 
 /**
  * A Lua chunk. It receives the functions of `lua-library.ts` and of `redis`, and returns the
- * environment of scripts and the table behind it, to which `KEYS` and `ARGV` are added.
+ * environment of scripts and the table that it reads from, to which `KEYS` and `ARGV` are added.
  */
 const PRELUDE: string = `
 local given = ...
@@ -281,8 +281,8 @@ return shown, open
 /* `bit` for scripts, as in Lua BitOp: numbers are rounded and treated as signed 32-bit integers. */
 
 /**
- * Adding it rounds to the nearest integer, ties to even, and leaves the integer's last 32 bits in
- * the last bits of the double. For very large numbers the bits are others.
+ * Adding this number to a double rounds it to the nearest integer, ties to even, and leaves the
+ * integer's last 32 bits in the last bits of the double. This does not hold for very large numbers.
  */
 const ROUNDS = 1.5 * 2 ** 52;
 
@@ -294,7 +294,7 @@ function bitsAt(state: LuaState, index: number): number {
 
 type Operation = (bits: number, other: number) => number;
 
-/** Number of operands; 0 is any number. */
+/** The operations, with their number of operands; 0 stands for any number. */
 const OPERATIONS: readonly (readonly [name: string, operands: number, run: Operation])[] = [
   ['tobit', 1, (bits) => bits],
   ['bnot', 1, (bits) => ~bits],

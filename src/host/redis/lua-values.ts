@@ -1,13 +1,13 @@
 /**
  * Converts values between Redis and its scripts by the rules of redis.io, "Lua API": nil is false,
  * a number that a script returns is truncated, a list ends at its first nil. Results of scripts are
- * read without metatables, whose functions would run outside all limits. Texts are bytes in Lua and
- * byte strings here (`reply.ts`). Scripts see version 2 replies unless they request version 3.
+ * read without metamethods, which would run outside all limits. Texts are bytes in Lua and byte
+ * strings here (`reply.ts`). Scripts see version 2 replies unless they request version 3.
  *
  * Numbers are those of Redis' Lua 5.1: always doubles, formatted like C's `%.14g`. The interpreter
  * is a Lua 5.3 with 32-bit integers, in which `1704067200 * 1000` overflows and `10 / 2` prints
- * `5.0`. Its two conversions between numbers and text are replaced, but only while one of our
- * scripts is compiled or run.
+ * `5.0`. Its type tests, its conversions between numbers and text, its constant folding and its
+ * error texts are therefore replaced, with effect only while a script is compiled or run.
  */
 
 import { lauxlib, lua, to_luastring } from 'fengari';
@@ -124,7 +124,7 @@ function readItems(state: LuaState, version: RespVersion, depth: number): RedisR
   return items;
 }
 
-/** Returns the typed reply that the table on top of the stack requests; null if it is a list. */
+/** Returns the typed reply that the table on top of the stack requests, or null if it is a list. */
 function richReply(state: LuaState, version: RespVersion, depth: number): RedisReply | null {
   const error = fieldOf(state, 'err');
   if (error !== null) return errorOf(oneLine(error));
@@ -180,14 +180,14 @@ export function pushText(state: LuaState, text: string): number {
   return 1;
 }
 
-/** Returns the text at `index`, a string or a number; a number is converted in place. */
+/** Returns the string at `index`. A number there is converted to a string in place. */
 export function textAt(state: LuaState, index: number): string {
   return latin1Of(lua.lua_tostring(state, index));
 }
 
 /**
- * Reads an argument as C casts a double to a 64-bit integer: truncated, or the minimum if out of
- * range. Use `| 0` for 32 bits. `absent` replaces nil or a missing argument.
+ * Reads an argument and casts it as C casts a double to a 64-bit integer: truncated, or the minimum
+ * if it is out of range. Use `| 0` for 32 bits. `absent` replaces nil or a missing argument.
  */
 export function wholeAt(state: LuaState, index: number, absent?: number): number {
   if (absent !== undefined && lua.lua_type(state, index) <= lua.LUA_TNIL) return absent;
@@ -202,7 +202,7 @@ export function luaError(state: LuaState, problem: string): never {
   return lua.lua_error(state);
 }
 
-/** Returns an argument of a command; null if the value is neither text nor a number. */
+/** Returns an argument of a command, or null if the value is neither a string nor a number. */
 export function argumentAt(state: LuaState, index: number): string | null {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), COMMAND_DIGITS);
@@ -231,11 +231,11 @@ export function raise(state: LuaState, problem: string): never {
   return lua.lua_error(state);
 }
 
-/** Digits of a number in Lua's text, and in an argument of a command. */
+/** Significant digits of a number as text in Lua, and as an argument of a command. */
 export const LUA_DIGITS = 14;
 export const COMMAND_DIGITS = 17;
 
-/** Up to here a double represents every integer. */
+/** A double represents every integer up to this one. */
 const MOST_EXACT = 2 ** 53;
 
 /** Formats a number like C's `%.<digits>g`, or `%#.<digits>g` if `keepsZeros`. */
@@ -301,7 +301,7 @@ export function readNumber(text: string): number | null {
 let areDoubles = false;
 let isPatched = false;
 
-/** Runs `what` with all numbers that scripts read and write as doubles. */
+/** Runs `what` while the interpreter treats all numbers as doubles. */
 export function withDoubles<T>(what: () => T): T {
   patch();
   const before = areDoubles;
@@ -385,11 +385,11 @@ const OLD_WORDS: ReadonlyMap<string, string> = new Map([
 
 /** Last characters of the operators and labels that are new in Lua 5.2 or later. */
 const NEWER = '/<>&|~:';
-/** Bytes from here on begin no token and do not occur in UTF-8. */
+/** Bytes from this one up begin no token and do not occur in UTF-8. */
 const NO_TOKEN = 0xf5;
 const LEXEME =
   /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))|[a-zA-Z_]\w*|\.?\d[\d.]*(?:[eE][+-]?)?\w*/g;
-/** Matches a backslash with a letter that Lua 5.1 does not escape: it stands for itself. */
+/** Matches an escape. Captures its letter if it stands for itself in Lua 5.1. */
 const PLAIN_ESCAPE = /\\(?:([c-eg-mo-qswx-zA-Zu])|[\s\S])/g;
 
 /** Removes a `#!` line, and keeps syntax unknown to Lua 5.1 from compiling in Lua 5.3. */

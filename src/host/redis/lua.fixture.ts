@@ -267,7 +267,7 @@ function othersOf(value: Text, table: Text): readonly Text[] {
     lua`cjson.encode(cjson.decode(${json}))`,
     lua`cjson.decode(${json})`,
     lua`error(${oneOf('"e"', '{err="E x"}', '1', 'nil', '"e",0', '"e",2')})`,
-    // A redis-server 7.0.15 crashes on an uncaught error that is a table without `err`.
+    // redis-server 7.0.15 crashes on an uncaught error that is a table without `err`.
     lua`pcall(error,${oneOf('{}', '"e"', '{err="E x"}', '1', 'nil', '{1}')})`,
     lua`assert(${oneOf('false', 'nil', 'false,"m"', '1,2', 'nil,{err="A b"}', '')})`,
     lua`redis.${oneOf('error_reply', 'status_reply', 'sha1hex')}(${value})`,

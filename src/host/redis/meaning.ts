@@ -1,6 +1,6 @@
 /**
- * The effect of a command on a lock, as recorded in the trace: the lock is the command's key. For a
- * script, a `Means` function decides; the scripts of npm redlock are known.
+ * Determines the effect of a command on a lock, for the trace. The lock is the command's key. For a
+ * script, a `Means` function determines both; the one here knows the scripts of npm redlock.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -15,13 +15,13 @@ export type RedisHost = ServerHost<RedisRequest, RedisReply>;
 
 /** One call of a Lua script, by EVAL or EVALSHA. */
 export interface ScriptCall {
-  /** SHA-1 of its text, as EVALSHA names it. */
+  /** SHA-1 of the script's text, as in EVALSHA. */
   readonly sha: string;
   readonly keys: readonly string[];
   readonly args: readonly string[];
 }
 
-/** A script's effect on a lock. */
+/** The effect of a command or a script on a lock. */
 export interface Meaning {
   readonly verb: 'acquire' | 'renew' | 'release';
   readonly lock: string;
@@ -47,14 +47,14 @@ export function scriptVerb(sha: string): Meaning['verb'] | undefined {
   return REDLOCK_SCRIPTS.get(sha);
 }
 
-/** Knows the scripts of npm redlock 4 and 5. Several resources are one lock, `a+b`. */
+/** Returns the effect of npm redlock's scripts. Several resources form one lock, `a+b`. */
 export const redlockMeaning: Means = ({ sha, keys }) => {
   const verb = scriptVerb(sha);
   if (verb === undefined) return null;
   return { verb, lock: keys.join('+'), isDone: (reply) => reply === keys.length };
 };
 
-/** Returns the node as a port that describes each call for the trace; scripts by `means`. */
+/** Returns the node as a port that describes each call for the trace. `means` describes scripts. */
 export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, RedisReply> {
   return {
     host,
@@ -104,7 +104,7 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
 
 /**
  * `SET key value NX PX ttl` acquires, and with `XX` renews; any other SET only writes. With `GET`
- * the reply is the previous value: nil if the key was taken.
+ * the reply is the previous value, so nil means that `NX` succeeded or `XX` failed.
  */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
   const words = new Set(options.map((word) => word.toUpperCase()));
@@ -151,7 +151,7 @@ function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
   }
 }
 
-/** Returns the SHA-1 of a byte string, which names a script. */
+/** Returns the SHA-1 of a script's bytes, which identifies the script. */
 export function shaOf(bytes: string): string {
   return bytesToHex(sha1(rawOf(bytes)));
 }

@@ -1,7 +1,7 @@
 /**
- * One Redis node as a server of the world, which executes Redis commands and runs real scripts.
- * Expiry is judged by its own wall clock, as in Redis; a restart loses everything that was not
- * persisted, and all scripts; a replica that takes over has the keys it had received by then.
+ * A Redis node as a simulated server, which executes Redis commands and runs real scripts. It
+ * judges expiry by its own wall clock, as Redis does. A restart loses all scripts, and all keys
+ * that were not persisted. A replica that takes over has the keys that it had received by then.
  *
  * Read next: `commands.ts` (the commands), `scripts.ts` and `lua-engine.ts` (EVAL), `client.ts`
  * (the client for libraries), `meaning.ts` (the effect of a command on a lock) and `resp.ts` (the
@@ -33,7 +33,7 @@ export interface RedisNodeOptions {
   readonly persistence?: 'always' | 'none';
   /**
    * Limit of interpreter steps per script. A script that exceeds it ends with an error reply, so
-   * that an endless one does not hang the run. Default 1,000,000.
+   * that an endless script does not hang the run. Default 1,000,000.
    */
   readonly mostScriptSteps?: number;
   /**
@@ -118,13 +118,14 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     return this.memory.sessions.get(session)?.isSubscriber === true;
   }
 
-  /** Ends the wait of a connection without subscriptions. */
+  /** Ends a connection's wait for pushes if it has no subscriptions. */
   private endPushes(session: string): void {
     if (!this.isSubscriber(session)) this.outbox.end(session);
   }
 
   /**
-   * Answers with the messages pushed to a connection so far, or as soon as there is one.
+   * Returns the messages pushed to a connection so far. If there are none, answers as soon as there
+   * is one; without subscriptions, returns none.
    * @internal
    */
   await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {
@@ -151,7 +152,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     );
   }
 
-  /** Scripts are not sent to replicas, since Redis 7. */
+  /** Captures what a replica receives: since Redis 7, all keys but no scripts. */
   snapshot(): () => void {
     const restore = this.memory.snapshot();
     return () => {

@@ -56,7 +56,7 @@ export class RealServer {
 
   /**
    * Starts a server whose wall clock stands still until `setClock`, and that deletes an expired key
-   * only when a command looks at it, so that both sides of a comparison see the same state at the
+   * only when a command accesses it, so that both sides of a comparison see the same state at the
    * same millisecond.
    */
   static async startFrozen(us: number): Promise<RealServer> {
@@ -150,7 +150,7 @@ export class RealConnection {
     this.socket.write(Buffer.from(`*${command.length}\r\n${parts.join('')}`, 'latin1'));
   }
 
-  /** Returns all replies up to that of a PING of its own, which is left out. */
+  /** Sends a PING and returns all replies that arrive before its reply. */
   async untilMark(): Promise<readonly RedisReply[]> {
     const frames: RedisReply[] = [];
     this.write(['PING', 'mark']);
@@ -219,7 +219,7 @@ export function readReply(bytes: string, from: number): ReadAt | null {
   return is(listReply(sign, items), end);
 }
 
-/** Returns a reply of one line, or null for others. */
+/** Returns a reply of one line, or null if the reply has more. */
 function simpleReply(sign: string, line: string): RedisReply | null {
   if (sign === '+') return { status: line };
   if (sign === '-') return errorOf(line);

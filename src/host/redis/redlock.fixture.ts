@@ -17,8 +17,8 @@ const fifth = await loadVirtually(() => import('redlock'));
 const fourth = await loadVirtually(() => import('redlock-4'));
 
 // Version 4 runs its callbacks through Bluebird, which keeps one queue per thread, flushed by the
-// `setImmediate` of the process that used it first. As a job of the current process, the flush
-// happens before the next process runs.
+// `setImmediate` of the process that used it first. As a microtask of the current process, the
+// flush runs before the next process does.
 createRequire(import.meta.resolve('redlock-4'))('bluebird').setScheduler(queueMicrotask);
 
 /** Npm redlock 5.0.0-beta.2 and 4.2.0. */
@@ -31,7 +31,10 @@ export const NODES: readonly string[] = ['lock-1', 'lock-2', 'lock-3'];
 const PACE = { retryCount: 10, retryDelay: 30, retryJitter: 10 };
 const COMMAND_TIMEOUT_MS = 50;
 const TTL_US = 2_000_000;
-/** Delay between clients: version 5 keeps the nodes of a lost vote until its last attempt. */
+/**
+ * Delay between the clients' starts. After a lost vote, version 5 keeps the nodes that it won until
+ * its last attempt.
+ */
 const APART_US = 20_000;
 
 export type Take = (section: AsyncSection, nodes: readonly RedisClient[]) => Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Commands and replies as plain data on the simulated network: the content of Redis' protocol,
- * independent of its version (`resp.ts` writes both). Texts are *byte strings*, in which each
- * character is one byte (`bytesOf`, `textOf`), so any binary value fits.
+ * independent of the protocol version (`resp.ts` encodes both). Texts are *byte strings*, in which
+ * each character is one byte (`bytesOf`, `textOf`), so any binary value fits.
  */
 
 /** A command with its arguments, such as `['SET', 'db', 'f3a1', 'NX', 'PX', '30000']`. */
@@ -16,8 +16,8 @@ export type RedisRequest =
    */
   | { readonly session: string; readonly command: RedisCommand }
   /**
-   * Waits for messages that the node pushes to that connection: answered once there is one, or
-   * without any once the connection has no subscription.
+   * Waits for messages that the node pushes to that connection. Answered once there is a message,
+   * or with none once the connection has no subscription.
    */
   | { readonly session: string; readonly awaits: 'push' }
   /** Reports that the connection is closed; the node forgets it. */
@@ -60,7 +60,7 @@ export type RedisRich =
   /** Digits, as a script wrote them. */
   | { readonly bigNumber: string }
   | { readonly boolean: boolean }
-  /** Pushed messages, and replies of a command that has several; each is sent separately. */
+  /** Pushed messages, or the replies of a command that has several; each is sent separately. */
   | { readonly pushes: readonly (readonly RedisReply[])[] };
 
 /** A message such as `['message', 'channel', 'text']`. */
@@ -91,7 +91,7 @@ export function isRedisNil(reply: RedisReply): reply is RedisNil {
   return typeof reply === 'object' && 'nil' in reply;
 }
 
-/** Errors of several commands, in the words of Redis. */
+/** Errors that several commands return, with the text of Redis. */
 export const NOT_AN_INTEGER: RedisError = errorOf('ERR value is not an integer or out of range');
 export const NOT_A_FLOAT: RedisError = errorOf('ERR value is not a valid float');
 export const SYNTAX_ERROR: RedisError = errorOf('ERR syntax error');

@@ -41,7 +41,7 @@ export function encodeReply(reply: RedisReply, version: RespVersion): string {
   return list('*', reply, version);
 }
 
-/** Encodes a pushed message, such as one of a channel. */
+/** Encodes a pushed message, such as a message of a channel. */
 export function encodePush(push: RedisPush, version: RespVersion): string {
   return list(version === 3 ? '>' : '*', push, version);
 }
@@ -91,8 +91,9 @@ interface Read {
 }
 
 /**
- * Returns true if a client that began with `bytes` speaks this protocol, or null if that is not
- * certain yet. `knows` decides which inline commands are valid: many protocols have lines of words.
+ * Returns true if a client that began with `bytes` speaks this protocol, or null while more bytes
+ * are needed to decide. `knows` returns true for the name of a command: many protocols have lines
+ * of words.
  */
 export function isRedis(bytes: string, knows: (name: string) => boolean): boolean | null {
   try {
@@ -124,7 +125,7 @@ function readCommand(bytes: string, from: number): Read | null {
   return { command, end };
 }
 
-/** Reads an inline command, `SET a "b c"`, which ends at a line break of either form. */
+/** Reads an inline command, `SET a "b c"`, which ends at `\n` or `\r\n`. */
 function readInline(bytes: string, from: number): Read | null {
   const stop = bytes.indexOf('\n', from);
   const typed = bytes.slice(from, stop === -1 ? undefined : stop);

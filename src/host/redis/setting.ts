@@ -1,6 +1,6 @@
 /**
- * The environment of a command: the node's databases, its connection, and the current time. Also
- * defines the rows of the tables in `commands.ts`.
+ * The environment of a command: the node's databases, the client's connection, and the current
+ * time. Also defines the rows of the tables in `commands.ts`.
  */
 
 import type { KeyRecorder, Keys, KeyWrite } from './key-recorder.ts';
@@ -30,7 +30,7 @@ export interface SortedData {
 
 export type Entry = KeyEntry<RedisData>;
 
-/** Number of databases of a node, the default of Redis. */
+/** Number of databases per node, the default of Redis. */
 export const DATABASES = 16;
 
 /** One of a node's databases; reports each change of a key. */
@@ -67,7 +67,7 @@ export class Database {
     return true;
   }
 
-  /** Returns the names as `Keyspace` does: without a time, including expired keys. */
+  /** Returns the keys as `Keyspace.names` does: without `nowMs`, including expired ones. */
   names(nowMs?: number): readonly string[] {
     return this.keys.names(nowMs);
   }
@@ -91,7 +91,7 @@ export class Session {
   queue: RedisCommand[] | null = null;
   /** True if an invalid command was queued, so that EXEC will fail. */
   isBroken = false;
-  /** Keys of WATCH with their databases, and whether they existed. */
+  /** Watched keys with their databases; `wasThere` is true if the key existed at WATCH. */
   readonly watched: Map<string, { database: number; key: string; wasThere: boolean }> = new Map();
   /** True if one of the watched keys was changed. */
   isDirty = false;
@@ -163,7 +163,7 @@ export class NodeMemory {
     return [...this.databases.values()];
   }
 
-  /** Loses all connections, as on a restart of the node, and the databases unless `keepsKeys`. */
+  /** Restarts the node: drops all connections and, unless `keepsKeys`, all databases. */
   restart({ keepsKeys }: { readonly keepsKeys: boolean }): void {
     if (!keepsKeys) this.databases.clear();
     this.sessions.clear();
@@ -190,7 +190,7 @@ export interface Setting {
   /** Microseconds since 1970 by the node's wall clock; constant during a script. */
   readonly nowUs: number;
   readonly nowMs: number;
-  /** Executes a command that a transaction queued; `fromScript` executes one from a script. */
+  /** Executes a command that a transaction queued; `fromScript` executes a command of a script. */
   readonly carryOut: (command: RedisCommand, setting: Setting) => RedisReply;
   readonly fromScript: (command: RedisCommand, setting: Setting) => RedisReply;
   /** Counts a request for something that is not simulated, such as `XADD`. */
@@ -212,7 +212,7 @@ export interface ScriptRunner {
 export type Run = (given: readonly string[], setting: Setting) => RedisReply;
 
 /**
- * `no script`: refused in scripts. `at once`: runs immediately also within MULTI. `subscriber`:
+ * `no script`: refused in scripts. `at once`: runs immediately even within MULTI. `subscriber`:
  * allowed for a connection with subscriptions.
  */
 export type Flag = 'no script' | 'at once' | 'subscriber';
@@ -232,14 +232,14 @@ export function keysOf({ memory, session: { database }, nowMs }: Setting): Keys 
   return { database, get: (key) => memory.database(database).get(key, nowMs) };
 }
 
-/** Wraps a command on one key. */
+/** Wraps a command whose first argument is a key. */
 export function onKey(
   run: (key: string, rest: readonly string[], setting: Setting) => RedisReply,
 ): Run {
   return ([key = '', ...rest], setting) => run(key, rest, setting);
 }
 
-/** Identifies a type of value, and the empty value, which is equivalent to an absent key. */
+/** Describes a type of value. Its empty value is equivalent to an absent key. */
 export interface Shape<V extends RedisData> {
   readonly is: (data: RedisData) => data is V;
   readonly empty: V;

@@ -1,8 +1,8 @@
 /**
- * The arguments of each command, and commands drawn from them: most valid, some with an argument
- * too many, too few, or replaced. A word in capitals stands for itself, one in small letters for a
+ * The arguments of each command, and commands drawn from them: most valid, some with an extra,
+ * missing or replaced argument. A word in capitals stands for itself, one in small letters for a
  * value drawn from `words`; `[a|b]` is optional, `a+` occurs once or more. `now` and `nowMs` are
- * the times of the clock when a command is sent (`atTime`).
+ * the clock's time in seconds and in milliseconds when a command is sent (`atTime`).
  */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
@@ -14,8 +14,8 @@ const big = '9223372036854775807';
 const integers = ['1', '5', '-3', '0', '2', '-1', 'x', '1.0', '+1', ' 1', big];
 const scores = ['1', '2', '2.5', '-3', '0.1', 'inf', '-inf', '1e3', '1e17', 'nan', 'x', '(1'];
 /**
- * Seconds or milliseconds, chosen so that a stepped clock meets such an expiry or passes it by 1
- * ms.
+ * Seconds or milliseconds, chosen so that a stepped clock often lands exactly on an expiry or 1 ms
+ * after it.
  */
 const ttls = ['1', '1', '2', '3', '5', '1000', '0', '-1', 'x', big];
 const scripts = [
@@ -43,10 +43,10 @@ const words: Readonly<Record<string, readonly string[]>> = {
   timeMs: ['nowMs-1', 'nowMs+0', 'nowMs+1', 'nowMs+2', '99999999999999', '1', 'x'],
   pattern: ['*', 'a', '?', '[a-c]', '[^a]', '\\a', 'a*b', '[c-a]', '[', '*?*', '[\\a-c]', '[^-b]'],
   database: ['0', '0', '0', '1', '15', '16', '-1', 'x'],
-  /** More keys than any database has. */
+  /** The `COUNT` of a scan: more keys than any database has, or invalid. */
   many: ['99', '99', '0', '-1', 'x'],
   cursor: ['0', '0', 'x', ''],
-  /** Redis finds keys of type `none` if they have just expired. */
+  /** Excludes `none`: Redis finds keys that have just expired under this type. */
   type: ['string', 'hash', 'list', 'set', 'zset'],
   script: scripts,
   sha: [...scripts.map(shaOf), 'abc'],
@@ -199,7 +199,7 @@ export const syntax: Readonly<Record<string, string>> = {
   'client|getname': '',
 };
 
-/** Commands that the law on connections draws, or whose results are random in Redis. */
+/** Not drawn here: commands that the law on connections draws, and those with random results. */
 export const undrawn: ReadonlySet<string> = new Set([
   'subscribe',
   'psubscribe',
@@ -257,7 +257,7 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
     });
 }
 
-/** Commands that draw at random, stop halfway, or fail as another Lua does if a word is wrong. */
+/** With a wrong word, these draw at random, stop halfway, or fail with another text than Redis. */
 const CAREFUL = /^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
 
 /** Returns the command with its times filled in. */

@@ -1,8 +1,9 @@
 /**
  * Decides a lock in which every client alternates acquire and release, one call at a time. Between
  * the return of an acquire and the call of its release, a client certainly holds the lock, so these
- * spans must not overlap, and they have only one order. A denied acquire must find the lock held:
- * the calls can take effect such that the lock is free only when every order has it free.
+ * spans must not overlap, and they have only one order. A denied acquire must find the lock held.
+ * Grants therefore take effect as early, and releases as late, as possible: then the lock is free
+ * only when it is free in every order.
  */
 import type { FastDecision, History } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
@@ -12,7 +13,7 @@ interface PairedLockCall {
   readonly name: 'acquire' | 'release';
   readonly owner: string;
   readonly answer: 'granted' | 'released' | 'denied' | 'unknown';
-  /** For a fenced lock, whose tokens must rise from grant to grant. Null if unknown. */
+  /** The token of a fenced lock, which must rise from grant to grant. Null if unknown. */
   readonly token?: number | null;
 }
 
@@ -65,7 +66,7 @@ function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number):
   return passDenied(Math.min(last, tail?.invoke ?? forever));
 }
 
-/** Returns the earliest called of the crashed acquires that may follow `token`. */
+/** Returns the earliest-called crashed acquire whose token may follow `token`. */
 function mayFollow(crashed: LockPairs['crashed'], token: number): Acquire | undefined {
   return crashed.find((acquire) => (acquire.token ?? forever) > token);
 }
@@ -108,13 +109,13 @@ interface Acquire {
   readonly return: number;
   /** In the order of returns. */
   readonly place: number;
-  /** Null if the lock has no tokens, or if unknown. */
+  /** Null if the lock has no tokens, or if the token is unknown. */
   readonly token: number | null;
 }
 
 /** A section, from a grant to its release. */
 interface Section extends Acquire {
-  /** -1 if it was never called; then its times and place are infinite. */
+  /** Index of the release. If it was never called: -1, with infinite times and place. */
   release: number;
   releaseInvoke: number;
   releaseReturn: number;
@@ -137,7 +138,7 @@ interface Client {
   return: number;
 }
 
-/** Returns null if some client's calls are not in sequential pairs, with a crashed call last. */
+/** Returns null if a client's calls are not sequential pairs, of which only the last may crash. */
 function pairLockCalls(
   history: History<PairedLockCall>,
   answered: readonly number[],

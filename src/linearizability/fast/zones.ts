@@ -49,7 +49,7 @@ function clusterWrites(history: History, model: Model): Writes | null {
 
 /**
  * Returns the cluster of each answered operation, -1 for a value that was never written; or null if
- * one is neither a read nor a write.
+ * an operation is neither a read nor a write.
  */
 function clusterAll(
   history: History,
@@ -157,7 +157,7 @@ class Zones {
     }
     let end = 0;
     for (let place = 0; place < ranks; place++) {
-      // Zones that begin here; `end` is that of the forward zone that began before.
+      // The zones that begin here; `end` is the end of the last forward zone that began before.
       if ((backwardEnd[place] ?? never) < end) return false;
       const next = forwardEnd[place] ?? 0;
       if (next === 0) continue;

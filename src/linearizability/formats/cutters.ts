@@ -1,7 +1,7 @@
 /**
- * Cuts a text that arrives in pieces, which may end anywhere, into records: into lines, or into its
- * outermost maps, `{…}`, for both EDN and JSON, in sequence or in one list. A list of a million
- * maps is therefore never in memory at once.
+ * Splits a text that arrives in pieces, which may end anywhere, into records: lines, or the
+ * outermost maps, `{…}`, of EDN or JSON, which follow each other or are in one list. A list of a
+ * million maps is therefore never in memory at once.
  */
 import { readEdnFields } from './edn.ts';
 import { type FieldsRead, readJsonFields } from './json-fields.ts';
@@ -50,7 +50,7 @@ export class LineCutter {
     return this.rest === '' ? null : this.fail(this.rest, false);
   }
 
-  /** Skips blank lines. */
+  /** Passes on a line without surrounding space; skips blank lines. */
   private fail(text: string, isClosed: boolean): Malformed | null {
     this.line += 1;
     const trimmed = text.trim();
@@ -80,7 +80,7 @@ const MATTERS: ReadonlyMap<Mode, RegExp> = new Map([
   ['comment', /\n/g],
 ]);
 
-/** Returns the mode after a character inside a string, a comment or an EDN character. */
+/** Returns the mode after a character inside a string, a comment or an EDN character literal. */
 function modeAfter(mode: Mode, character: string): Mode {
   if (mode === 'comment') return character === '\n' ? 'code' : mode;
   if (mode === 'string' && character === '\\') return 'escape';
@@ -200,7 +200,7 @@ export class MapCutter {
     return malformed(this.here(at), `expected "${expected}", found "${character}"`);
   }
 
-  /** Handles a character between the maps. */
+  /** Handles a character outside all maps. */
   private stepOutside(character: string, at: number): Malformed | null {
     if (/\s/.test(character)) return null;
     const isEdn = this.syntax === 'edn';
@@ -283,7 +283,7 @@ const READERS: { readonly [Each in Syntax]: (text: string) => FieldsRead } = {
   json: readJsonFields,
 };
 
-/** Cuts a text into maps and reads their fields. */
+/** Splits a text into maps and reads their fields. */
 export function splitFields(syntax: Syntax, take: TakeFields): MapCutter {
   return new MapCutter(syntax, (map) => {
     const read = READERS[syntax](map.text);

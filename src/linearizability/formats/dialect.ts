@@ -28,8 +28,8 @@ export interface Dialect {
   /** True if a read of nil may mean that the answer is unknown, see `Format.hidesReads`. */
   readonly mayHideNil?: boolean;
   /**
-   * Returns the model's beginning for an object with `initial` contents, or a text with the reason
-   * why there is none.
+   * Returns the model's beginning for an object with `initial` contents, or the reason why there is
+   * none.
    */
   readonly begin: (initial: Json | undefined) => Beginning | string;
   /** Returns the call with the answer in the record, or a text that describes what is missing. */
@@ -87,7 +87,7 @@ type Named = Omit<Said, 'name' | 'operation' | 'isNo'>;
 
 const ONLY_YES: Answers = { yes: [], no: [] };
 
-/** Returns a text for an error. `name` is the name of the model's call. */
+/** Returns a text if there is an error. `name` is the name of the model's call. */
 export function readSaid(
   name: string,
   operation: RecordedOperation,
@@ -155,7 +155,7 @@ export function keyText(key: Json): string {
   return typeof key === 'string' ? key : ednText(key);
 }
 
-/** The words that one call may answer. */
+/** The words with which a call may be answered. */
 export interface Answers {
   readonly yes: readonly string[];
   readonly no: readonly string[];
@@ -167,8 +167,8 @@ export interface Answers {
 const ALWAYS_YES = ['ok', 'done', 'success'];
 
 /**
- * Returns true if an `ok` has a negative answer, or a text for an answer that is unknown. False for
- * other completions.
+ * Returns true if an `ok` has a negative answer, a text that describes the error if its answer is
+ * unknown, and otherwise false.
  */
 function saysNo(
   { answered, outcome }: RecordedOperation,

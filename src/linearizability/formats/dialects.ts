@@ -38,7 +38,7 @@ const anyRegister = {
   begin: (initial: Json | undefined): Beginning => ({ value: scalarOf(initial ?? null) }),
 };
 
-/** A register whose keys belong to a resource, which has the fence. */
+/** A register whose keys belong to a resource; the fence is that of the resource. */
 const anyFenced = {
   ...anyRegister,
   words: words({ read: READ, write: WRITE, open: [] }),
@@ -129,7 +129,7 @@ const ALL: readonly Dialect[] = [
   },
 ];
 
-/** By each name in `models`. */
+/** Dialects by the name of the model. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([
   ...ALL.map((dialect) => [dialect.model, dialect] as const),
 ]);
@@ -160,8 +160,8 @@ export function detectModel(operations: readonly RecordedOperation[]): string | 
 }
 
 /**
- * Returns true if only reads that register their tokens can explain a refusal: of a read, or of a
- * write whose token is below that of a read and of nothing else.
+ * Returns true if a refusal shows that reads register their tokens: it refuses a read, or a write
+ * for which only reads have a higher token.
  */
 function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
   const said = operations.flatMap((operation) => {
@@ -203,7 +203,7 @@ function readWriteOrCas(said: Said): NamedFields | string {
 
 /**
  * Returns the pair from separate fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`.
- * Nil is a value.
+ * Nil counts as a value.
  */
 function namedPair(fields: Fields): readonly (Json | undefined)[] {
   const first = (...names: string[]): Json | undefined =>
@@ -251,7 +251,7 @@ function fencedOf(said: Said): NamedFields | string {
     : { ...plain, resource, token };
 }
 
-/** Converts a value to text. Strings stay unquoted, because appends join them; null: no value. */
+/** Converts a value to text. Strings stay unquoted, because appends join them. */
 function plainText(value: Json): string | null {
   return value === null || typeof value === 'string' ? value : ednText(value);
 }
