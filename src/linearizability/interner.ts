@@ -6,7 +6,7 @@ import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 
 const smallest = 256;
-/** Bytes of a text in the map, and of any value in the lists. */
+/** Estimated bytes that the map needs per text, and that the lists need per value. */
 const bytesOfText = 64;
 const bytesOfPlaces = 64;
 
@@ -15,7 +15,10 @@ export class Interner {
   /** The numbers of texts, whose built-in hashes are faster. */
   private readonly texts: Map<string, number> = new Map();
   private readonly hashes = new Integers();
-  /** Open addressing: a number plus one, or 0 for a free place. The size is a power of two. */
+  /**
+   * A hash table with open addressing, whose size is a power of two. A place contains a number plus
+   * one, or 0 if it is free.
+   */
   private readonly places = new Integers();
   private valueBytes = 0;
 
@@ -27,7 +30,10 @@ export class Interner {
     this.places.reset(smallest, 0);
   }
 
-  /** Returns the number of `value`. It is new if it equals `values.length` before the call. */
+  /**
+   * Returns the number of `value`. The value is new if its number equals `values.length` before the
+   * call.
+   */
   intern(value: Json): number {
     if (typeof value === 'string') return this.internText(value);
     const hash = hashContent(value);
@@ -82,7 +88,7 @@ export class Interner {
     return this.hashes.bytes + this.places.bytes + this.valueBytes;
   }
 
-  /** Returns the bytes to allocate to hold more values, about a sixteenth; 0 if there is space. */
+  /** Returns the bytes to allocate to hold about a sixteenth more values; 0 if there is space. */
   get bytesToGrow(): number {
     const { hashes, places } = this;
     const more = hashes.length + (hashes.length >> 4);
@@ -137,7 +143,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Hashes only some characters of a long text, and its end, where texts that grew differ. */
+/** Hashes a long text by some of its characters, and its end, where texts that grew differ. */
 function hashText(text: string): number {
   let hash = text.length;
   const step = 1 + (text.length >>> 5);

@@ -1,10 +1,10 @@
 /**
- * Looks ahead of the search, for models that state which state a call awaits and which one it
+ * Looks ahead of the search, for models that define which state a call awaits and which one it
  * provides. This saves configurations in two ways, neither of which loses an order:
  *
  * - States that no remaining call distinguishes count as one.
- * - A configuration is abandoned if a call that must still come needs a state that nothing left can
- *   bring about.
+ * - A configuration is abandoned if a call that must still come needs a state that no remaining
+ *   call can bring about.
  *
  * For example, in a history of a register that begins with 0:
  *
@@ -20,7 +20,7 @@
  *   visits one of them.
  *
  * Both follow from two numbers: the last return that awaits a state (`lastAwait`), and the last
- * return that opens a call which provides it (`supplyBefore`). Texts may also grow toward the
+ * return that opens a call which provides it (`supplyBefore`). A text may also grow into the
  * awaited one: a call may supply any state that its result `approaches`.
  */
 import { addTo } from '../core/kernel/entries.ts';
@@ -32,11 +32,11 @@ import type { Transitions } from './transitions.ts';
 /** The state of the completed and crashed operations that are open. */
 export interface OpenOperations {
   isPlaced(operation: number): boolean;
-  /** Returns true if an operation that returns must come from here on, not before. */
+  /** Returns true if a completed operation must be placed from here on, not before. */
   mustCome(operation: number): boolean;
 }
 
-/** In place of a state: none. In place of a return: never. */
+/** Stands for no state, or for a return that does not exist. */
 const none = -1;
 
 /** The look-ahead for a search. States are transition numbers; `next` is the next return. */
@@ -51,13 +51,13 @@ export class LookAhead {
    */
   private readonly knownUntil: Integers = new Integers();
   private readonly unknownFrom: Integers = new Integers();
-  /** A state that nothing distinguishes from `blindFrom` on; it represents all such states. */
+  /** From `blindFrom` on, no call distinguishes this state; it represents all such states. */
   private blind = none;
   private blindFrom = Number.POSITIVE_INFINITY;
 
   /**
-   * Only calls that return before `horizon` must come. Returns null for a model that does not state
-   * what its calls await. Without `givesUp`, no configuration is hopeless.
+   * Only calls that return before `horizon` must be placed. Returns null for a model without
+   * `awaits` or `provides`. Without `givesUp`, no configuration counts as hopeless.
    */
   static of(
     history: PreparedHistory,
@@ -81,12 +81,14 @@ export class LookAhead {
     return this.awaits.infeasible;
   }
 
-  /** True if `statesAt` is known. If calls add to a state, it may be any. */
+  /**
+   * True if `statesAt` returns all possible states. If calls add to a state, any state is possible.
+   */
   get knowsStates(): boolean {
     return !this.awaits.doStatesGrow;
   }
 
-  /** Returns the states that an order may have at `next`. */
+  /** Returns the states that the object may have at return `next`. */
   statesAt(next: number): readonly number[] {
     return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
   }
@@ -125,7 +127,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Returns true if some call that must come from here on cannot. */
+  /** Returns true if some call that must still be placed cannot be placed. */
   isHopeless(next: number, state: number, open: OpenOperations): boolean {
     if (this.criticals === null) return false;
     if (this.isSomeOpenHopeless(next, state, open)) return true;
@@ -182,7 +184,7 @@ const maxSupplyPairs = 1_000_000;
 
 /** The states that the calls of a prepared history await and provide, as numbers. */
 class Awaits {
-  /** By class, the state that it awaits and the one that it provides, or none. */
+  /** By class of calls, the state that it awaits and the state that it provides, or none. */
   readonly awaited: Integers = new Integers();
   readonly provided: Integers = new Integers();
   /** By class, 1 if it is legal only in the state that it awaits, and therefore needs it. */
@@ -198,7 +200,7 @@ class Awaits {
   readonly supplyBefore: Integers = new Integers();
   /** Number of returns before the first that needs a state which nothing can have brought about. */
   readonly infeasible: number;
-  /** Only calls that return before it must come. */
+  /** Only calls that return before this return must be placed. */
   readonly horizon: number;
   /** True if calls may add to a state, so that it may become any state that it approaches. */
   readonly doStatesGrow: boolean;
@@ -231,7 +233,7 @@ class Awaits {
     this.provided.push(provided === undefined ? none : transitions.number(provided));
   }
 
-  /** Returns true if a call is legal only in its awaited state; all others are alike to it. */
+  /** Returns true if a call is legal only in its awaited state. Tests one state for all others. */
   private needsAwaited(call: CallData, callClass: number): boolean {
     const { model, states } = this.transitions;
     const awaited = this.awaited.get(callClass);

@@ -46,8 +46,8 @@ export type CallData = Json & { readonly name: string };
  * ```
  *
  * All other fields are optional. `isPure` and `partition` make the search much faster, and `awaits`
- * and the fields after it even more so for objects that hold one value. The last ones produce text
- * for people.
+ * and the fields after it even more so for objects that hold one value. The last fields produce
+ * text for people.
  */
 export interface Model<State extends Json = Json, Call extends CallData = CallData> {
   readonly name: string;
@@ -64,18 +64,22 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
   /** Returns the part of a state that distinguishes it from others, by default all of it. */
   stateKey?(state: State): Json;
   /**
-   * Returns the error in a call that is not valid for the model, as an untyped caller may pass, or
-   * null. `checkHistory` validates every call first. By default, no call is rejected.
+   * Returns the error in a call that is not valid for the model, or null. `checkHistory` validates
+   * every call first, because callers without type checking may pass any value. By default, no call
+   * is rejected.
    */
   mistakeIn?(call: Call): string | null;
-  /** Returns the call for a failure that is an answer, such as a missed cas, or null. */
+  /**
+   * Returns `call` with its failure as the answer, such as a missed cas, or null if a failure of
+   * this call is not an answer.
+   */
   whenFailed?(call: Call): Call | null;
 
   /**
-   * Returns the one state that `call` distinguishes from all others, which are equivalent to it: it
-   * is legal only there, or everywhere else, or everywhere with a different effect there. Returns
-   * undefined if the call is legal in every state with the same effect. Lets states that no
-   * remaining call awaits count as one.
+   * Returns the one state that `call` distinguishes; it treats all other states alike. Either
+   * `call` is legal only in this state, or only in the others, or it has a different effect in this
+   * state. Returns undefined if the call is legal in every state with the same effect. States that
+   * no remaining call awaits then count as one.
    */
   awaits?(call: Call): State | undefined;
   /**

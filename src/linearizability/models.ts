@@ -1,4 +1,4 @@
-/** The models by their names on the command line, each with the beginning of its object. */
+/** The models by their names on the command line, created from the beginning of an object. */
 import type { Json } from '../core/kernel/json.ts';
 import type { CallData, Model } from './model.ts';
 import { type CounterCall, counter } from './models/counter.ts';
@@ -27,7 +27,7 @@ export interface Beginning {
   readonly value?: Value;
   /** Version of a versioned register's initial value; 0 by default. */
   readonly version?: number;
-  /** Contents of a key that was never put. */
+  /** Contents of a key of `kv` that was never put. */
   readonly text?: string | null;
   /** Number of permits of a semaphore; 1 by default. */
   readonly permits?: number;

@@ -9,9 +9,9 @@ import { Interner } from './interner.ts';
 import type { CallData, History, Model } from './model.ts';
 
 /**
- * A history prepared for the search. `open` at return `r` are the operations that were called
- * before or at that return and return at it or later. A slot is a bit of a configuration; a
- * completed operation frees its slot when it returns, while a crashed one never shares its slot.
+ * A history prepared for the search. The operations that are `open` at return `r` were called at or
+ * before that return, and return at it or later. A slot is a bit of a configuration; a completed
+ * operation frees its slot when it returns, while a crashed one never shares its slot.
  */
 export class PreparedHistory {
   completed = 0;
@@ -27,10 +27,10 @@ export class PreparedHistory {
   readonly opensAt: Integers = new Integers();
   /** By crashed operation, counted from 0, the previous crashed one of the same class, or -1. */
   readonly twin: Integers = new Integers();
-  /** Completed ones open at return `r`: `open` from `openStart` of `r` up to that of `r + 1`. */
+  /** Completed ones open at return `r`: the items from `openStart` of `r` up to that of `r + 1`. */
   readonly open: Integers = new Integers();
   readonly openStart: Integers = new Integers();
-  /** Number of crashed operations, in their order, that were called before or at return `r`. */
+  /** By return, the number of crashed operations that were called at or before it. */
   readonly crashedOpen: Integers = new Integers();
 
   private readonly classes: Interner = new Interner();

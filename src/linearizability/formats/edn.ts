@@ -26,7 +26,7 @@ export function readEdn(text: string): EdnRead {
     : { kind: 'malformed', ...reader.problem };
 }
 
-/** Returns the fields of a text that is one map. */
+/** Returns the fields of a text that is one map, or its first error. */
 export function readEdnFields(text: string): FieldsRead {
   const read = readEdn(text);
   if (read.kind === 'malformed') return read;
@@ -84,7 +84,7 @@ class EdnReader {
     else this.fail(start, 'nothing follows this #_');
   }
 
-  /** Expects a character other than space. */
+  /** Reads one form, which begins at the current position. */
   private readForm(): Json {
     const start = this.at;
     const character = this.text.charAt(start);
@@ -219,7 +219,7 @@ class EdnReader {
 const SEMICOLON = 0x3b;
 const HASH = 0x23;
 
-/** Returns the name of a keyword, or another key's text, which cannot be taken for a name. */
+/** Returns a keyword's name, or the text of another key in a form that differs from all names. */
 function keyName(key: Json): string {
   if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
@@ -232,7 +232,7 @@ const RATIO = /^[+-]?\d+\/\d+$/;
 const PLAIN_NAME = /^[A-Za-z][\w-]*$/;
 const NAME = /^[\p{L}.*+!\-_?$%&=<>/][\p{L}\p{N}.*+!\-_?$%&=<>/#:']*$/u;
 
-/** Returns undefined if the token has no meaning. */
+/** Returns the value of a token, or undefined if it has none. */
 function valueOfToken(token: string): Json | undefined {
   // Clojure also accepts `:1`.
   if (token.startsWith(':'))
@@ -259,8 +259,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * The characters, by code, that end a token: space, a bracket, a string or a comment. A table,
- * since it is used for every character.
+ * The characters, by code, that end a token: space, a bracket, a string or a comment. This is a
+ * table, since it is used for every character.
  */
 const ENDS: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => {
   return isSpace(code) || '"();[]{}'.includes(String.fromCharCode(code));
@@ -281,8 +281,8 @@ export function ednText(value: Json): string {
 }
 
 /**
- * Returns the kind of collection that a value is or contains, or null for neither. A tagged map
- * counts as a map.
+ * Returns the kind of collection that a value is or contains, or null if there is none. A tagged
+ * map counts as a map.
  */
 export function collectionIn(value: Json | undefined): 'map' | 'set' | null {
   if (typeof value !== 'object' || value === null) return null;

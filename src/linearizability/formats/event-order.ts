@@ -1,6 +1,6 @@
 /**
- * Orders the events of a file: either as in the file, passing on each event at once and noting
- * contradictory times, or by time, after the last event.
+ * Orders the events of a file: either as in the file, passing on each event at once and recording
+ * contradictory times, or by time, passing on all events after the last one was read.
  */
 import { ednText } from './edn.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './record.ts';
 import { isBefore, isTime, Times } from './times.ts';
 
-/** Receives an event and its position. Events at the same position happened in any order. */
+/** Receives an event and its position. Events at one position may have happened in any order. */
 type TakeEvent = (event: RecordedEvent, position: number) => Malformed | null;
 
 interface OrderedEvents {
@@ -28,7 +28,7 @@ export function orderEvents(order: EventOrder | undefined, take: TakeEvent): Ord
   return order === 'time' ? orderByTime(take) : orderByFile(take);
 }
 
-/** Positions are the numbers of the events. */
+/** Keeps the order of the file. Positions are the numbers of the events. */
 function orderByFile(take: TakeEvent): OrderedEvents {
   let position = 0;
   let latest: RecordedEvent | null = null;
@@ -51,7 +51,7 @@ function orderByFile(take: TakeEvent): OrderedEvents {
   };
 }
 
-/** Positions are the times, relative to the first one if they are large. */
+/** Sorts by time. Positions are the times, relative to the first one if it is large. */
 function orderByTime(take: TakeEvent): OrderedEvents {
   const times = new Times();
   const events: { readonly event: RecordedEvent; readonly position: number }[] = [];

@@ -1,4 +1,4 @@
-/** Reads histories whose records are events, and pairs the events to operations. */
+/** Reads histories whose records are events, and pairs the events into operations. */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { ednText, isArray } from './edn.ts';
@@ -60,7 +60,7 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const known = EVENT_TYPES.find((name) => name === type);
   if (known === undefined) return wrong(`unknown type "${type}"${suggest(type, EVENT_TYPES)}`);
   const f = plainName(fields['f']);
-  // A completion may omit it.
+  // A completion may omit `f`.
   if (f === null && (known === 'invoke' || (fields['f'] ?? null) !== null)) {
     return wrong(`expected f, what is called, ${found(fields['f'])}`);
   }
@@ -82,7 +82,7 @@ function transactionIn({ f = null, value = null }: Fields): string | null {
   return `this is a transaction${kind}, which is not checked here; Elle checks it: ${tool}`;
 }
 
-/** Returns the kinds in `[[:append 3 1] [:r 4 nil]]`, or null if these are no micro-operations. */
+/** Returns the kinds in `[[:append 3 1] [:r 4 nil]]`, or null if `value` has another form. */
 function microOperationsIn(value: Json): ReadonlySet<Json> | null {
   if (!isArray(value) || value.length === 0) return null;
   const kinds = value.map((item) => {
@@ -109,7 +109,7 @@ interface OpenCall {
   readonly position: number;
 }
 
-/** Pairs events to operations: the next event of a process completes its one open call. */
+/** Pairs events into operations: the next event of a process completes its one open call. */
 class Pairing {
   readonly marks: RecordedMark[] = [];
   private readonly take: TakeOperation;

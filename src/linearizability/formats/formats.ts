@@ -1,10 +1,10 @@
 /**
- * Reads histories recorded by any tool. A format is one file and one line in `formats`; a dialect,
+ * Reads histories recorded by any tool. A format has one file and one line in `formats`; a dialect,
  * in `dialects.ts`, defines how logs in any format describe one model. Read on in this order:
  *
  * 1. `record.ts`: the data that every format is read into. `cutters.ts`: cuts a file into records.
- * 2. `events.ts`: pairs events to operations, in the order of `event-order.ts`; `jepsen-log.ts` and
- *    `map-events.ts`: formats of events, whose texts `edn.ts` and `json-fields.ts` read.
+ * 2. `events.ts`: pairs events into operations, in the order of `event-order.ts`; `jepsen-log.ts`
+ *    and `map-events.ts`: formats of events, whose texts `edn.ts` and `json-fields.ts` read.
  * 3. `operations.ts`: records that are complete operations.
  * 4. `dialect.ts`: the meaning of a record to a model. `dialects.ts`: the dialect of each model.
  * 5. `history-builder.ts`: builds the history for the model that was named or that the log
@@ -26,7 +26,7 @@ import {
   type TimeDisorder,
 } from './record.ts';
 
-/** In the order in which the help lists them. */
+/** The formats, in the order in which the help lists them. */
 export const formats: readonly Format[] = [
   jepsenLog,
   jepsenText,
@@ -40,7 +40,7 @@ export const formats: readonly Format[] = [
 /** Characters of a file that suffice to recognize its format. */
 export const TELLING_CHARACTERS = 16_384;
 
-/** Returns the format that a file begins in, or null if there is none. `head` may end anywhere. */
+/** Returns the format of a file that begins with `head`, or null. `head` may end anywhere. */
 export function formatOf(head: string): Format | null {
   const text = withoutComments(head.slice(0, TELLING_CHARACTERS));
   const isList = text.startsWith('[');
@@ -65,7 +65,7 @@ export function openHistory(options: BuildOptions & { readonly order?: EventOrde
   return { builder, reader };
 }
 
-/** Facts that the text does not contain, or contains differently. */
+/** Facts that the text does not contain, or that replace what it suggests. */
 export interface ReadHistoryOptions {
   /** A format of `fencepost check --format`, such as `jsonl`. By default, it is recognized. */
   readonly format?: string;
@@ -96,7 +96,7 @@ export type HistoryRead =
       readonly ignoredValues: number;
       /** True if the last line has no line ending, so it may be truncated. */
       readonly mayBeTruncated: boolean;
-      /** The times that contradict the file order, which counts, or null if there are none. */
+      /** The times that contradict the file order, or null. The file order takes precedence. */
       readonly disorder: TimeDisorder | null;
     }
   | {

@@ -20,9 +20,9 @@ import {
 } from './record.ts';
 
 export interface BuildOptions {
-  /** The name of a known model; null for the one that the first operations suggest. */
+  /** The name of a model, or null for the one that the first operations suggest. */
   readonly model: string | null;
-  /** Initial contents of the object; undefined for those of the model. */
+  /** Initial contents of the object, or undefined for those of the model. */
   readonly initial: Json | undefined;
   readonly format: Format;
 }
@@ -44,7 +44,7 @@ export interface BuiltHistory {
   readonly ignoredValues: number;
 }
 
-/** Operations from which the model is chosen. */
+/** Number of operations from which the model is chosen. */
 const TELLING_OPERATIONS = 1000;
 /** Maximum number of distinct calls to remember. */
 const MOST_CALLS = 1 << 14;
@@ -161,7 +161,7 @@ export class HistoryBuilder {
   }
 }
 
-/** Returns an error for a value from which no model can be guessed, a map or set, or null. */
+/** Returns an error if a value is a map or set, from which no model can be guessed, or null. */
 function collectionOf(operation: RecordedOperation): Malformed | null {
   const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
   const called = collectionIn(asked['value']);

@@ -44,7 +44,7 @@ export const jepsenText: Format = {
     readLines(take, order, (takeFields) => {
       let hasError = false;
       return (line) => {
-        // A continuation of an error.
+        // This line continues the text of an error.
         if (hasError && !EVENT.test(line.text)) return null;
         hasError = line.text.split('\t').length > 4;
         return takeEvent(takeFields, { text: line.text, offset: 0 }, line);
@@ -80,7 +80,7 @@ const BEGINNING = /^:?[\w-]+\s+:(?:invoke|ok|fail|info)\s+:\S/;
 /** Recognizes a possibly broken event among the other lines of this logger. */
 const TYPE = /:(invoke|ok|fail|info)\b/;
 
-/** A part of a line, and its offset there. */
+/** A part of a line, and its offset in the line. */
 interface EventPart {
   readonly text: string;
   readonly offset: number;

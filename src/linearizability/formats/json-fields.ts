@@ -24,7 +24,7 @@ export function readJsonFields(text: string): FieldsRead {
     return explain(text);
   }
   if (!isFields(value)) return malformedAt(0, 'expected an object, {"process": …}');
-  // A string may look like a key.
+  // `keysInText` is too high if a string contains text that looks like a key.
   const keysInText = text.match(/"\s*:/g)?.length ?? 0;
   const twice = keysInText > countKeys(value) ? firstTwice(text) : null;
   if (twice !== null) return malformedAt(twice.offset, `${twice.key} stands twice in this object`);
@@ -75,7 +75,7 @@ function firstTwice(text: string): { readonly key: string; readonly offset: numb
   return null;
 }
 
-/** Describes a syntax error. Engines word its position differently, or name only the token. */
+/** Describes a syntax error. Engines report its position in different words, or only the token. */
 function explain(text: string): FieldsRead {
   const offset = whereWrong(text);
   if (offset === null) return malformedAt(0, 'this is no JSON');
@@ -110,7 +110,7 @@ interface Decimal {
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MOST_EXPONENT = 400;
 
-/** Returns the exact number in a text, or null for other text and numbers beyond all doubles. */
+/** Returns the exact number in a text, or null for other text or a number beyond all doubles. */
 export function decimalOf(text: string): Decimal | null {
   const [, sign, integer = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (sign === undefined || Math.abs(Number(exponent)) > MOST_EXPONENT) return null;
@@ -129,7 +129,7 @@ const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]
 /** Numbers that do not match have few enough digits to be read and printed unchanged. */
 const MAY_BE_ROUNDED = /[\d.]{16}|[eE][+-]?\d{3}/;
 
-/** Returns the same JSON with every number that is not an exact double as a string. */
+/** Returns the same JSON, with each number that is not an exact double replaced by a string. */
 function quoteInexact(text: string): string {
   if (!MAY_BE_ROUNDED.test(text)) return text;
   return text.replace(STRINGS_AND_NUMBERS, (token) =>

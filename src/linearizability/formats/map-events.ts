@@ -1,7 +1,7 @@
 /**
- * Reads events that are maps. In EDN, as written by Jepsen, Knossos and Maelstrom, in sequence or
- * in one vector or list; Porcupine's key-value histories are also such maps, each with a `:key`. In
- * JSON: in one array, as elle-cli expects them, or one per line.
+ * Reads events that are maps. EDN maps, as Jepsen, Knossos and Maelstrom write them, follow each
+ * other or are in one vector or list; those of Porcupine's key-value histories also have a `:key`.
+ * JSON objects are in one array, as elle-cli expects them, or one per line.
  */
 import { suggest } from '../../text/problem.ts';
 import { LineCutter, splitFields } from './cutters.ts';
@@ -35,7 +35,7 @@ export const porcupine: Format = {
   open: (take, order) =>
     readEvents(take, order, (takeFields) => {
       return splitFields('edn', (fields, place) => {
-        // A completion may omit it.
+        // A completion may omit the key.
         const isCall = plainName(fields['type']) === 'invoke';
         const isNamed = ANY_KEY.some((name) => fields[name] !== undefined);
         return isNamed || !isCall || plainName(fields['process']) === NEMESIS

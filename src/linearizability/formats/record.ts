@@ -1,6 +1,6 @@
 /**
- * The data that every format of a recorded history is read into: events, paired to operations, with
- * their places in the file.
+ * The data that every format of a recorded history is read into: events, paired into operations,
+ * with their places in the file.
  */
 import type { Json } from '../../core/kernel/json.ts';
 
@@ -34,13 +34,16 @@ export const EVENT_ORDERS = ['file', 'time'] as const;
 
 export type EventOrder = (typeof EVENT_ORDERS)[number];
 
-/** Events whose time is before that of an earlier event in the file; the place of the first. */
+/**
+ * The events with a time before that of an earlier event in the file: their count, and the place of
+ * the first.
+ */
 export interface TimeDisorder {
   /** From 1, like `column`. */
   readonly line: number;
   readonly column: number;
   readonly count: number;
-  /** The line of an event before the first one, with a later time. */
+  /** The line of an earlier event whose time is later than that of the first of these events. */
   readonly afterLine: number;
 }
 
@@ -75,7 +78,7 @@ export type TakeFields = (fields: Fields, place: FilePlace) => Malformed | null;
 /** Receives an operation. Returns an error, or null. */
 export type TakeOperation = (operation: RecordedOperation) => Malformed | null;
 
-/** An event of no client: a fault that the recorder injected, in Jepsen by the nemesis. */
+/** An event that belongs to no client: a fault injected by the recorder (Jepsen's nemesis). */
 export interface RecordedMark {
   readonly text: string;
   /** On the same scale as an operation's `invoke`. */
@@ -109,7 +112,7 @@ export interface Format {
   readonly name: string;
   /** An example of a record, for people who choose a format by name. */
   readonly about: string;
-  /** Returns true for the beginning of such a file. The last match in `formats` counts. */
+  /** Returns true if `head` may begin a file of this format. The last match in `formats` wins. */
   readonly begins: (head: FileHead) => boolean;
   /** Opens a reader. `order` is `file` by default. */
   readonly open: (take: TakeOperation, order?: EventOrder) => HistoryReader;
@@ -118,7 +121,7 @@ export interface Format {
    * that does not begin with nil and is never set to it.
    */
   readonly hidesReads: boolean;
-  /** True if a pair may be `[key value]`, as Jepsen writes those of independent objects. */
+  /** True if a pair may be `[key value]`, as Jepsen writes values of independent objects. */
   readonly readsPairs: boolean;
 }
 

@@ -8,9 +8,9 @@ import { decimalOf, scaleUp } from './json-fields.ts';
 /** Digits after the point that are significant. */
 const PLACES = 12;
 const ONE = scaleUp(1n, PLACES);
-/** Larger than any clock. */
+/** Larger than the time of any clock. */
 const MOST = scaleUp(1n, PLACES + 30);
-/** Larger times, such as nanoseconds since 1970, are counted from the first one. */
+/** If the first time is larger, such as nanoseconds since 1970, times are counted from it. */
 const FAR = 1n << 32n;
 
 /** The largest 64-bit number, as an `exactTime`; Go programs write it for "not yet". */
@@ -20,7 +20,10 @@ export const NEVER: bigint = scaleUp(9_223_372_036_854_775_807n, PLACES);
 export class Times {
   private base: bigint | null = null;
 
-  /** Returns null if the value is not a time, or is too far from the first one to be exact. */
+  /**
+   * Returns the position of a time, or null if the value is not a time or is too far from the first
+   * one to be exact.
+   */
   of(value: Json | undefined): number | null {
     const exact = exactTime(value);
     if (exact === null) return null;

@@ -1,6 +1,6 @@
 /**
- * A mutex in which every grant carries a fencing token above all earlier ones. While the reentrant
- * one is held, it gives its owner the same token again.
+ * A mutex in which every grant carries a fencing token above all earlier ones. While a reentrant
+ * one is held, it grants its owner the same token again.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
@@ -38,7 +38,7 @@ export type FencedHold = {
   readonly hold: Hold;
   /** The last token, or its lower bound; null if no token was given yet or any is possible. */
   readonly highest: number | null;
-  /** False while it is held with an unknown token. */
+  /** False while the mutex is held with an unknown token. */
   readonly isSeen: boolean;
 };
 
@@ -47,7 +47,7 @@ export function fencedMutex(): Model<FencedHold, FencedMutexCall> {
   return { ...withDepth('fenced-mutex', 1), fastPath: decidePairedLock, startingStates };
 }
 
-/** Lower last tokens allow more, so it is enough to start without one. */
+/** A lower last token allows more calls, so it is enough to start without a token. */
 function startingStates(calls: readonly FencedMutexCall[]): readonly FencedHold[] {
   const owners = [...new Set(calls.map(({ owner }) => owner))];
   const stranger = `not ${owners.join(' or ')}`;
@@ -102,7 +102,7 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
   };
 }
 
-/** Grants with the lowest possible token, since any other allows less afterwards. */
+/** Grants with the lowest possible token, since a higher one would allow fewer calls afterwards. */
 function unseen(hold: Hold, highest: number | null): FencedHold {
   return { hold, highest: highest === null ? null : highest + 1, isSeen: false };
 }

@@ -1,7 +1,7 @@
 /**
  * A store that guards a resource with fencing tokens (Kleppmann, "How to do distributed locking",
  * 2016): it accepts a write iff its token is at least the highest that it has seen or, if it is
- * strict, above it. Reads register no token, except in the model with reads.
+ * strict, above it. Reads register no token, except in `fenced-register-with-reads`.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
@@ -104,8 +104,8 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
 }
 
 /**
- * A fenced register whose reads also carry a token. A read below the highest is refused; any other
- * registers its token, so that an older holder cannot change what a holder has read.
+ * A fenced register whose reads also carry a token. A read is refused if its token is below the
+ * highest. Otherwise it registers the token, so that an older holder cannot change what was read.
  */
 export function fencedRegisterWithReads(initial: Value = null): Model<FencedState, FencedCall> {
   const writes = fencedRegister({ initial });

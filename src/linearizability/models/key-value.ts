@@ -2,12 +2,12 @@
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-/** The contents of a key, or null if it is missing and this differs from the empty text. */
+/** The contents of a key. Null stands for a missing key, if that differs from the empty text. */
 export type Text = string | null;
 
 /** A call of `kv`. */
 export type KeyValueCall =
-  /** Null if the key is missing. Without an answer, the value is not checked. */
+  /** `value` is null if the key is missing; it is not checked for a get without an answer. */
   | { readonly name: 'get'; readonly key: string; readonly value: string | null }
   | { readonly name: 'put'; readonly key: string; readonly value: string }
   /** On a missing key, an append puts `value`. */
@@ -100,7 +100,7 @@ function awaitedText(call: KeyValueCall): Text | undefined {
   return call.name === 'cas' ? call.expected : undefined;
 }
 
-/** Returns the awaited texts, the texts that appends can extend to them, and a longer one. */
+/** Returns the awaited texts, the texts that appends can extend to them, and a longer text. */
 function startingStates(calls: readonly KeyValueCall[]): readonly Text[] {
   const awaited = calls.map(awaitedText).filter((text) => text !== undefined);
   const texts = new Set<Text>([null, '', ...awaited]);

@@ -2,7 +2,7 @@
  * A lease: a lock that may expire at any time, unobserved. A grant is therefore always possible,
  * but a renewal or release succeeds only for the last client to which it was granted. An acquire
  * may be denied while any client may hold the lease, including the caller, whose earlier attempt
- * may not have been answered. It is never denied if the lease was not taken, or was released or
+ * may not have been answered. It is never denied if the lease was never taken, or was released or
  * observed to expire after it was last taken.
  */
 import { mistakesIn } from '../call-shape.ts';
@@ -30,7 +30,7 @@ export type LeaseCall =
       readonly owner: string;
       readonly answer: 'released' | 'denied' | 'unknown';
     }
-  /** A client observed that it expired. */
+  /** A client observed that the lease expired. */
   | { readonly name: 'expire'; readonly lease: string };
 
 const mistakeIn = mistakesIn<LeaseCall>({

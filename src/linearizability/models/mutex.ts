@@ -25,7 +25,7 @@ const mistakeIn = mistakesIn<MutexCall>({
   release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
 });
 
-/** Shared by all three. */
+/** Fields that the three models share. */
 const anyLock = {
   isPure: (call: MutexCall): boolean => call.answer === 'denied',
   mistakeIn,

@@ -16,7 +16,7 @@ export type VersionedCall =
       readonly value: Value;
       /** The version that it created or, if refused, found. Null if unknown. */
       readonly version: number | null;
-      /** The version that it must find, by default any. Before any write: `firstVersion`. */
+      /** The version that it must find; any by default. The initial value has `firstVersion`. */
       readonly expected?: number;
       /** If not set, the write is accepted, provided it takes effect at all. */
       readonly answer?: 'refused';
@@ -98,9 +98,9 @@ function needs(call: VersionedCall): string {
 }
 
 /**
- * The fast path for histories whose answers contain versions: if there is an order, it is that of
- * the versions. This order is only a guess that is then replayed. Returns null, leaving the history
- * to the search, unless every answered operation has a version and their order is allowed.
+ * The fast path for histories whose answers contain versions. Sorts the operations by version and
+ * replays this order. Returns null, leaving the history to the search, unless every answered
+ * operation has a version and the order is allowed.
  */
 function decideByVersion(history: History, model: Model): FastDecision | null {
   const order: number[] = [];
