@@ -53,12 +53,11 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly plan: Plan;
   /** Differences of `plan` from the kept plan, one phrase each. */
   readonly changes: readonly string[];
-  /** If the plan diverged, the label without a match and its possible new names. */
+  /** If the plan diverged, the label without a match and its possible new names, else null. */
   readonly lost: LostLabel | null;
   /**
-   * The cause by which the plan breaks the claim, if it is not the one for which it was kept. If
-   * the plan does not break the claim, the cause by which a similar plan does. Null in all other
-   * cases.
+   * The cause by which the plan breaks the claim, if the plan was kept for another one. If the plan
+   * does not break the claim, such a cause by which a similar plan does. Null in all other cases.
    */
   readonly otherCause: string | null;
 }
@@ -68,7 +67,7 @@ export interface LostLabel {
   readonly from: string;
   /** Names with this label in the same section, under other numbers: `bob/1/write-2`. */
   readonly namesakes: readonly string[];
-  /** Labels in the run, ordered by similarity, except that a label that reproduces comes first. */
+  /** Labels in the run by similarity. One with which the plan reproduces the breach comes first. */
   readonly nearest: readonly string[];
   /** The rename to the first of `nearest`, or null if the plan does not reproduce with it. */
   readonly rename: Rename | null;
@@ -200,7 +199,7 @@ function* closeTo(plan: Plan): Generator<Close> {
   );
   yield* longer;
   const longest = longer.at(-1) ?? { plan, changes: [] };
-  // Move faults on operations that were retried to the first attempt, then the second, and so on.
+  // If an operation was retried, move its faults to the first attempt, then to the second, …
   const tries = Array.from({ length: TRIES }, (_, at) => {
     const faults = longest.plan.faults.map((fault) =>
       faultNamed(fault, (name) => (TRIED_AGAIN.test(name) ? numbered(name, at + 1) : name)),

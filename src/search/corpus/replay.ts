@@ -1,9 +1,9 @@
 /**
  * Replays a kept plan and classifies the outcome: it still breaks its claim, it is fixed, or it no
  * longer tests anything. Also runs a plan that broke one system of a scenario on the twins that
- * must hold the claim. The clients, the work and the faults stay the same; only the part of the
- * system is replaced. This shows what the cure does to the very same run, while a sweep only shows
- * that the twin held on all seeds.
+ * must hold the claim. The work and the faults stay the same; only the system and its client
+ * settings are replaced. This shows what the cure changes in the very same run, while a sweep only
+ * shows that the twin held on all seeds.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { BreachCause } from '../../check/breach-cause.ts';
@@ -39,8 +39,8 @@ const DEFAULT_CLAIM = 'grant-order';
 export class UnknownClaim extends Error {}
 
 /**
- * Runs a plan and classifies the outcome of `claim`. By default this is the claim that the plan
- * expects to break. Rejects with `UnknownClaim`.
+ * Runs a plan and classifies the outcome of `claim`. By default, this is the claim in the plan's
+ * expectation. Rejects with `UnknownClaim` if the catalogue does not have the claim.
  */
 export async function replay(
   plan: Plan,
@@ -77,8 +77,8 @@ export interface Sibling {
 }
 
 /**
- * Runs a plan that broke a claim, drawn or shrunk from the scenario, on each twin that must hold
- * the claim, in the order of the scenario. Returns no twins if the claim was not expected to break.
+ * Runs a plan of the scenario that broke a claim, drawn or shrunk, on each twin that must hold the
+ * claim, in the order of the scenario. Returns no twins if the claim was not expected to break.
  * The stores of all systems must be prepared.
  */
 export async function runSiblings(

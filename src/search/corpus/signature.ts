@@ -99,7 +99,7 @@ function clientShape(client: ClientPlan, names: Names): string {
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
 }
 
-/** Describes the messages of a queue without times. The clients number the machines first. */
+/** Describes the messages of a queue without times. The clients' sections number the machines. */
 function queueShape({ queue }: Plan, names: Names): readonly string[] {
   if (queue === undefined) return [];
   const wordOf = (kind: string, { machine, steps, retries }: StepOfMachine): string => {
@@ -233,7 +233,7 @@ function linkShape(link: { readonly from: string; readonly to: string }, names: 
 
 type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
 
-/** Labels with a step's number. By contrast, `acquire-2` is a second attempt. */
+/** Labels that are followed by a step's number. By contrast, `acquire-2` is a second attempt. */
 const STEP_LABELS: ReadonlySet<string> = new Set([
   'read',
   'write',
@@ -249,7 +249,7 @@ const STEP_LABELS: ReadonlySet<string> = new Set([
   'compute',
 ]);
 
-/** Matches a timer of asynchronous code below its process, with incarnation and round. */
+/** Matches a timer's name in asynchronous code, after the process, with incarnation and round. */
 const TIMER = /^(?:life-\d+\/)?(?:(timeout|interval)-[\d.]+ms|(immediate))(?:-\d+)?(?:\/\d+)?$/;
 
 /**
@@ -285,7 +285,7 @@ class Names {
     });
   }
 
-  /** Returns a client's letter (after 26, `A26` and so on), a store's number, a server's kind. */
+  /** Returns a client's letter (`A26` for the 27th), `store 1`, or a server's kind and number. */
   process(name: string): string {
     const at = this.clients.findIndex((client) => client.name === name);
     if (at >= 0) return at < 26 ? String.fromCharCode(65 + at) : `A${at}`;
@@ -296,7 +296,7 @@ class Names {
     return `${kind} ${this.isRough ? '*' : this.numbered('server', name)}`;
   }
 
-  /** Returns a key or lock that a server may forget as numbered in the plan, or unchanged. */
+  /** Returns `key 1` or `lock 1` for an item that a server may forget; its name if not numbered. */
   item(name: string): string {
     for (const kind of ['key', 'lock'] as const) {
       const number = this.numbers.get(`${kind} ${name}`);

@@ -32,7 +32,10 @@ function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
   );
 }
 
-/** Returns true if the cured run, with the same faults, also met those the breach needs. */
+/**
+ * Returns true if the cured run, whose plan has the same faults, did the work that broke the other
+ * run and met each fault that the breach depends on.
+ */
 export function isAvoided(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
   const met = new Set(cured.faults.map(({ event }) => event.index));
   const needed = faultsNeeded(broken, breach);
@@ -90,8 +93,9 @@ function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): 
 }
 
 /**
- * `denied`: it requested the lock and never got it, or got no answer. `stopped`: by a refusal of
- * the store, a test of its lease or a crash. `unfinished`: it is still inside or waiting.
+ * The end of a section. `denied`: it requested the lock and never got it, or got no answer.
+ * `stopped`: by a refusal of the store, a test of its lease or a crash. `unfinished`: it is still
+ * inside or waiting.
  */
 type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
 

@@ -24,7 +24,7 @@ export interface Candidate {
 }
 
 interface Row {
-  /** Another built-in store. If `insteadOf` is present, only as a replacement for one of those. */
+  /** Another built-in store. If `insteadOf` is present, the row applies only to those stores. */
   readonly store?: string;
   readonly insteadOf?: readonly string[];
   /** Replaces lock `from` by lock `to`. Applies only if the plan uses `from`. */
@@ -110,7 +110,7 @@ const STALE: Texts = {
   ...READS_REGISTER,
 };
 
-/** Stores that compare a counter, for those without versions or with clock-based ones. */
+/** Stores that compare a counter, and the stores that they replace: with clocks or no versions. */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
   ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
   ['versioned-sql', ['timestamped-sql']],
@@ -136,7 +136,7 @@ const NAMED_RENEWAL: Texts = {
 const DISTINGUISHES_BUSY =
   'A client that tells “somebody holds it” from “system error” would have waited';
 
-/** Changes that keep a lock from granting what another client holds. */
+/** Changes that prevent a lock from granting what another client holds. */
 const HELD: Texts = {
   'clock: monotonic': 'A lock service that counts by a clock nobody sets would have waited',
   'expiry: monotonic': 'A node that counts by a clock nobody sets would have kept the key',

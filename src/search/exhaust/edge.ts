@@ -74,7 +74,7 @@ interface Search {
   readonly budget: { runs: number };
 }
 
-/** Returns the smallest length by claim, or null if that takes too many runs. */
+/** Returns the smallest length by claim, or null if that is stopped or takes too many runs. */
 async function edgesAt(
   base: Plan,
   { faults, claims, budget }: Search,
@@ -126,7 +126,7 @@ function withTimeFor(us: number, plan: Plan): Plan {
   return { ...plan, limits };
 }
 
-/** Returns the plan and, if possible, a copy whose other clients start as the lease ends. */
+/** Returns the plan and, if possible, a copy whose other clients first ask as the lease ends. */
 async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan[]> {
   const [holder, rival] = base.clients;
   if (holder === undefined || rival === undefined) return [base];

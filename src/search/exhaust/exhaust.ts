@@ -70,7 +70,7 @@ export async function countPlans(
   return { plans, blocks, stopped: null };
 }
 
-/** Plans to derive others from by `more`. `keep` stores the derived plans. */
+/** Plans from which `more` derives others. `keep` stores the derived plans. */
 interface Growth {
   readonly grown: readonly Departures[];
   readonly more: (departures: Departures) => Promise<readonly Placement[]>;
@@ -105,7 +105,7 @@ function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Gro
   }
 }
 
-/** Size of the even sample of plans that estimates how many more follow from all. */
+/** Number of plans, evenly spread, from which the number of all derived plans is estimated. */
 const SAMPLE = 32;
 
 async function aboutAfter(plans: readonly Departures[], more: Growth['more']): Promise<number> {

@@ -10,7 +10,7 @@ import { expand } from '../../scenario/expand.ts';
 import { onlyOn } from '../../scenario/expand-faults.ts';
 import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';
 
-/** Returns the scenario of which all plans in this scope are examined. */
+/** Returns the scenario narrowed to this scope. All its plans are examined. */
 export function narrowed(scenario: Scenario, exhaust: ExhaustScope): Scenario {
   const { clients, sections } = exhaust;
   const kept = scenario.clients.slice(0, clients ?? scenario.clients.length);

@@ -30,7 +30,7 @@ import { orderOf, type Swap, swapsIn } from './swaps.ts';
 /** Faults and swaps in the order in which they happen. */
 export type Departures = readonly (Fault | Swap)[];
 
-/** One more departure, with each amount to try, or null if it has none. */
+/** One more departure, with the amounts to try, or null if there is no choice of amounts. */
 export interface Placement {
   readonly next: Fault | Swap;
   readonly amounts: readonly number[] | null;
@@ -190,7 +190,7 @@ interface Threshold {
 function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number[] {
   const fault = slot.fault(maxUs);
   if (fault.kind === 'failover') {
-    // A replica lags behind by what its server did in that time.
+    // The lag decides which of the latest events at the server its replica has missed.
     return largest.trace.events.flatMap((event) => {
       const isIts = 'process' in event && event.process === fault.process;
       return isIts && event.atUs <= slot.atUs ? [slot.atUs - event.atUs] : [];
@@ -241,7 +241,7 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
   return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
 }
 
-/** Returns the steps that make a later event see a time shown earlier, or only later. */
+/** Returns the steps that make a later event see the time of an earlier event or a lease's end. */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
   const thresholds = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
   const later = thresholds.filter((one) => !one.isEnd && one.atUs >= atUs);

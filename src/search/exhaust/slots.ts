@@ -40,7 +40,7 @@ export interface Slot {
   readonly place: string;
   /** The length of the trace when the fault fires. */
   readonly position: number;
-  /** The index of the run's event at which it fires, from 0; fractional for a time. */
+  /** The index of the turn in which the fault fires, from 0; fractional for a time. */
   readonly turn: number;
   readonly atUs: number;
   /** The allowed amounts: the union of these ranges. Empty if the fault has none. */
@@ -130,7 +130,7 @@ function injectionsIn({ events }: Trace): ReadonlyMap<number, number> {
 
 /**
  * Returns the first time that each place is passed. A point at which a fault fired counts as passed
- * at that moment, because the trace records the operation that the fault holds back only later.
+ * at that moment, because the trace records the operation only after the fault has held it back.
  */
 function passedIn(
   { trace: { events }, plan: { faults }, turns }: Pick<Watched, 'trace' | 'plan' | 'turns'>,
@@ -353,7 +353,7 @@ function formsOf(template: FaultTemplate): readonly Form[] {
   });
 }
 
-/** Returns the values of a field, or null if the run or the amount determines the field. */
+/** Returns the values of a field, or null if the field is the place or the amount of the fault. */
 function choicesOf(field: TemplateField): readonly FieldTypes[FieldType][] | null {
   switch (field.type) {
     case 'process':

@@ -69,8 +69,9 @@ interface Instant {
 }
 
 /**
- * A plan orders events by name at any instant. Therefore an event with a recurring name stays in
- * place, as does any event that would have to be ordered together with it.
+ * Returns the swaps within one instant. A plan orders events by name at any instant. Therefore an
+ * event with a recurring name stays in place, as does any event that would have to be ordered
+ * together with it.
  */
 function swapsBetween(
   { turns, from, to, by }: Instant,
@@ -94,7 +95,7 @@ function swapsBetween(
   return found;
 }
 
-/** Returns a function from names of events to receivers; null if several or unknown. */
+/** Returns a function that maps an event's name to its receiver, or to null if it has none. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

@@ -1,9 +1,9 @@
 /**
  * Checks that each fault of a scenario has a place: a point that some client passes, or an existing
  * message or timer. Points that follow from the plan are known beforehand. For all others, a few
- * seeds are run, first without faults. A name that no run has seen is refused. It is only a warning
- * if similar names were seen that are numbered by what happens (`acquire-7` is the seventh
- * attempt), or if user code may still produce it (`operations` declares it).
+ * seeds are run, first without faults. A name that no run has seen is refused. It only causes a
+ * warning if the runs had similar names that are numbered by what happens (`acquire-7` is the
+ * seventh attempt), or if user code may still produce it (`operations` declares it).
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -29,7 +29,7 @@ export interface PlaceFindings {
 const CALM_SEEDS = 3;
 const FAULTY_SEEDS = 5;
 
-/** Checks the places of all faults. Refused systems are skipped. */
+/** Checks the places of all faults. Skips systems whose plans `run` would refuse. */
 export async function placeFindings(
   scenario: Scenario,
   catalogue: Catalogue,
@@ -174,7 +174,7 @@ class KnownPlaces {
     return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
   }
 
-  /** Classifies a name that no run passed: if it may still occur, and the nearest names. */
+  /** Returns whether a place that no run passed may still occur, with a message for the user. */
   verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
     const { kind, word, message } = asked;
     const isOpen = this.isTruncated || this.mayCome(asked);

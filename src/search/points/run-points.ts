@@ -1,8 +1,8 @@
 /**
  * Lists the points that a run passes, by name and in order: the operations, marks and timers of its
  * clients. For built-in systems, most of them follow from the plan (`sectionPointsOf`). Operations
- * of user code, and those that only follow a denial, are found by running it. `places.ts` uses this
- * to check that each fault of a scenario has a place.
+ * of user code, and those that only follow a denial, are found by running the plan. `places.ts`
+ * uses this to check that each fault of a scenario has a place.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -17,7 +17,7 @@ export interface PlacePassed {
   readonly name: string;
   readonly kind: 'operation' | 'mark' | 'timer';
   readonly process: string;
-  /** The number of the section, or null if it belongs to none, as a timer of asynchronous code. */
+  /** The number of its section; null if it has none, such as a timer of asynchronous code. */
   readonly section: number | null;
   /** The time at which it was first passed, or null if it was not. */
   readonly atUs: number | null;

@@ -1,7 +1,7 @@
 /**
  * Finds systems that die of the same error on each of their first seeds, so that the sweep can skip
- * the others, which would die of it too. The first seeds are those of the whole range. Therefore
- * every shard skips the same seeds, and a merge can detect this from the counts alone.
+ * their other seeds, which would die of it too. The first seeds are those of the whole range.
+ * Therefore every shard skips the same seeds, and a merge can detect this from the counts alone.
  */
 import { builtIn } from '../../catalogue.ts';
 import { expand } from '../../scenario/expand.ts';

@@ -47,7 +47,7 @@ function uniqueName(cause: BreachCause): string {
   return causeName({ ...cause, earlier: [] });
 }
 
-/** Merges two counts of a cause. The shorter list of earlier faults is sufficient. */
+/** Merges two counts of a cause. Keeps the shorter list of earlier faults, which is sufficient. */
 function together(one: CauseCounts, other: CauseCounts): CauseCounts {
   const seeds = [...one.brokenSeeds, ...other.brokenSeeds].sort((x, y) => x - y);
   return {
@@ -81,7 +81,7 @@ export function kindsAmong(causes: readonly CauseCounts[]): readonly CauseCounts
   return kinds.sort((x, y) => (x.brokenSeeds[0] ?? 0) - (y.brokenSeeds[0] ?? 0));
 }
 
-/** Returns true if the faults of one breach explain the other. None explain only none. */
+/** Returns true if the faults of `one` explain `other`. If it has none, `other` has none. */
 function needsNoMore(one: BreachCause, other: BreachCause): boolean {
   const isPart = one.faults.length > 0 ? isPartOf(one, other) : other.faults.length === 0;
   return isPart && isSameCause(one, other);

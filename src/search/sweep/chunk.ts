@@ -57,7 +57,7 @@ export type Examiner = (
   passing?: Passing,
 ) => SeedResult | Promise<SeedResult>;
 
-/** Callbacks for earlier seeds of the same block that have to be run first. */
+/** Options for a system that reuses realms: the earlier seeds of a block have to be run first. */
 export interface Passing {
   readonly skip: readonly number[];
   /** Called as each of these seeds starts. */
@@ -77,8 +77,8 @@ type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
 
 /**
  * Examines a chunk. Calls `onSeed` with each seed before it starts, and with a number just below it
- * for each seed that is only run first for its sake. A block of seeds in which user code changed
- * shared state is examined again (`walked`), so that the result of a seed depends on no other seed.
+ * for each earlier seed of its block that has to be run first. A block of seeds in which user code
+ * changed shared state is examined again (`walked`), so that no seed affects another's result.
  */
 export async function examineChunk(
   chunk: Chunk,
@@ -275,9 +275,9 @@ class Count {
 /**
  * Returns the kinds of fault that fired, and for each whether one of them affected a held grant: it
  * fired while the service considered a grant live, or lasted until one was given. A client leaves
- * its section before it releases its lock. This time counts as held, too: with a server that
- * reports keys, as long as the key exists; with any other server, from the release request until
- * the client knows that it is released. A wrong clock counts as lasting forever. If no client
+ * its section before it releases its lock. The lock counts as held in between, too: with a server
+ * that reports keys, as long as the key exists; with any other server, from the release request
+ * until the client knows that it is released. A wrong clock counts as lasting forever. If no client
  * requests a lock, a fault counts if a store was accessed after it.
  */
 function faultsThatFired(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {

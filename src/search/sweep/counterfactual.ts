@@ -2,8 +2,8 @@
  * Counts the seeds on which a system *avoided* what broke a twin, that is, any other system of its
  * scenario. A lock that keeps two holders apart may never meet the hazard of the claim it was made
  * for; a twin that breaks on the same seed shows that the hazard was there. For each of the lowest
- * seeds on which a twin broke a claim, listed there or not, both systems are run again. The seed
- * counts if the system withstood what broke the twin, as defined in `evidence/avoided.ts`.
+ * seeds on which a twin broke a claim, whether or not it lists the claim, both systems are run
+ * again. The seed counts if the system withstood what broke the twin (`evidence/avoided.ts`).
  *
  * This happens after all seeds have been examined, based on the lowest seeds that broke something,
  * which the counts keep. Therefore the numbers depend neither on chunks nor on machines, and a
@@ -30,7 +30,7 @@ export type AvoidedSeeds = ReadonlyMap<string, ReadonlyMap<string, number>>;
 /** The value for a scenario with one system. */
 export const NONE_AVOIDED: AvoidedSeeds = new Map();
 
-/** One of this many runs of the sweep may be repeated, but at least `LEAST_RUNS` in total. */
+/** The limit of runs: one per this many runs of the sweep, but at least `LEAST_RUNS`. */
 const SHARE = 12;
 const LEAST_RUNS = 12;
 /** Seeds of each claim of each system that are tried regardless of the limit. */

@@ -14,13 +14,13 @@ function ended(section: string, text: string | null): SectionRun {
   return { ...run, end: { kind: 'failed', atUs: 0, error: { text, place: 'lock.mjs:1:2' } } };
 }
 
-/** One of more unsimulated commands than are kept. */
+/** Returns an unsimulated command. Many seeds together have more of them than are kept. */
 function asked(seed: number): Unsimulated {
   const what = `X${seed % 37}`;
   return { kind: 'command', what, place: `queue.mjs:${seed}:1`, package: null, count: seed % 5 };
 }
 
-/** Returns the result of a synthetic seed; each kind of event occurs on every so many seeds. */
+/** Returns the result of a synthetic seed. Each kind of event recurs with a period of its own. */
 function examine(seed: number): SeedResult {
   if (seed % 7 === 6) throw new Error(`seed ${seed} throws`);
   const plan = planOf({ clients: [clientOf('alice', [])] });

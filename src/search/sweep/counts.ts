@@ -60,7 +60,7 @@ export interface ClaimCounts {
   readonly times: number;
 }
 
-/** Seeds on which a kind of fault fired, also under a held grant, and the stages. */
+/** Seeds on which a kind of fault fired, those on which a grant was held then, and the stages. */
 export interface FaultCounts {
   readonly fired: number;
   readonly overlapped: number;
@@ -149,7 +149,7 @@ export function mergeCounts(a: SweepCounts, b: SweepCounts): SweepCounts {
   };
 }
 
-/** Returns the first failure of each error, which several processes may share. */
+/** Returns the first failure with each error, without the same error of another process. */
 export function distinctFailures({ failures }: SweepCounts): readonly SeedFailure[] {
   return failures.filter(
     ({ error }, at) => !failures.slice(0, at).some((before) => isSameError(before.error, error)),

@@ -46,9 +46,9 @@ export function mergeCoverage(a: CoverageCounts, b: CoverageCounts): CoverageCou
 }
 
 /**
- * Returns the reasons why what held was never exercised, or none if it was. `isOneEnough`: the
- * claims may hold because one client does the work for all. `isWriting`: a store is expected to
- * contain data.
+ * Returns the reasons why the claims that held were not really exercised; empty if they were.
+ * `isOneEnough`: the claims may hold because one client does the work for all. `isWriting`: a store
+ * is expected to contain data.
  */
 export function nothingAtStake(
   coverage: CoverageCounts,

@@ -115,7 +115,7 @@ type Pass = (seed: number, realms: RealmBlock) => Promise<unknown>;
 export class SeedBlocks {
   private readonly open: Map<string, OpenBlock> = new Map();
 
-  /** Returns the realms for a seed, after passing the earlier seeds of its block. */
+  /** Returns the realms for a seed, after it calls `pass` for the earlier seeds of its block. */
   async realmsFor(
     { system, seed, skip }: { system: string; seed: number; skip: readonly number[] },
     pass: Pass,

@@ -1,14 +1,13 @@
 /**
  * Decides whether a system met the expectations of its scenario. A `breaks` claim must have broken
  * on at least one seed. A `holds` claim must have held on every seed and been exercised on one: its
- * hazard arose, or the claim held on a seed on which it broke in a twin. This depends neither on
- * the limits of the run nor on whether there are faults. A shard leaves it to the merge.
+ * hazard arose, or the claim held on a seed on which it broke in a twin. The same rules apply to
+ * any limits of the run, with and without faults. A shard leaves the decision to the merge.
  *
  * A hazard may arise although almost nothing happens. Over several seeds, `holds` claims are
  * therefore not judged if a fault never affected a held grant, if only one client ever had the
- * lock, or if a store kept nothing. A twin can show that this is not a mistake in the scenario: it
- * was affected by a fault that the cure leaves no place for, or it does not write to a store
- * either.
+ * lock, or if a store kept nothing. A twin can show that this is not a mistake in the scenario: the
+ * fault did affect a grant of the twin, or the twin does not write to a store either.
  *
  * A claim is due on each seed. It is judged there unless the code failed or its verdict is unknown,
  * as when the run was cut off or a section never ended. A claim that did not break and was judged
@@ -38,7 +37,7 @@ export interface Judgement {
   readonly vacuous: readonly string[];
   /** Reasons why sections gave up or a claim did not break, with what would help. */
   readonly hints: readonly string[];
-  /** True if a claim was judged on too few seeds, or something was not exercised on any. */
+  /** True if a claim had too few verdicts, was never exercised, or code was not simulated. */
   readonly isIncomplete: boolean;
 }
 
@@ -58,8 +57,8 @@ interface Coverage {
 
 /**
  * Judges a system. A claim that should break is judged once it breaks, or at the end of the whole
- * range. A proven breach is final. Failed seeds leave claims that should hold unjudged; seeds that
- * did not finish do so for both.
+ * range. A proven breach is final. Failed seeds leave claims that should hold unjudged. Seeds that
+ * did not finish also leave claims that should break unjudged.
  */
 export function judgeSystem(
   scenario: Scenario,
@@ -136,7 +135,7 @@ function untestedIn(
     isWriting: twins.length === 0 || twins.some((twin) => twin.coverage.written > 0),
   });
   const { idle, kinds } = idleFaults(scenario, system, counts, twins);
-  // A single seed need not have every fault of the scenario.
+  // Not every fault of the scenario has to fire on a single seed.
   const isIdle = isSingle || ran === 1 ? idle.length === kinds : idle.length > 0;
   const reasons = neverMet.map((claim) => `${claim} was never exercised`);
   const short = shortFaults(scenario, system, counts.leases, neverMet);
@@ -163,7 +162,7 @@ function idleFaults(
   return { idle, kinds: kinds.size };
 }
 
-/** Returns a reason if no section was entered: a lock without holders cannot have held. */
+/** Returns a reason if no section was entered: without holders, the lock was not exercised. */
 function nothingEntered(
   { hasGrants = true }: SystemScenario,
   { seeds, failed, sections }: SweepCounts,

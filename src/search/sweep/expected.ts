@@ -23,7 +23,7 @@ export function unexpectedIn(system: SystemScenario, counts: SweepCounts): reado
   return expectedOf(system).holds.filter((claim) => claimCounts(counts, claim).broken > 0);
 }
 
-/** Seeds on which a claim was due; on `judged` it was known and the code did not fail. */
+/** Seeds on which a claim was due, and those of them with a verdict and without a failure. */
 export interface Judged {
   readonly due: number;
   readonly judged: number;

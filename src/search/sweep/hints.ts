@@ -123,10 +123,10 @@ export function contentionAdvice(scenario?: Scenario): string {
   return `try ${parts.join(', ')}, or more \`seeds\``;
 }
 
-/** One in this many sections that gave up is reported even if its client outlasted a lease. */
+/** If one in this many sections gave up, this is reported even if clients try for a whole lease. */
 const FEW = 10;
 
-/** Compares how long clients try with a lease. Asynchronous code decides that itself. */
+/** Compares how long clients try with how long a lease lasts. Not for asynchronous code. */
 export function surrenderHints(
   { clients }: Scenario,
   { lock, clients: scenarioClients }: SystemScenario,

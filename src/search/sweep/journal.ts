@@ -1,7 +1,7 @@
 /**
  * Reads and writes the journal of a sweep: one line per finished chunk with its counts, so that a
  * killed sweep can resume. Each line is written at once, so a kill can truncate only the last one.
- * Only a truncated last line is accepted.
+ * A truncated last line is accepted; any other damage is reported.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';

@@ -1,7 +1,7 @@
 /**
  * Collects data about leases in a sweep: the shortest lease, and sections that called `guard()`
- * before they took the key of their lock. From these it explains why no claim about leases was
- * exercised, namely that no fault could outlast a lease.
+ * before they took the key of their lock. The shortest lease may explain why no claim about leases
+ * was exercised: no fault could outlast it.
  */
 import { z } from 'zod';
 import { isKeyOf } from '../../check/holders.ts';
@@ -18,7 +18,7 @@ export interface LeaseCounts {
   readonly shortestUs: number | null;
   /** True if this lease is the expiry of a key. */
   readonly ofKey: boolean;
-  /** Seeds with a `guard()` before its section took a key. `firstEarly` is the first. */
+  /** Seeds on which a section called `guard()` before it took its key, and the first of them. */
   readonly early: number;
   readonly firstEarly: { readonly seed: number; readonly section: string } | null;
 }
@@ -74,7 +74,7 @@ export function addLeases(counts: Draft<LeaseCounts>, indexed: TraceIndex, seed:
   counts.firstEarly ??= { seed, section: early };
 }
 
-/** Returns the section of a `guard()` that preceded its key, or null for any other grant. */
+/** Returns the section of a grant whose `guard()` preceded its key, or null for any other grant. */
 function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): string | null {
   const entry = trace.events[grant.enteredAt];
   const isClientGrant = grant.event.process === grant.event.client && grant.keys === null;
@@ -102,7 +102,7 @@ const OF_LEASES: ReadonlySet<string> = new Set([
 
 const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
 
-/** Returns why no fault outlasts a lease to exercise `claims`, or null if one does. */
+/** Returns a hint if `claims` need a fault that outlasts a lease and none does, else null. */
 export function shortFaults(
   scenario: Scenario,
   system: SystemScenario,

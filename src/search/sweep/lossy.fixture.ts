@@ -1,4 +1,4 @@
-/** A scenario that loses updates under some seeds on both systems; only `one` may. */
+/** A scenario whose two systems lose updates on some seeds, which is expected only of `one`. */
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 

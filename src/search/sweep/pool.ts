@@ -2,7 +2,7 @@
  * Runs chunks and tasks on worker threads, which are kept from one scenario to the next. A worker
  * that makes no progress, or that a seed kills, is replaced. The seed becomes a finding, and the
  * rest of its chunk is examined again without it, until too much CPU time is lost to such seeds. A
- * seed that did not survive a repeated run is not run again.
+ * seed that was lost in the check for determinism is not run again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -56,9 +56,9 @@ export class Pool {
   }
 
   /**
-   * Runs a job. Only one may run at a time. Rejects if a worker cannot be started. In either case
-   * no worker is still busy with the job when the promise settles; otherwise a late answer would be
-   * mistaken for one of the next job.
+   * Runs a job. Only one may run at a time. Rejects if a worker cannot be started. When the promise
+   * settles, no worker is still busy with the job; otherwise a late answer would be mistaken for
+   * one of the next job.
    * @internal
    */
   async run(job: PoolJob): Promise<void> {
@@ -201,7 +201,7 @@ class Lane {
   }
 
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
-    // Clear what an earlier task published, which may be a reason for its end.
+    // Clear the activity of an earlier task, which would be reported if this one is lost.
     this.beacon.write('nothing', '');
     const sent = await this.send<TaskDone>(order, { isGivenUp });
     assert(sent.kind !== 'put off', 'a task is never put off');
@@ -216,7 +216,7 @@ class Lane {
 
   /**
    * Examines a chunk, repeatedly if necessary, each time without the seeds that killed the worker.
-   * If too many do not finish, only those are reported. If realms are reused, the chunk is first
+   * If they cost too much time, only they are reported. If realms are reused, the chunk is first
    * repeated with new realms: only a seed that kills a worker with new realms is a finding.
    */
   private async examine(fullChunk: Chunk, job: PoolJob): Promise<void> {
@@ -323,7 +323,7 @@ class Lane {
     });
   }
 
-  /** Ends an order that is no longer wanted or that has to be put off. */
+  /** Regularly checks if the order is no longer wanted or has to be put off, and then ends it. */
   private look(
     watch: ThreadWatch,
     { isGivenUp, isPutOff }: SendOptions,

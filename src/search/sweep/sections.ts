@@ -8,9 +8,9 @@
  *     planned >= began = ended + gaveUp + failed + crashed + open
  *
  * Errors with the same place and the same text, ignoring numbers and ids, are counted as one. Of
- * different errors, the first few in order of place and text are kept. The first few of all seeds
- * are also among the first few of any part of them, so the counts depend neither on how the seeds
- * were split nor on the order of merging.
+ * different errors, the first few in order of place and text are kept. An error among the first few
+ * of all seeds is also among the first few of each part in which it occurs. So the counts depend
+ * neither on how the seeds were split nor on the order of merging.
  */
 import type { Return, TraceEvent } from '../../core/history/events.ts';
 import type { SectionRun, Trace } from '../../core/history/trace.ts';
@@ -100,7 +100,7 @@ function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCou
   }
 }
 
-/** Keeps the first errors by key, which are also among the first of each part. */
+/** Keeps the first errors by key, and counts the others. */
 function keptOf(
   errors: ReadonlyMap<string, SectionErrorCount>,
 ): Pick<SectionCounts, 'failed' | 'otherFailed'> {
@@ -186,7 +186,7 @@ interface Seen {
   isRefused: boolean;
 }
 
-/** Calls that request a lock, or anything whose meaning is up to the lock. */
+/** Verbs that request a lock, or something that the lock defines. */
 export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 
 /** Collects the sections of a run in one pass. */
@@ -260,7 +260,7 @@ class Walk {
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
   }
 
-  /** Returns the section of a client's operation, or null if it is in none or the probe's. */
+  /** Returns the section of an operation, or null if it belongs to no section or to the probe. */
   private sectionOf(process: string, operation: string): Seen | null {
     const before = this.latest.get(process);
     // Most operations of a process belong to its latest section.

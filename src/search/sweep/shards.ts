@@ -2,8 +2,8 @@
  * Splits a range of seeds among machines by arithmetic alone, so that they need not communicate,
  * and merges their results. A shard is a range of consecutive seeds: seeds cost the same everywhere
  * in the range, and any shard can be repeated anywhere with `--seeds A..B`. Its file contains the
- * counts of its seeds and some plans as drawn; the merge judges and shrinks. A missing shard, a
- * duplicate, or one of another run is refused.
+ * counts of its seeds and some plans as drawn; the merge judges and shrinks. It is refused if a
+ * shard is missing, duplicated, or from another run.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
@@ -32,7 +32,7 @@ export interface Shard {
   readonly of: number;
 }
 
-/** Maximum number of shards: more than any user has machines, but still countable. */
+/** Maximum number of shards: more than the machines of any user, but few enough to count. */
 export const MOST_SHARDS = 100_000;
 
 /**
@@ -99,7 +99,7 @@ export interface Merged {
   readonly truncated: readonly TruncatedShard[];
 }
 
-/** The examined seeds (or plans) of one system in one shard, out of those in its share. */
+/** The number of examined seeds (or plans) of a system in one shard, and the size of its share. */
 export interface TruncatedShard {
   readonly file: string;
   readonly scenario: string;
