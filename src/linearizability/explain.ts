@@ -125,14 +125,14 @@ function statesThere<State extends Json>(
   if (all.length > 0) return all;
   const required = new Set(core.required);
   const alone = history.map((one, index) => (required.has(index) ? one : leaveOut(one)));
-  // The state before the core is unknown.
+  // Without a change by the core, the state is unknown.
   return findPossibleStates(alone, model, limited).filter(({ order }) => order.length > 0);
 }
 
 /**
- * Returns the first return before the call of `at` that no order satisfies if `last` comes after
- * that call. Returns null if there is none, if the search is undecided, or if `last` returned
- * before that call.
+ * Returns the operation whose return, before the call of `at`, is the first that no order satisfies
+ * if `last` comes after that call. Returns null if there is none, if the search is undecided, or if
+ * `last` returned before that call.
  */
 function findExample(
   history: History,

@@ -289,7 +289,7 @@ function sha1hex(state: LuaState): number {
   return pushText(state, shaOf(lua.lua_isstring(state, 1) ? textAt(state, 1) : ''));
 }
 
-/** Log output is discarded. */
+/** Implements `redis.log`, but discards the output. */
 function log(state: LuaState): number {
   const level = lua.lua_tonumber(state, 1);
   if (lua.lua_gettop(state) < 2) raise(state, 'ERR redis.log() requires two arguments or more.');

@@ -109,7 +109,7 @@ function scientific(value: number, precision: number): string {
   return `${mantissa}e${power.slice(0, 1)}${power.slice(1).padStart(2, '0')}`;
 }
 
-/** Rounds ties to even, as C does. */
+/** Formats with `precision` decimals. Rounds ties to even, as C does. */
 function fixed(value: number, precision: number): string {
   if (value >= 1e21) return `${BigInt(value)}.${'0'.repeat(precision)}`.replace(/\.$/, '');
   const exact = value.toFixed(100);
@@ -119,7 +119,7 @@ function fixed(value: number, precision: number): string {
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
-/** Returns the sign and digits of a 64-bit integer, for a value out of range as C does. */
+/** Returns the sign and digits of a 64-bit integer; out of range, the digits that C prints. */
 function integer(
   value: number,
   { flags, letter, digits }: Form,

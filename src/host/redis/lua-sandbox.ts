@@ -1,8 +1,8 @@
 /**
- * Builds the sandbox of an interpreter and runs scripts in it. A script sees the globals of Redis'
- * Lua 5.1 and nothing of the machine. It cannot change them, because one interpreter runs the
- * scripts of all nodes: the tables that it sees are empty, forward reads to the real ones, and
- * reject writes.
+ * Builds the sandbox in which an interpreter runs scripts. A script sees the globals of Redis' Lua
+ * 5.1 and nothing of the machine. It cannot change them, because one interpreter runs the scripts
+ * of all nodes: the tables that it sees are empty, forward reads to the real ones, and reject
+ * writes.
  */
 
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';

@@ -12,11 +12,11 @@ type EdnRead =
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
 
 /**
- * Returns all forms of a text. Keywords and symbols become their text, with the colon; numbers too
- * long to be exact, ratios and characters become their text; lists and vectors become arrays; a map
- * becomes an object whose fields are its keywords without the colon, or the texts of other keys; a
- * set becomes `{"#set": […]}`, sorted by its texts; a tagged form becomes `{"#tag": form}`, except
- * that a tagged vector becomes the vector.
+ * Returns all forms of a text. Keywords (with their colon), symbols, ratios, characters, and
+ * numbers too long to be exact become their text; lists and vectors become arrays; a map becomes an
+ * object whose fields are its keywords without the colon, or the texts of other keys; a set becomes
+ * `{"#set": […]}`, sorted by its texts; a tagged form becomes `{"#tag": form}`, except that a
+ * tagged vector becomes the vector.
  */
 export function readEdn(text: string): EdnRead {
   const reader = new EdnReader(text);

@@ -47,7 +47,7 @@ export interface TimeDisorder {
   readonly afterLine: number;
 }
 
-/** One line of a log: a process calls, or learns the outcome of its call. */
+/** One event of a log: a process makes a call, or learns the outcome of its call. */
 export interface RecordedEvent extends FilePlace {
   readonly process: string;
   readonly type: EventType;
@@ -107,7 +107,7 @@ export interface HistoryReader {
   disorder?(): TimeDisorder | null;
 }
 
-/** A way to record histories: one row of `formats`. */
+/** A format of recorded histories: one row of `formats`. */
 export interface Format {
   readonly name: string;
   /** An example of a record, for people who choose a format by name. */
