@@ -44,7 +44,7 @@ const none: LockDefinition = {
   build: () => () => noLock,
 };
 
-/** In a page, locks that its findings do not need are undefined. */
+/** All built-in locks. A report page omits those that its findings do not need (undefined). */
 const definitions: readonly (readonly [string, LockDefinition | undefined])[] = [
   ['cache-lock', cacheLock],
   ['etcd', etcd],

@@ -21,8 +21,8 @@
  * - A pure operation is placed as soon as it is legal.
  * - Of equal open operations, only the one that returns first is tried.
  * - Crashed operations may take effect at any time after their call, or never. A visited
- *   configuration covers each one that differs only in that more crashed operations are placed: any
- *   continuation of the latter also continues the former, since a crashed operation never has to be
+ *   configuration covers each one that differs only in that more crashed operations are placed:
+ *   whatever can follow the other can also follow it, since a crashed operation never has to be
  *   placed (`Memo`).
  * - The look-ahead excludes hopeless configurations and merges equivalent ones.
  *

@@ -46,7 +46,7 @@ export interface FieldedWord extends DescribedWord {
   readonly fields: readonly DescribedWord[];
 }
 
-/** All words that do not belong to a system, each kind in schema order. */
+/** All words of scenario files except those of single locks and stores, in schema order. */
 export interface SchemaWords {
   /** The fields of a scenario. */
   readonly fields: readonly FieldedWord[];

@@ -31,7 +31,7 @@ export interface Scenario {
   readonly faults: readonly FaultTemplate[];
   /** True if each seed enables a random subset of the fault kinds that have a chance. */
   readonly isSwarm: boolean;
-  /** As in a plan; absent for the default. */
+  /** Time of the wall clocks at 0, as in a plan; absent for the default. */
   readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
@@ -153,7 +153,7 @@ interface TemplateTypes {
 
 export type TemplateField = {
   [Type in FieldType]: {
-    /** As in a plan. */
+    /** Name of the field in a plan. */
     readonly name: string;
     readonly type: Type;
     readonly value: TemplateTypes[Type];

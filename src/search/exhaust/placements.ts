@@ -30,7 +30,7 @@ import { orderOf, type Swap, swapsIn } from './swaps.ts';
 /** Faults and swaps in the order in which they happen. */
 export type Departures = readonly (Fault | Swap)[];
 
-/** One more departure, with the amounts to try, or null if there is no choice of amounts. */
+/** One more departure. `amounts` are those to try, or null if `next` is the only possibility. */
 export interface Placement {
   readonly next: Fault | Swap;
   readonly amounts: readonly number[] | null;

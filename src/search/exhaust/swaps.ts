@@ -95,7 +95,7 @@ function swapsBetween(
   return found;
 }
 
-/** Returns a function that maps an event's name to its receiver, or to null if it has none. */
+/** Returns a function from an event's name to its receiver; to null if it has none or several. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

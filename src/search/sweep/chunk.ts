@@ -273,7 +273,7 @@ class Count {
 }
 
 /**
- * Returns the kinds of fault that fired, and for each whether one of them affected a held grant: it
+ * Returns the kinds of fault that fired, and for each whether a fault affected a held grant: it
  * fired while the service considered a grant live, or lasted until one was given. A client leaves
  * its section before it releases its lock. The lock counts as held in between, too: with a server
  * that reports keys, as long as the key exists; with any other server, from the release request

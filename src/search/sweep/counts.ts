@@ -89,7 +89,7 @@ export interface SeedFailure {
 /** Maximum number of seeds of a kind to keep by number. The others are only counted. */
 export const KEPT_SEEDS = 10;
 
-/** The same for seeds that broke a claim. These are used to find what other systems avoided. */
+/** The same limit for seeds that broke a claim, which show what other systems avoided. */
 export const KEPT_BROKEN = 50;
 
 export const NO_COUNTS: SweepCounts = {
