@@ -166,7 +166,7 @@ describe('a definition', () => {
       { locks: { a: JSON.parse('{"about":"a"}') } },
       'locks.a has no `section`, and no `build` or `buildAsync`',
     ],
-    ['has an about', { stores: { a: JSON.parse('{}') } }, 'stores.a.about is no text'],
+    ['has an about', { stores: { a: JSON.parse('{}') } }, 'stores.a.about is not a string'],
     [
       'has known fields',
       JSON.parse('{"lock":{}}'),
@@ -200,7 +200,7 @@ describe('a definition', () => {
     [
       'has a list of operations',
       { locks: { a: { ...JSON.parse('{"about":"a","operations":"set"}'), build } } },
-      'locks.a.operations is no list of names',
+      'locks.a.operations is not a list of names',
     ],
     [
       'has models that step',

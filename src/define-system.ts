@@ -90,11 +90,11 @@ function entriesOf<V>(
   given: Readonly<Record<string, V>> = {},
 ): readonly [string, V][] {
   const value: unknown = given;
-  if (typeof value !== 'object' || value === null) refuse(field, 'is no map from names');
+  if (typeof value !== 'object' || value === null) refuse(field, 'is not an object');
   const entries = Object.entries(given);
   for (const [name, one] of entries) {
     if (!NAME.test(name)) refuse(field, `has the name ${JSON.stringify(name)}: ${NAME_ABOUT}`);
-    if (typeof one !== 'object' || one === null) refuse(`${field}.${name}`, 'is no object');
+    if (typeof one !== 'object' || one === null) refuse(`${field}.${name}`, 'is not an object');
   }
   return entries;
 }
@@ -129,11 +129,11 @@ function checkLock(where: string, lock: LockDefinition): void {
   }
   const { operations } = lock;
   const isNamed = Array.isArray(operations) && operations.every((one) => typeof one === 'string');
-  if (operations !== undefined && !isNamed) refuse(`${where}.operations`, 'is no list of names');
+  if (operations !== undefined && !isNamed) refuse(`${where}.operations`, 'is not a list of names');
 }
 
 function checkModel(where: string, { about, calls, model }: ModelDefinition): void {
-  if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
+  if (typeof about !== 'string') refuse(`${where}.about`, 'is not a string');
   if (!['register', 'fenced', 'counter'].includes(calls)) {
     refuse(`${where}.calls`, 'is none of register, fenced, counter');
   }

@@ -36,7 +36,7 @@ const noLock: LockDriver = {
 
 /** No lock: all clients work at once. The baseline for all others. */
 const none: LockDefinition = {
-  about: 'no lock: everybody works at once',
+  about: 'no lock: all clients work at once',
   source: 'the baseline',
   servers: [],
   lock: 'none',

@@ -34,8 +34,8 @@ describe('a definition', () => {
   });
 
   test.each<[string, object]>([
-    ['claims.few.about is no text', { about: 3 }],
-    ['claims.few.judge is no function', { judge: 'yes' }],
+    ['claims.few.about is not a string', { about: 3 }],
+    ['claims.few.judge is not a function', { judge: 'yes' }],
   ])('is refused if %s', (message, wrong) => {
     expect(() => verdictFor({ exercised: 0 }, wrong)).toThrow(new Error(message));
   });

@@ -45,8 +45,8 @@ export interface Ruling {
 /** Converts a definition to a claim. Throws an error that names a missing or wrong field. */
 export function customClaim(name: string, definition: ClaimDefinition): Claim {
   const { about, source = '', hazard = '', judge } = definition;
-  if (typeof about !== 'string') throw new Error(`claims.${name}.about is no text`);
-  if (typeof judge !== 'function') throw new Error(`claims.${name}.judge is no function`);
+  if (typeof about !== 'string') throw new Error(`claims.${name}.about is not a string`);
+  if (typeof judge !== 'function') throw new Error(`claims.${name}.judge is not a function`);
   const judgeTrace: Checker = ({ trace }, terms) => {
     try {
       const ruling = judge(trace, terms);

@@ -117,7 +117,7 @@ describe('a gzip file', () => {
     ],
     ['damaged', Buffer.from(compressed).fill(7, 40, 80), 'this gzip file is broken: '],
     ['twice', gzipSync(compressed), 'the file is compressed twice; gunzip it first'],
-    ['tar', gzipSync(Buffer.alloc(1024)), 'this is a binary file, not a history'],
+    ['tar', gzipSync(Buffer.alloc(1024)), 'a binary file, not a history'],
     ['empty', gzipSync(''), 'the file is empty'],
     ['latin', gzipSync(Buffer.from([0x7b, 0xe9, 0x7d])), 'no UTF-8'],
     ['one line', gzipSync(Buffer.alloc(1 << 24, 32)), 'a line of more than 1000000 characters'],

@@ -196,8 +196,8 @@ function causeOf(
   limits: CheckLimits,
 ): string {
   const isFull = cause === 'maxBytes' || (cause === 'shouldStop' && limits.reached === 'memory');
-  if (isFull) return 'The search used up its memory (--memory allows more)';
-  if (cause === 'shouldStop') return 'The time of --time was over';
+  if (isFull) return 'Memory limit reached (raise --memory)';
+  if (cause === 'shouldStop') return 'Time limit reached (--time)';
   return `The search met ${groupDigits(configurations)} configurations without an answer`;
 }
 
@@ -233,7 +233,7 @@ function explainPart(
   // to read.
   const size = core.required.length + core.optional.length;
   if (!core.isMinimal && (size <= 1 || (size > MOST_CORE && size === indices.length))) {
-    const why = 'What contradicts it was not found within the limits.';
+    const why = 'The contradiction was not found within the limits.';
     return { because: `${view.unexplained(bad)} ${why}`, core: [], isMinimal: false, ...around };
   }
   return {
@@ -353,7 +353,7 @@ export class CheckLimits {
   /** Called while a file is read. A history that is not completely read cannot be judged. */
   refuseMore(file: string): void {
     if (process.memoryUsage.rss() <= this.mostBytes) return;
-    const what = `the history alone takes more than the ${this.memoryMb ?? 0} MB of --memory`;
+    const what = `the history exceeds the ${this.memoryMb ?? 0} MB of --memory`;
     throw new UserError([`${file}:1:1: ${what}`]);
   }
 

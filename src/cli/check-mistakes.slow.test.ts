@@ -66,7 +66,7 @@ describe('a mistake in the input', () => {
     expect((await check(path, '--model=kv')).err).toContain(':1:1: unknown operation "acquire"');
     expect((await check(path, '--format=edn')).code).toBe(2);
     for (const option of ['--max-configurations', '--memory']) {
-      expect((await check(path, `${option}=0`)).err).toBe(`${option} 0: at least 1 is needed\n`);
+      expect((await check(path, `${option}=0`)).err).toBe(`${option} 0: expected at least 1\n`);
     }
   });
 
@@ -128,6 +128,6 @@ describe('a search that is limited to a few megabytes', () => {
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     const { code, out } = await check(file('hard.jsonl', text), '--model=counter', '--memory=1');
     expect(code).toBe(5);
-    expect(out).toContain('The search used up its memory (--memory allows more)');
+    expect(out).toContain('Memory limit reached (raise --memory)');
   });
 });

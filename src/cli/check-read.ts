@@ -96,7 +96,7 @@ class Reading {
   push(chunk: Uint8Array): void {
     const isPackedTwice = this.isFirst && chunk[0] === 0x1f && chunk[1] === 0x8b;
     if (isPackedTwice) this.fail('the file is compressed twice; gunzip it first');
-    if (chunk.includes(0)) this.fail('this is a binary file, not a history');
+    if (chunk.includes(0)) this.fail('a binary file, not a history');
     this.isFirst = false;
     const piece = this.decode(chunk);
     if (this.opened !== null) {
@@ -128,7 +128,7 @@ class Reading {
     const format = this.options.format ?? formatOf(this.head);
     if (format === null) {
       const names = formats.map(({ name }) => name).join(', ');
-      this.fail(`this begins like no history; name its format with --format: ${names}`);
+      this.fail(`unknown format; name it with --format: ${names}`);
     }
     this.opened = { format, ...openHistory({ ...this.options, format }) };
     this.refuse(this.opened.reader.push(this.head));
@@ -145,7 +145,7 @@ class Reading {
     try {
       return chunk === null ? this.decoder.decode() : this.decoder.decode(chunk, { stream: true });
     } catch {
-      return this.fail('this is no UTF-8 text');
+      return this.fail('not UTF-8 text');
     }
   }
 }
@@ -204,7 +204,7 @@ export class PartView {
     if (!isPerhapsLate) return `\`${text}\` by ${process} fits into no order.`;
     const returns = countOf(satisfied + 1, 'return');
     const where = `No order satisfies the first ${returns}, up to line ${returnLine ?? 0}`;
-    return `${where}; which of them is the first that fits into none was not found within the limits.`;
+    return `${where}; the first one that fits into none was not found within the limits.`;
   }
 
   /**

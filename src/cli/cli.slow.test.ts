@@ -238,7 +238,7 @@ describe('a mistake in the input', () => {
     expect((await fencepost('run')).code).toBe(2);
     expect(await fencepost('run', path, '--seed', '3', '--seeds', '9')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--seed: takes one seed, --seeds several'),
+      err: expect.stringContaining('--seed and --seeds: use only one of them'),
     });
     expect(await fencepost('run', 'src')).toMatchObject({
       code: 2,

@@ -127,11 +127,11 @@ export function parseSeeds(text: string): { from: number; to: number } {
   if (range !== null) {
     const from = parseCount(range[1] ?? '', '--seeds');
     const to = parseCount(range[2] ?? '', '--seeds');
-    if (to < from) throw new UserError([`--seeds ${text}: the range ends before it begins`]);
+    if (to < from) throw new UserError([`--seeds ${text}: range ends before it begins`]);
     return { from, to };
   }
   const count = parseCount(text, '--seeds');
-  if (count === 0) throw new UserError(['--seeds 0: at least one seed is needed']);
+  if (count === 0) throw new UserError(['--seeds 0: expected at least one seed']);
   return { from: 0, to: count - 1 };
 }
 
@@ -145,7 +145,7 @@ export function freshSeeds(range: { from: number; to: number }): { from: number;
 export function parseCount(text: string, flag: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
-    throw new UserError([`${flag} ${text}: a whole number is expected, e.g. 1000`]);
+    throw new UserError([`${flag} ${text}: expected a whole number, e.g. 1000`]);
   }
   return value;
 }
@@ -153,13 +153,13 @@ export function parseCount(text: string, flag: string): number {
 /** Parses a positive safe integer. */
 export function parsePositive(text: string, flag: string): number {
   const value = parseCount(text, flag);
-  if (value === 0) throw new UserError([`${flag} 0: at least 1 is needed`]);
+  if (value === 0) throw new UserError([`${flag} 0: expected at least 1`]);
   return value;
 }
 
 /** Parses a duration such as `60s` into milliseconds. */
 export function parseTimeMs(text: string, flag: string): number {
   const us = parseDuration(text);
-  if (us === undefined) throw new UserError([`${flag} ${text}: a time is expected, e.g. 60s`]);
+  if (us === undefined) throw new UserError([`${flag} ${text}: expected a time, e.g. 60s`]);
   return us / 1000;
 }

@@ -199,7 +199,7 @@ async function claimFor(file: string, { plan, catalogue }: PlanFile): Promise<st
   const { verdicts } = await examineAsync(plan, claimsJudged([], catalogue), catalogue);
   const broken = verdicts.find(({ kind }) => kind === 'invalid')?.claim;
   if (broken !== undefined) return broken;
-  throw new UserError([`${file}:1:1: this plan breaks no claim`]);
+  throw new UserError([`${file}:1:1: plan breaks no claim`]);
 }
 
 /** A plan as it will be kept. The text is unchanged if it already contains the expectation. */

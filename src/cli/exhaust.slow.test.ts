@@ -58,11 +58,11 @@ test('more than a million plans are refused with an estimate, before any is judg
 });
 
 test.each([
-  [['--clients', '2'], '--clients: is about what --exhaust examines; seeds take all'],
-  [['--ties', '2'], '--ties: is about what --exhaust examines; seeds draw every order'],
-  [['--exhaust', '1', '--seed', '3'], '--seed: is about seeds, and --exhaust examines none'],
-  [['--exhaust', 'two'], '--exhaust two: a whole number is expected, e.g. 1000'],
-  [['--exhaust', '1', '--sections', '0'], '--sections 0: at least 1 is needed'],
+  [['--clients', '2'], '--clients: only with --exhaust; seeds take all'],
+  [['--ties', '2'], '--ties: only with --exhaust; seeds draw every order'],
+  [['--exhaust', '1', '--seed', '3'], '--seed: not with --exhaust, which runs no seeds'],
+  [['--exhaust', 'two'], '--exhaust two: expected a whole number, e.g. 1000'],
+  [['--exhaust', '1', '--sections', '0'], '--sections 0: expected at least 1'],
 ])('%j is refused', async (flags, what) => {
   const { code, err } = await run('check-then-act', ...flags);
   expect(err).toContain(what);

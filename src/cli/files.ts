@@ -47,8 +47,8 @@ export function writeText(file: string, text: string): void {
   } catch (error) {
     if (error instanceof UserError) throw error;
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const why = isMissing ? 'its folder takes no new files' : systemMessage(error);
-    throw new UserError([`${file}:1:1: cannot be written: ${why}`]);
+    const why = isMissing ? 'its folder is not writable' : systemMessage(error);
+    throw new UserError([`${file}:1:1: not written: ${why}`]);
   }
 }
 
@@ -95,7 +95,7 @@ function makeWithAbove(folder: string): void {
 export function openFolder(folder: string): void {
   makeFolder(folder);
   const probe = join(folder, `.fencepost-${process.pid}.tmp`);
-  allowed(`${folder}:1:1: takes no new files`, () => {
+  allowed(`${folder}:1:1: not writable`, () => {
     writeFileSync(probe, '');
     rmSync(probe);
   });
@@ -114,7 +114,7 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['EISDIR', 'this is a directory; name a file in it'],
   ['ENOTDIR', 'a part of the path is not a directory'],
   ['EEXIST', 'a part of the path is not a directory'],
-  ['ELOOP', 'its links go round in a circle'],
+  ['ELOOP', 'its links form a cycle'],
   ['ENOSPC', 'the disk is full'],
   ['EROFS', 'its file system is read-only'],
 ]);

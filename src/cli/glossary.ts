@@ -15,14 +15,14 @@ const TERMS: Readonly<Record<string, string>> = {
   'cause (kind of failure, kinds)':
     'What a failure came from: the rule that broke, and what kind of fault hit what (`pause before release`). Failures of one claim by different causes are different kinds, and shrinking never goes from one to another. See rule, shrunk.',
   claim:
-    'One named property that a system promises, such as `grant-order`. Each run is judged by it: it holds, it breaks, or nobody can tell. See holds, breaks, unknown, hazard, rule.',
+    'One named property that a system promises, such as `grant-order`. Each run is judged by it: it holds, breaks, or is unknown. See holds, breaks, unknown, hazard, rule.',
   client:
     'A process that takes the lock and works under it, section by section. See section, process.',
   connection:
     'How messages travel by default, as in TCP: first in, first out, and no duplicates. What is lost resets it. See datagram, reset.',
   counterexample: 'A plan that breaks a claim. See plan, shrunk.',
   datagram:
-    'The other way in which messages travel (`network: { link: datagram }`): each by itself. They may be lost, doubled and reordered. See connection, duplicate.',
+    'The other way in which messages travel (`network: { link: datagram }`): independently. They may be lost, duplicated and reordered. See connection, duplicate.',
   digest:
     'The SHA-256 of a trace. Two runs of one plan have the same. See trace, nondeterministic.',
   drift:
@@ -34,7 +34,7 @@ const TERMS: Readonly<Record<string, string>> = {
   exercised:
     'Of a claim, `exercised on 12`: its hazard arose on 12 seeds. A claim that should hold must be exercised on some seed; it counts too where a twin broke it. See hazard, hazard avoided, not judged.',
   'exhausted (exhaustive search, broken plans, first plan, not exhausted)':
-    'Of a claim that held: every plan in the scope that is named was examined, with at most so many faults of those kinds, at every point and message, with lengths on both sides of every threshold. It is no proof: other latencies, more clients and more faults were not tried. See threshold, plan, broken seeds.',
+    'Of a claim that held: every plan in the stated scope was run, with at most that many faults of those kinds, at every point and message, with lengths on both sides of every threshold. It is not a proof: other latencies, more clients and more faults were not tried. See threshold, plan, broken seeds.',
   'exit code':
     'What a command ends with, never a count: 0 where all is as expected. `fencepost list exits` has them. See expectation, not judged.',
   'expectation (expected, expect)':
@@ -44,7 +44,7 @@ const TERMS: Readonly<Record<string, string>> = {
   fence:
     'A store that remembers the highest fencing token and refuses what comes with a lower one. See fencing token, fenced, fenced-reads.',
   'fencing token (token)':
-    'A number that comes with each grant and is higher than those of all grants before it. Sent along with each access, it lets a store tell an old holder from the present one. See fence, grant, tokens-increase.',
+    'A number that comes with each grant and is higher than those of all grants before it. Sent along with each access, it lets a store distinguish an old holder from the current one. See fence, grant, tokens-increase.',
   'first seed':
     'The lowest seed on which a claim broke. `fencepost show <scenario> --seed N` shows its run. See seed.',
   'grant (grant number)':
@@ -54,23 +54,23 @@ const TERMS: Readonly<Record<string, string>> = {
   hazard:
     'What can break a claim. Each claim says what that is: `tested by` in `fencepost list claims`. A claim whose hazard never arose was not exercised, unless it was avoided. See exercised, not judged.',
   'hazard avoided (avoided)':
-    'On the same seed a twin broke the claim, and here it held: the sections that the breach was about were denied, refused, stopped by a test of their lease, or simply came to their end. That exercises a claim, also if its hazard does not arise because of the cure. See exercised, twin, not judged.',
+    'On the same seed a twin broke the claim, and here it held: the sections of the breach were denied, refused, stopped by a test of their lease, or ended normally. That exercises a claim, even if its hazard cannot arise because of the cure. See exercised, twin, not judged.',
   heal: 'The end of all faults: partitions lift, pauses end, servers restart. After it a probe must be served. See probe, progress.',
   history:
     'What clients saw: each operation with its call and its answer, or none. See trace, model, linearizable.',
   holder:
     'The client to which the lock is granted, until it is released or the lease ends. See grant, lease, zombie.',
   'injected (fired)':
-    'A fault was injected, or fired, where it really happened in the run, and not only stood in the plan. See fault, point.',
+    'A fault was injected, or fired, if it happened in the run; a fault in the plan need not. See fault, point.',
   'judged at merge':
     'Of a shard: whether its expectations are met, `fencepost merge` says once it has all of them. See shard, not judged.',
   'kept plan (keep)':
     'A counterexample in a file, mostly in git: a regression test that says which claim it breaks, and by what. See corpus, replay, cause.',
   lease:
-    'A grant that ends by itself after its ttl, whether its holder has noticed or not. What the holder takes for the end and what the lock service does may differ. See ttl, lease test, lease-conservative.',
+    'A grant that expires after its ttl, even if its holder has not noticed. The holder and the lock service may disagree on the end. See ttl, lease test, lease-conservative.',
   'lease test':
     'A client looks at its own clock whether its lease still runs. A pause right after it cannot be seen by it. See lease, checksLease, pause.',
-  lock: 'What lets one client work at a time. In a scenario the protocol by which it is taken, kept and given back; `fencepost list locks` names them. See store, system, grant.',
+  lock: 'Lets one client work at a time. In a scenario: the protocol by which it is acquired, renewed and released; `fencepost list locks` names them. See store, system, grant.',
   mark: 'A point that a program sets itself, such as `checked`. See point.',
   measured:
     'A number that is reported of a run and not judged, since no lock could promise it: how long two clients believed to hold one lock. See holder-overlap, loss-noticed.',
@@ -89,9 +89,9 @@ const TERMS: Readonly<Record<string, string>> = {
   'not met':
     'A claim broke that should hold, or none of the seeds broke one that should break. See expectation, met.',
   'noted grant (GrantRecorder)':
-    'A grant, release or renewal that a server itself records with a `GrantRecorder`, as those of fencepost do. What a command means to a lock of your own nobody knows otherwise: there some claims are *not judged*. See no-write-after-release, owner-only-release, renew-live, no-orphan, not judged.',
+    'A grant, release or renewal that a server itself records with a `GrantRecorder`, as those of fencepost do. Without these records, the commands of your own lock have no known meaning, and some claims are *not judged*. See no-write-after-release, owner-only-release, renew-live, no-orphan, not judged.',
   orphan:
-    'A grant that its requester was never told of, since the answer was lost or late: nobody gives it back. See no-orphan.',
+    'A grant that its requester never learned of, since the answer was lost or late: no client releases it. See no-orphan.',
   'pin (pinned)':
     'To make a plan out of one seed in which nothing is left to chance: every latency and fault that was drawn is written down. See plan, shrunk.',
   plan: 'The complete input of one run: the system, what each client does, every fault, the seed. The same plan gives the same trace, byte for byte. See seed, trace, kept plan.',
@@ -115,7 +115,7 @@ const TERMS: Readonly<Record<string, string>> = {
     'A part of the seeds for one of several machines, `run --shard 1/4`. `fencepost merge` puts them together and judges. See sweep.',
   'shrunk (shrink, shrinking)':
     'A failing plan is made as small as it gets while the same claim breaks by the same cause: fewer clients, events and faults, and round numbers. See cause, boundary, counterexample.',
-  skew: 'How far the wall clocks of two processes are apart. See drift, wall clock, clock.',
+  skew: 'The difference between the wall clocks of two processes. See drift, wall clock, clock.',
   'stale write':
     'A write under a grant that is over, which comes after one of a later holder and is accepted. See zombie, fence, grant-order, fence-monotone.',
   stampede: 'Several clients compute the same missing value at once. See memoize, single-flight.',
@@ -130,11 +130,11 @@ const TERMS: Readonly<Record<string, string>> = {
     'A length of a fault at which the order of things changes: its end meets a timer, the end of a lease or an arrival. An exhaustive search tries each, a microsecond less, and a microsecond more. See exhausted, boundary.',
   trace: 'The complete output of one run: every event, in order. See event, plan, digest.',
   'twin (sibling)':
-    'Another system of the same scenario, as a rule the same lock without its check, or with it. See system, hazard avoided, same plan on.',
+    'Another system of the same scenario, usually the same lock without its check, or with it. See system, hazard avoided, same plan on.',
   unknown:
     'Of a call: no answer came, so it may have happened or not. Of a claim: it could not be judged on that run, and the reason is given. See not judged, claim.',
   vacuous:
-    'Of what should hold: nothing was there to break it. A fault never fired, nobody ever had the lock, or no hazard arose. See not judged, hazard.',
+    'Of a claim that should hold: nothing could break it. A fault never fired, no client ever had the lock, or no hazard arose. See not judged, hazard.',
   verdict:
     'What is said of one claim on one run: it holds, it breaks, or it is unknown. See holds, breaks, unknown.',
   'wall clock':
@@ -169,8 +169,7 @@ export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   receive: 'A message is handled by the process that it was sent to.',
   lose: 'A message will never be handled: it was dropped, cut off, reset, or came too late.',
   invoke: 'A call of a client leaves: the begin of an operation.',
-  return:
-    'A client learns how its call ended: ok, fail (it never happened) or info (nobody knows).',
+  return: 'A client learns how its call ended: ok, fail (it never happened) or info (unknown).',
   fault: 'A fault is injected.',
   resume: 'A pause is over.',
   heal: 'A partition is over.',
@@ -178,7 +177,7 @@ export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   healed: 'The world heals: from here on no fault is injected.',
   mark: 'A program passes a point that it named itself.',
   enter: 'A grant reaches a client: it believes from now on that it holds the lock.',
-  leave: 'A client stops believing: it releases, gives up, or is told of an abort.',
+  leave: 'A client stops believing: it releases, gives up, or learns of an abort.',
   'lease-test': 'A client tests its lease by its own clock.',
   job: 'The body of a job begins, ends, or is skipped, since it ran before.',
   log: 'A program or a server writes a line to its log.',

@@ -204,7 +204,7 @@ function ignoreStep(ignored: string | null): Step {
   const target = '.gitignore';
   if (ignored === '') return { kind: 'left', target, why: 'is empty, or cannot be read' };
   if (ignored === null) {
-    return { kind: 'written', target, about: 'reports are made anew', text: 'reports/\n' };
+    return { kind: 'written', target, about: 'reports are generated', text: 'reports/\n' };
   }
   if (/^\/?reports\/?\s*$/m.test(ignored)) {
     return { kind: 'left', target, why: 'leaves out reports already' };
@@ -214,7 +214,7 @@ function ignoreStep(ignored: string | null): Step {
   return {
     kind: 'extended',
     target,
-    about: 'reports are made anew',
+    about: 'reports are generated',
     text: `${before}reports/${end}`,
   };
 }

@@ -18,7 +18,7 @@ export function lastFailedIn(output: string): readonly string[] {
   } catch (error) {
     if (error instanceof UserError) throw error;
   }
-  throw new UserError([`${file}:1:1: this is no list of files; delete it`]);
+  throw new UserError([`${file}:1:1: not a list of files; delete it`]);
 }
 
 /** Records the failed scenarios. The record of a scenario that was not examined stays unchanged. */

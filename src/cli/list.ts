@@ -69,7 +69,7 @@ export function printList(program: Command, isJson: boolean): void {
     const rows = entriesOf(kind, program).flatMap((entry) => briefRows(entry, described));
     process.stdout.write(tableOf(title, rows).join(''));
   }
-  process.stdout.write('`fencepost explain <word>` says more of each, and of every other word\n');
+  process.stdout.write('for details: `fencepost explain <word>`\n');
 }
 
 function listedFields({ name, about, source, hazard, options, fields }: Entry): object {

@@ -32,13 +32,13 @@ export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>
     'kubernetes-release': 'a release that clears the record of the next leader',
     'kubernetes-duration': 'a lease of 1.9 s, of which the record says 1 s',
     'kubernetes-late-reply': 'a lease that is counted from the answer',
-    'kubernetes-rate': 'clocks that run apart further than the two durations',
+    'kubernetes-rate': 'clocks that drift further apart than the two durations',
   },
   postgres: {
     'postgres-pooler': 'two migrations at once, behind a pooler in transaction mode',
     'postgres-lost-session': 'a lost connection, and the lock with it',
     'postgres-failover': 'a standby that knows of no lock',
-    'postgres-half-open': 'a dead holder, whose connection nobody closed',
+    'postgres-half-open': 'a dead holder, whose connection was never closed',
   },
   optimistic: {
     optimistic: 'a version that is compared, and none',

@@ -156,7 +156,8 @@ function noteShrunk(
   const several = findings.length === 1 ? '' : `, ${findings.length} kinds`;
   const { originalEvents, events } = first.size;
   const size = `${originalEvents} → ${events} events${several} in ${groupDigits(milliseconds)} ms`;
-  terminal.note(`  shrink: ${system}, ${claim}: ${size}: ${first.explanation.headline}`);
+  terminal.note(`  ${first.explanation.headline}`);
+  terminal.note(`    shrunk: ${system}, ${claim}: ${size}`);
 }
 
 /** Maximum number of output lines of a failed run, if there are other runs. */

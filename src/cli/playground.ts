@@ -74,7 +74,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'optimistic',
     [
-      'Nobody takes a lock: a write names the version that it was computed from. Is an update',
+      'No client takes a lock: a write names the version that it was computed from. Is an update',
       'lost? And where the store ignores the version?',
     ],
   ],
@@ -82,7 +82,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
     'opposite-order',
     [
       'Alice takes lock a and then b, bob takes b and then a, and neither gives up waiting.',
-      'Nothing fails here: does everybody get through?',
+      'No fault is injected: do all clients finish?',
     ],
   ],
   [
@@ -96,7 +96,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
     'worker-leases',
     [
       'Leases in DynamoDB, Redis and Memcached, with requests that are retried and repeated.',
-      'Does each lease have a token of its own, and can anybody else give it back?',
+      'Does each lease have a token of its own, and can another client release it?',
     ],
   ],
   [

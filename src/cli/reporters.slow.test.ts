@@ -86,7 +86,7 @@ test('if a plan cannot be written, all other results are still reported', async 
   expect(out).toMatch(/✗ failed on \d+ seeds: 1 of 2 expectations met/);
   expect(written('small.html')).toContain('Stale write');
   expect(written('small-wanted-fence-monotone.yaml')).toContain('faults:');
-  expect(err).toContain(`${plan}:1:1: cannot be written: this is a directory`);
+  expect(err).toContain(`${plan}:1:1: not written: this is a directory`);
   expect(code).toBe(2);
 });
 
@@ -244,6 +244,6 @@ describe('several scenarios', () => {
     );
     expect((await run(other(), scenario, '--last-failed')).code).toBe(0);
     const none = await run(other(), scenario, '--last-failed');
-    expect([none.code, none.out]).toEqual([0, 'none of these scenarios failed in the last run\n']);
+    expect([none.code, none.out]).toEqual([0, 'no scenario to run: none failed in the last run\n']);
   });
 });

@@ -66,7 +66,7 @@ export function report(
     });
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
     if (isWritten) continue;
-    terminal.warn(`${planFile} cannot be written; this is its text:`);
+    terminal.warn(`${planFile} not written; its text:`);
     for (const line of planText.split('\n')) terminal.warn(line);
   }
   const { hasReportedScenarios = false } = options;
@@ -93,7 +93,7 @@ export function setAside(file: string, text: string, { note }: Pick<Terminal, 'n
   if (isSamePlan(readText(file, Number.POSITIVE_INFINITY), text)) return;
   const aside = file.replace(/\.yaml$/, '.before.yaml');
   allowed(`${file}:1:1: cannot be moved to ${aside}`, () => renameSync(file, aside));
-  note(`note: another plan was in ${file}; it is in ${aside} now`);
+  note(`note: moved another plan from ${file} to ${aside}`);
 }
 
 /** Returns true if two plans are equal, ignoring the digests of their modules. */
@@ -157,7 +157,7 @@ export function requireDistinctPages(scenarios: readonly LoadedScenario[], outpu
     const other = pages.get(page);
     if (other !== undefined) {
       throw new UserError([
-        `${file}:1:1 name: ${other} is called the same; both would write ${page}`,
+        `${file}:1:1 name: also the name of ${other}; both would write ${page}`,
       ]);
     }
     pages.set(page, file);

@@ -10,7 +10,7 @@ describe('a shard', () => {
   });
 
   test.each(['100001', '9007199254740991'])('of %s is refused', (of) => {
-    const refusal = new UserError([`--shard 1/${of}: at most 100000 shards are possible`]);
+    const refusal = new UserError([`--shard 1/${of}: expected at most 100000 shards`]);
     expect(() => parseShard(`1/${of}`)).toThrow(refusal);
   });
 });

@@ -62,10 +62,10 @@ export function parseShard(text: string): Shard {
   if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
   const shard = { index: parsePositive(index, '--shard'), of: parsePositive(of, '--shard') };
   if (shard.of > MOST_SHARDS) {
-    throw new UserError([`--shard ${text}: at most ${MOST_SHARDS} shards are possible`]);
+    throw new UserError([`--shard ${text}: expected at most ${MOST_SHARDS} shards`]);
   }
   if (shard.index <= shard.of) return shard;
-  throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
+  throw new UserError([`--shard ${text}: expected a number up to ${shard.of}`]);
 }
 
 /** Runs scenarios one after the other, and reports them. */
@@ -78,7 +78,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   const chosen = all.filter(isChosen);
   const terminal = openTerminal(options);
   if (chosen.length === 0) {
-    terminal.print('none of these scenarios failed in the last run');
+    terminal.print('no scenario to run: none failed in the last run');
     return exits.met;
   }
   const scenarios = exhaust === null ? chosen : chosen.map((one) => narrowedTo(one, exhaust));
@@ -86,7 +86,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   openFolder(output);
   const interruption = new Interruption();
   interruption.listen(() =>
-    terminal.note('interrupted: finishing what is under way (again to stop at once)'),
+    terminal.note('interrupted: finishing the current work (again to stop at once)'),
   );
   const run = await runScenarios(scenarios, options, { terminal, interruption });
   const { result, concluded, journals } = run;
@@ -98,7 +98,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   } else {
     const reporters = new Set([...options.reporters].filter((name) => name === 'text'));
     report(result, scenarios, { concluded, options: { ...options, reporters }, terminal });
-    if (isInterrupted) terminal.note('interrupted: no shard was written');
+    if (isInterrupted) terminal.note('interrupted: no shard written');
     else noteShard(scenarios, run.examined, { ...options, shard }, terminal);
   }
   const isDone = !isInterrupted && run.examined.every(({ cutShort }) => cutShort === null);
@@ -115,7 +115,7 @@ function noteShard(
   const setting = { range: { from, to }, shard, version, corpus };
   const file = writeShard(shardText(scenarios, examined, setting), shard, output);
   terminal.note(`shard ${shard.index} of ${shard.of}: ${file}`);
-  terminal.note(`when all are there: npx --no-install fencepost merge ${output}`);
+  terminal.note(`next, with all shards: npx --no-install fencepost merge ${output}`);
 }
 
 interface ShardRun {

@@ -69,7 +69,7 @@ export function addRun(command: Command, done: Done, version: string): void {
     .action(async (files: string[], flags: RunFlags, command: Command) => {
       const one = given(flags.seed, '--seed', parseCount);
       if (one !== null && command.getOptionValueSource('seeds') === 'cli') {
-        throw new UserError(['--seed: takes one seed, --seeds several']);
+        throw new UserError(['--seed and --seeds: use only one of them']);
       }
       const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
@@ -77,7 +77,7 @@ export function addRun(command: Command, done: Done, version: string): void {
       const other = flags.shard === undefined ? '--resume' : '--shard';
       if (flags.fresh === true && (flags.shard !== undefined || flags.resume === true)) {
         throw new UserError([
-          `--fresh: draws another range each time; ${other} needs the same one`,
+          `--fresh and ${other}: use only one; ${other} needs the same range each time`,
         ]);
       }
       requireSeedsOrPlans(flags);
@@ -120,7 +120,7 @@ function requireSeedsOrPlans(flags: RunFlags): void {
     );
     if (lone !== undefined) {
       const why = lone === 'ties' ? 'seeds draw every order' : 'seeds take all';
-      throw new UserError([`--${lone}: is about what --exhaust examines; ${why}`]);
+      throw new UserError([`--${lone}: only with --exhaust; ${why}`]);
     }
     return;
   }
@@ -132,6 +132,6 @@ function requireSeedsOrPlans(flags: RunFlags): void {
   };
   const [other] = Object.entries(others).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   if (other !== undefined) {
-    throw new UserError([`${other}: is about seeds, and --exhaust examines none`]);
+    throw new UserError([`${other}: not with --exhaust, which runs no seeds`]);
   }
 }

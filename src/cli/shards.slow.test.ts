@@ -272,7 +272,7 @@ describe('a killed run', () => {
     await refused(['run', 'parts.yaml', '--seeds', '481'], 'is for the seeds 0..479, not 0..480');
     writeFileSync(join(folder, 'edited.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
     await refused(['run', 'edited.yaml', '--seeds', '480'], 'is for another version of parts');
-    await refused(['run', 'parts.yaml', '--fresh'], '--fresh: draws another range each time');
+    await refused(['run', 'parts.yaml', '--fresh'], '--fresh and --');
     const part = join(folder, 'other', 'parts-shard-1-of-2.journal');
     copyFileSync(journal('other'), part);
     const shard = await fencepost(...all, '--shard', '1/2', '--output', 'other', '--resume');

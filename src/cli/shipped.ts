@@ -34,7 +34,7 @@ export function fileMeant(typed: string): string {
   // If it exists but is not a file, the code that reads it reports the problem.
   if (isThere(file)) return file;
   const hint = suggest(file, folders.flatMap(namesIn));
-  const what = 'there is no such file, and fencepost has no scenario or plan of that name';
+  const what = 'no such file, and no scenario or plan of that name';
   throw new UserError([`${file}:1:1: ${what}${hint}`]);
 }
 

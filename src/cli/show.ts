@@ -153,7 +153,7 @@ async function printText(
   for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
   const last = trace.events.at(-1)?.atUs ?? 0;
   if (!isVerbose && (steps.at(-1)?.atUs ?? 0) < last) {
-    terminal.print(`… the run goes on until ${proseDuration(last)}; -v shows every event`);
+    terminal.print(`… the run continues until ${proseDuration(last)}; -v prints every event`);
   }
   terminal.print('');
   const deliveries = deliveryLines(trace);

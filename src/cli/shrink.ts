@@ -46,7 +46,7 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const { plan, catalogue } = loaded;
   noteChanges(file, loaded, terminal);
   const claim = plan.expect?.claim ?? (await firstBroken(plan, catalogue));
-  if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
+  if (claim === null) throw new UserError([`${file}:1:1: plan breaks no claim`]);
   const startedMs = performance.now();
   // Record the current digests of the modules, which the shrunk plan is run with.
   const now = plan.use === undefined ? plan : { ...plan, use: digestsOf(catalogue.modules) };
@@ -55,7 +55,7 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const result = await withLabel(`shrinking ${file}`, shrinking);
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)
-    throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
+    throw new UserError([`${file}:1:1: plan does not break ${claim}`]);
   const { trace, causes } = await examineAsync(result.plan, [claim], catalogue);
   const digest = digestOf(trace);
   const kept = expectsBreach(result.plan, claim, causes.get(claim));
@@ -81,9 +81,9 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const explained = await explainPlan(result.plan, claim, { catalogue, boundary });
   for (const line of explained === null ? [] : storyOf(explained.explanation)) terminal.note(line);
   for (const { cause } of others) {
-    terminal.note(`met besides: ${claim} breaks by another cause, ${cause}; --json has its plan`);
+    terminal.note(`also found: ${claim} broke by another cause, ${cause}; --json has its plan`);
   }
-  if (!isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
+  if (!isMinimal) terminal.note('run budget spent: the plan may not be minimal');
   return isMinimal ? exits.met : exits.incomplete;
 }
 

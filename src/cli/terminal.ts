@@ -106,6 +106,6 @@ export function noteChanges(
   terminal: Pick<Terminal, 'note'>,
 ): void {
   for (const change of moduleChanges) {
-    terminal.note(`note: ${file} was made with another version of ${change}`);
+    terminal.note(`note: ${file}: made with another version of ${change}`);
   }
 }

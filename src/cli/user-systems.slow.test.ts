@@ -96,7 +96,7 @@ describe('a changed module', () => {
     const { code, out, err } = await here('replay', join(copy, kept), '--modules', copy);
     expect(code).toBe(0);
     expect(out).toContain('reproduced, with another version of its system');
-    expect(err).toContain('was made with another version of ./spin-lock.mjs');
+    expect(err).toContain('made with another version of ./spin-lock.mjs');
     const line = lastJson(
       (await here('replay', join(copy, kept), '--modules', copy, '--json')).out,
     );
@@ -198,7 +198,7 @@ describe('a module that cannot be used ends with 2 and an explanation', () => {
     [
       'is malformed',
       `${start}export default defineSystem({ locks: { mine: {} } });\n`,
-      'locks.mine.about is no text (at line 2',
+      'locks.mine.about is not a string (at line 2',
     ],
   ])('because it %s', (name, text, what) => {
     const copy = name.replaceAll(' ', '-');

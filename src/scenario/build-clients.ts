@@ -208,7 +208,7 @@ function workloadFindings(
     if (given === undefined || typeof given === 'number') continue;
     for (const [at, name] of given.entries()) {
       if (given.indexOf(name) === at) continue;
-      const what = `"${name}" stands here twice`;
+      const what = `"${name}" is listed twice`;
       findings.push({ path: [...path, field, at], isKey: false, what });
     }
   }

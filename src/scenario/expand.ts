@@ -38,7 +38,7 @@ import {
 } from './scenario.ts';
 /** Returns the plan of one seed, a safe integer from 0, for one of the scenario's systems. */
 export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
-  assert(Number.isSafeInteger(seed) && seed >= 0, `${seed} is no seed`);
+  assert(Number.isSafeInteger(seed) && seed >= 0, `${seed} is not a seed`);
   const system = scenario.systems.find(({ name }) => name === systemName);
   assert(system !== undefined, `${scenario.name} has no system ${systemName}`);
   const root = new Draw(`${seed}/plan`, false);

@@ -66,7 +66,7 @@ const rateRange: Field<RangeUs> = z
 
 const processes = z
   .union([name.transform((only) => [only]), z.array(name).min(1).max(1000)])
-  .describe('clients, lock, stores, or names. Each is hit, or not, by itself.');
+  .describe('clients, lock, stores, or names. Each is affected, or not, separately.');
 
 const chance = odds
   .optional()

@@ -234,11 +234,16 @@ describe('an error is reported with its position and a suggestion', () => {
     ['a long name', 'count: 2', `names: [${'a'.repeat(101)}]`, 'a name has 1 to 100 characters'],
     ['two equal names', 'count: 2', 'names: [ann, ann]', 'there is another client "ann"'],
     ['a taken name', 'count: 2', 'names: [probe, ann]', 'the name "probe" is taken'],
-    ['a store’s name', 'count: 2', 'names: [store, ann]', 'the name "store" is taken'],
+    [
+      'a store’s name',
+      'count: 2',
+      'names: [store, ann]',
+      'the name "store" is the name of a process',
+    ],
     ['count and names', 'count: 2', 'count: 2, names: [a]', 'count and names exclude one another'],
     ['an unknown client', 'count: 2', 'count: 2, each: {bbo: {}}', 'unknown client "bbo"'],
     ['a store named lock', 'keys: [x, y]', 'stores: [lock]', 'a store cannot be named "lock"'],
-    ['a key twice', 'keys: [x, y]', 'keys: [x, x]', 'workload.keys[1]: "x" stands here twice'],
+    ['a key twice', 'keys: [x, y]', 'keys: [x, x]', 'workload.keys[1]: "x" is listed twice'],
     ['one store', 'keys: [x, y]', 'kind: transfer, stores: 1', 'needs exactly two stores'],
     [
       'a transfer to where it came from',

@@ -220,7 +220,7 @@ function buildQueue(
   const machines = [...new Set(serving.flatMap(({ workload }) => workload.locks))];
   const plan = completeQueue(queue, machines);
   if (machines.length === 0) {
-    const what = 'nobody receives a message: no section has a step transition';
+    const what = 'no client receives a message: no section has a step transition';
     return { fields: {}, findings: [{ path: ['queue'], isKey: true, what }] };
   }
   for (const [name, { lock }] of Object.entries(file.systems)) {

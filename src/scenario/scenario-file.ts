@@ -131,7 +131,7 @@ const drift = z
   .transform((text) => Number(text.slice(0, -3)));
 
 const duplicates = closed('field', {
-  chance: odds.describe('For each message by itself.'),
+  chance: odds.describe('For each message separately.'),
   after: optional(range, 'How long after the first. Default 0s.'),
 });
 
@@ -175,7 +175,7 @@ export const scenarioFileSchema = closed('field', {
       z.literal(ALL).describe('Every kind that a system can suffer, each with low odds.'),
       z.array(readFaultSchema).max(100),
     ]),
-    'What may go wrong.',
+    'Faults to inject.',
   ),
   swarm: optional(
     z.boolean(),

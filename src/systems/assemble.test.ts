@@ -20,9 +20,9 @@ describe('a plan', () => {
   test.each<[string, Partial<PlanSetup>]>([
     ['there is no lock spinlock', { lock: 'spinlock' }],
     ['there is no store sieve', { store: 'sieve' }],
-    ['there is no option colour', { options: { colour: 'red' } }],
-    ['there is no option counter: "duarble"', { options: { counter: 'duarble' } }],
-    ['there is no option firstToken: -1', { options: { firstToken: -1 } }],
+    ['no option colour', { options: { colour: 'red' } }],
+    ['no option counter: "duarble"', { options: { counter: 'duarble' } }],
+    ['no option firstToken: -1', { options: { firstToken: -1 } }],
     ['there are two processes alice', { clients: [alice, alice] }],
     ['there are two processes lock', { clients: [clientOf('lock', [])] }],
     ['there are two processes store', { clients: [alice, clientOf('store', [])] }],
@@ -32,7 +32,7 @@ describe('a plan', () => {
       'clock means nothing to lock-service-published: its callers say what time it is',
       { lock: 'lock-service-published', options: { clock: 'wall' } },
     ],
-    ['there is no option nodes: 0', { lock: 'redlock', options: { nodes: 0 } }],
+    ['no option nodes: 0', { lock: 'redlock', options: { nodes: 0 } }],
     [
       'driftMarginUs means nothing with drift: ignored',
       { lock: 'redlock', options: { drift: 'ignored', driftMarginUs: 1 } },

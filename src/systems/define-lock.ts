@@ -8,7 +8,7 @@ const ONE_SERVER: readonly string[] = ['lock'];
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
   const { about, source = '', options = [], servers = ONE_SERVER } = definition;
-  if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
+  if (typeof about !== 'string') refuse(`${where}.about`, 'is not a string');
   const built = buildOf(where, definition);
   for (const option of options) {
     const { name: named, values, fallback } = option;
@@ -48,7 +48,7 @@ function buildOf(
   const given = Object.entries({ section, build, buildAsked, buildAsync });
   const [one, other] = given.filter(([, made]) => made !== undefined);
   if (one === undefined) refuse(where, 'has no `section`, and no `build` or `buildAsync`');
-  if (typeof one[1] !== 'function') refuse(`${where}.${one[0]}`, 'is no function');
+  if (typeof one[1] !== 'function') refuse(`${where}.${one[0]}`, 'is not a function');
   if (other !== undefined) {
     refuse(`${where}.${other[0]}`, `stands beside \`${one[0]}\`: give one of them`);
   }
@@ -88,7 +88,7 @@ function checkServers(
   const defaults = Options.read(options, {});
   if (typeof defaults === 'string') refuse(where, defaults);
   const names: unknown = servers(defaults);
-  if (!Array.isArray(names)) refuse(where, 'is no list of names');
+  if (!Array.isArray(names)) refuse(where, 'is not a list of names');
   for (const name of names) {
     if (name !== 'lock' && !String(name).startsWith('lock-')) {
       refuse(where, `has ${JSON.stringify(name)}; a lock's servers are called lock or lock-…`);

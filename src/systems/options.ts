@@ -95,9 +95,9 @@ export class Options {
     const values = new Map(infos.map(({ name, fallback }) => [name, fallback]));
     for (const [name, value] of Object.entries(given)) {
       const info = infos.find((candidate) => candidate.name === name);
-      if (info === undefined) return `there is no option ${name}`;
+      if (info === undefined) return `no option ${name}`;
       if (typeof value === 'string' || typeof value === 'number') values.set(name, value);
-      if (!mayBe(info, value)) return `there is no option ${name}: ${JSON.stringify(value)}`;
+      if (!mayBe(info, value)) return `no option ${name}: ${JSON.stringify(value)}`;
     }
     return new Options(values);
   }

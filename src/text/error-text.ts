@@ -5,7 +5,7 @@ export function errorText(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);
   } catch {
-    return 'something that cannot be told as text';
+    return 'something that cannot be described';
   }
 }
 

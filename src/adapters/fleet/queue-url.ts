@@ -22,14 +22,14 @@ const REDIS_PORT = 6379;
 /** Parses `redis://[user[:password]@]host[:port][/db]`, or `rediss://` for TLS. */
 export function readQueueUrl(text: string): QueueUrlRead {
   const url = parsed(text);
-  if (url === null) return problem('is no URL; expected e.g. redis://127.0.0.1:6379');
-  if (!/^rediss?:$/.test(url.protocol)) return problem('is no redis:// or rediss:// URL');
+  if (url === null) return problem('is not a URL; expected e.g. redis://127.0.0.1:6379');
+  if (!/^rediss?:$/.test(url.protocol)) return problem('is not a redis:// or rediss:// URL');
   if (url.hostname === '') return problem('names no host');
   const [username, password] = [decoded(url.username), decoded(url.password)];
   if (username === null || password === null) return problem('has credentials with a stray %');
   if (url.search !== '' || url.hash !== '') return problem('has options, which are not taken');
   const db = url.pathname.replace(/^\//, '');
-  if (!/^\d{0,3}$/.test(db)) return problem('has a path that is no number of a database');
+  if (!/^\d{0,3}$/.test(db)) return problem('has a path that is not a database number');
   const address: QueueAddress = {
     // Strip the brackets of an IPv6 address.
     host: url.hostname.replace(/^\[|\]$/g, ''),

@@ -58,7 +58,7 @@ test('an invalid order is refused with the place of its mistake', () => {
     [{ ...order, more: 1 }, 'more'],
   ] as const) {
     const read = readOrder(idOf(order), data);
-    expect(read).toMatch(/^this is no job that fencepost wrote: /);
+    expect(read).toMatch(/^not a job written by fencepost: /);
     expect(read).toContain(where);
   }
 });

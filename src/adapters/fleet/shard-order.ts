@@ -81,7 +81,7 @@ export function readOrder(jobId: string | undefined, data: unknown): ShardOrder 
   }
   const [first] = read.findings;
   const where = first === undefined ? '' : `: ${renderPath(first.path)} ${first.what}`;
-  return `this is no job that fencepost wrote${where}`;
+  return `not a job written by fencepost${where}`;
 }
 
 /** The code of a worker, which determines if it may run a shard. */

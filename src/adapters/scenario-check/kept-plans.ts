@@ -136,14 +136,16 @@ function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRu
   if (changes.length === 0) return;
   const name = typedPath(kept.file);
   if (!run.requests.isUpdate) {
-    run.print(`fencepost: ${name} takes ${changes.join(', ')}; FENCEPOST_UPDATE=1 keeps that`);
+    run.print(
+      `fencepost: ${name} reproduced with ${changes.join(', ')}; keep it: FENCEPOST_UPDATE=1`,
+    );
   } else if (changed(kept, amendedText(kept.text, kept.plan, plan))) {
     run.print(`fencepost: changed ${name}`);
   }
 }
 
 function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {
-  if (outcome === 'fixed') return `${claim} held, and should break`;
+  if (outcome === 'fixed') return `${claim} held but should break`;
   if (outcome === 'inert') return `the hazard of ${claim} no longer arises`;
   const { rename, nearest = [] } = lost ?? {};
   const now = rename?.to ?? nearest.join(', ');
@@ -154,14 +156,14 @@ function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {
 /** Deletes a plan that guards nothing, if requested; otherwise fails the test. */
 function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
   if (run.requests.isUpdate && run.requests.planFile === null) {
-    if (changed(kept, null)) run.print(`fencepost: took out ${typedPath(kept.file)}`);
+    if (changed(kept, null)) run.print(`fencepost: removed ${typedPath(kept.file)}`);
     return null;
   }
   const command = shellWords(commandWith('FENCEPOST_UPDATE=1', run.place)).join(' ');
   throw new ScenarioCheckFailed([
-    `✗ kept plan ${typedPath(kept.file)} guards nothing any more`,
+    `✗ kept plan ${typedPath(kept.file)} no longer tests anything`,
     `  ${why}`,
-    'to take it out, and to keep what fresh seeds break instead:',
+    'remove it, and keep what fresh seeds break instead:',
     command,
   ]);
 }
@@ -247,6 +249,6 @@ function changed(
   if (text === after) return false;
   const change = changeAtomically(file, text, after);
   if (change.kind === 'done') return true;
-  const why = change.kind === 'changed' ? 'somebody changed it' : `${change.by} reserves it`;
-  throw new TestRefused([`${typedPath(file)}: was left as it is: ${why}`]);
+  const why = change.kind === 'changed' ? 'another process changed it' : `${change.by} reserves it`;
+  throw new TestRefused([`${typedPath(file)}: not changed: ${why}`]);
 }

@@ -260,14 +260,14 @@ function problemsHere(options: AnyOptions, body: LockDefinition | null): readonl
   const lines: string[] = [];
   if (system !== undefined) lines.push('system: names one of a scenario, and there is none');
   if (body !== null && lock !== undefined && lock !== 'none') {
-    lines.push("lock: stands beside a body, which is the lock; leave it out, or say lock: 'none'");
+    lines.push("lock: not allowed with a body, which is the lock; omit it, or pass lock: 'none'");
   }
   if (body === null && lock === undefined) {
     lines.push("lock: is missing; give a body, or name a lock, e.g. lock: 'redlock'");
   }
   if (faults === undefined) {
     const example = "[{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }]";
-    lines.push(`faults: is missing; say what may go wrong, e.g. ${example}, or [] for nothing`);
+    lines.push(`faults: is missing; list the faults, e.g. ${example}, or [] for none`);
   }
   const plain: readonly string[] = [...SCENARIO_FIELDS, 'options', 'store', ...CLAIM_FIELDS];
   const entries = Object.entries(options).filter(([field]) => plain.includes(field));
@@ -320,7 +320,7 @@ function exhaustProblems(options: AnyOptions): readonly string[] {
     return [`exhaust: expected how many faults at most, e.g. 2, not ${shown(given)}`];
   }
   const other = (['seeds', 'budgetMs'] as const).filter((name) => options[name] !== undefined);
-  const beside = other.map((name) => `${name}: stands beside exhaust, which leaves no plan out`);
+  const beside = other.map((name) => `${name}: not allowed with exhaust, which runs every plan`);
   const fields = typeof exhaust === 'number' ? { faults: exhaust } : exhaust;
   const known: readonly string[] = ['faults', 'ties', 'clients', 'sections'];
   const missing = 'faults' in fields ? [] : ['exhaust.faults: is missing; say how many at most'];

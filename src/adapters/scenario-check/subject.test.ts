@@ -93,7 +93,7 @@ describe('options', () => {
     ['a list of seeds', { seeds: [5, 1] }, 'seeds: expected a count, or the first and the last'],
     ['no seeds', { seeds: 0 }, 'seeds: expected a count'],
     ['a time', { timeout: '5s' }, 'timeout: expected milliseconds, more than 0, not "5s"'],
-    ['a lock', { lock: 'redis' }, 'lock: stands beside a body'],
+    ['a lock', { lock: 'redis' }, 'lock: not allowed with a body'],
     ['a system', { system: 'fenced' }, 'system: names one of a scenario'],
     ['no faults', { faults: undefined }, 'faults: is missing'],
   ])('with a mistake in %s are refused by name', async (_, options, text) => {
@@ -121,7 +121,7 @@ describe('a definition', () => {
   test('replaces a body', async () => {
     const lock = { about: 'a lock that is none', servers: [], buildAsync };
     expect((await subjectOf({ ...none, lock })).systems).toMatchObject([{ lock: 'own-lock' }]);
-    expect(await problemsOf({ ...none, lock: { buildAsync } })).toBe('lock.about is no text');
+    expect(await problemsOf({ ...none, lock: { buildAsync } })).toBe('lock.about is not a string');
   });
 
   test('adds names', async () => {

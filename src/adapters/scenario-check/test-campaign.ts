@@ -168,7 +168,7 @@ class TestSweep {
       }
       case 'other causes':
         for (const cause of event.causes) {
-          const met = `${trialOf(run)} ${event.seed} met besides: ${event.claim} breaks by another cause, ${cause}`;
+          const met = `${trialOf(run)} ${event.seed} also found: ${event.claim} broke by another cause, ${cause}`;
           run.print(`fencepost: ${run.place.fullName}: ${met}`);
         }
         break;
@@ -301,13 +301,13 @@ class TestSweep {
     const examined = countOf(seeds, trialOf(run));
     const lines = breaks
       .filter((claim) => (claims[claim]?.broken ?? 0) === 0 && !this.kept.broke(name, claim))
-      .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
+      .map((claim) => `✗ ${claim} of ${name} should break but held on ${examined}`);
     if (lines.length > 0) lines.push(...hints.map((hint) => `  ${hint}`));
     if (unsimulated !== undefined) {
-      lines.push(`? ${name} is not judged: ${unsimulatedText(unsimulated)}`);
+      lines.push(`? ${name} not judged: ${unsimulatedText(unsimulated)}`);
     }
     if (holds.length > 0 && vacuous.length > 0) {
-      lines.push(`? ${name} is not judged on ${examined}`);
+      lines.push(`? ${name} not judged on ${examined}`);
       lines.push(`  vacuous: ${vacuous.join(', ')}`);
       lines.push(...adviceFor(run, system));
     }
@@ -350,7 +350,7 @@ function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckF
   return new ScenarioCheckFailed([
     `✗ not deterministic: two runs of seed ${seed} of ${system} differ`,
     `  ${shown}`,
-    'what a test keeps between runs, or imports during one, is shared by all of them',
+    'state that a test keeps, and modules it imports in a run, are shared by all runs',
   ]);
 }
 
@@ -366,5 +366,5 @@ export function adviceFor(
   if (expect.holds?.some(isUntested) !== true) return [];
   if (!stopwatch.isOver) return [`  ${contentionAdvice(scenario)}`];
   const after = `timed out after ${stopwatch.timeoutMs / 1000} s`;
-  return [`  ${after}, before it was known what is avoided here: raise \`timeout\``];
+  return [`  ${after}, before avoided hazards were known: raise \`timeout\``];
 }

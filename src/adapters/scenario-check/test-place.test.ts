@@ -36,8 +36,10 @@ describe('the environment', () => {
     expect(seeds('100')).toEqual({ from: 5, to: 104 });
     expect(seeds('7..7')).toEqual({ from: 7, to: 7 });
     expect(() => seeds('9..7')).toThrow('FENCEPOST_SEEDS 9..7: the range ends before it begins');
-    expect(() => seeds('many')).toThrow('FENCEPOST_SEEDS many: a whole number is expected');
-    expect(() => readRequests({ FENCEPOST_SEED: '-1' })).toThrow('FENCEPOST_SEED -1: a whole');
+    expect(() => seeds('many')).toThrow('FENCEPOST_SEEDS many: expected a whole number');
+    expect(() => readRequests({ FENCEPOST_SEED: '-1' })).toThrow(
+      'FENCEPOST_SEED -1: expected a whole',
+    );
   });
 
   test('requests kept plans with 1, and not with 0', () => {

@@ -98,7 +98,7 @@ export function seedsOf(declared: SeedRange, { seeds }: Pick<RunRequests, 'seeds
   const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(seeds) ?? [];
   if (first === undefined || last === undefined) {
     const count = wholeNumber(seeds, where);
-    if (count === 0) throw new TestRefused([`${where}: at least one seed is needed`]);
+    if (count === 0) throw new TestRefused([`${where}: expected at least one seed`]);
     return { from: declared.from, to: declared.from + count - 1 };
   }
   const range = { from: wholeNumber(first, where), to: wholeNumber(last, where) };
@@ -109,7 +109,7 @@ export function seedsOf(declared: SeedRange, { seeds }: Pick<RunRequests, 'seeds
 function wholeNumber(text: string, where: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new TestRefused([`${where}: a whole number is expected, e.g. 17`]);
+  throw new TestRefused([`${where}: expected a whole number, e.g. 17`]);
 }
 
 /** An expectation was not met, or no seed exercised it. The message is the report. */

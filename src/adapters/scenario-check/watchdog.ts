@@ -32,7 +32,7 @@ export function haveItWatched(): void {
   const watchdog = new Worker(new URL('./watchdog-thread.js', import.meta.url), { workerData });
   watchdog.unref();
   watchdog.on('error', ({ message }) => {
-    process.stderr.write(`fencepost: nothing ends a test that hangs: ${message}\n`);
+    process.stderr.write(`fencepost: hanging tests cannot be ended: ${message}\n`);
   });
   publishProgress(beacon);
   endEndless((why) => {

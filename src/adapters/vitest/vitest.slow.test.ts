@@ -139,7 +139,7 @@ describe('a run in forks', () => {
 
   test('fails if nothing was exercised, and if runs differ', async () => {
     expect(await messageOf('nothing that breaks')).toBe(
-      'Error: ✗ at-most-once of own-lock should break, and did not on 5 seeds\n' +
+      'Error: ✗ at-most-once of own-lock should break but held on 5 seeds\n' +
         '  pause fired during 3 grants: 3 between a read and its write',
     );
     expect(await messageOf('nothing put to the test')).toContain(
@@ -219,7 +219,7 @@ describe('a kept plan', () => {
   ])('does not hide a mistake in the environment: %o', async (environment) => {
     const ran = await project.run(['kept.test.ts'], environment);
     expect(messages(ran).get(NAME)).toBe(
-      'Error: FENCEPOST_SEEDS abc: a whole number is expected, e.g. 17',
+      'Error: FENCEPOST_SEEDS abc: expected a whole number, e.g. 17',
     );
   });
 

@@ -6,10 +6,10 @@ export class Defect extends Error {}
  * `UserError`, and anything that the simulated world may do is a value.
  */
 export function assert(condition: boolean, why: string): asserts condition {
-  if (!condition) throw new Defect(`fencepost is wrong: ${why}`);
+  if (!condition) throw new Defect(`bug in fencepost: ${why}`);
 }
 
 /** For the `default` of a switch over a tagged union: type-checks only if no case is missing. */
 export function unreachable(value: never): never {
-  throw new Defect(`fencepost is wrong: unexpected ${JSON.stringify(value)}`);
+  throw new Defect(`bug in fencepost: unexpected ${JSON.stringify(value)}`);
 }

@@ -16,12 +16,12 @@ const layers = Array.from({ length: 12 }, (_, at) => {
 
 describe('an unreadable file is refused with the place of the error', () => {
   test.each([
-    ['a NUL', 'a: 1\nb: \u0000', 'a.yaml:2:4: this is not UTF-8 text'],
-    ['a broken byte', 'a: \uFFFD', 'a.yaml:1:4: this is not UTF-8 text'],
+    ['a NUL', 'a: 1\nb: \u0000', 'a.yaml:2:4: not UTF-8 text'],
+    ['a broken byte', 'a: \uFFFD', 'a.yaml:1:4: not UTF-8 text'],
     ['a key twice', 'a: 1\nb: 2\na: 3\n', 'a.yaml:3:1: map keys must be unique'],
     ['a tab', 'a:\n\t- b\n', 'a.yaml:2:1: tabs are not allowed as indentation'],
     ['an open bracket', 'a: [1, 2\nb: 3\n', 'a.yaml:2:1: flow sequence in block collection'],
-    ['two documents', 'a: 1\n---\nb: 1\n', 'a.yaml:2:1: only one document may stand here'],
+    ['two documents', 'a: 1\n---\nb: 1\n', 'a.yaml:2:1: expected only one document'],
     ['a tag', 'a: !!js/function x\n', 'a.yaml:1:4: unresolved tag'],
     ['an unknown alias', 'a: *b\n', 'unresolved alias'],
     ['an alias inside of itself', 'a: &b [*b]\n', 'a.yaml:1:8: the alias *b contains itself'],

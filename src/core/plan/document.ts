@@ -89,7 +89,7 @@ function unreadableAt(text: string): Place | null {
   }
   const places = [text.indexOf('\u0000'), text.indexOf('\uFFFD')].filter((at) => at >= 0);
   if (places.length === 0) return null;
-  const what = 'this is not UTF-8 text (a binary file, or another encoding)';
+  const what = 'not UTF-8 text (a binary file, or another encoding)';
   return { at: Math.min(...places), what };
 }
 
@@ -125,8 +125,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 
 /** Returns the first line of a `yaml` message, without the advice that follows it. */
 function plain(message: string): string {
-  if (message.startsWith('Source contains multiple documents'))
-    return 'only one document may stand here';
+  if (message.startsWith('Source contains multiple documents')) return 'expected only one document';
   const [first = ''] = message.split('\n');
   return first.charAt(0).toLowerCase() + first.slice(1);
 }

@@ -88,7 +88,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
     past: ({ amount }) => `was executed again ${amount} later`,
   },
   partition: {
-    about: 'No message crosses. A word (clients) cuts each off by itself, a list all together.',
+    about: 'No message crosses. A word (clients) cuts off each separately, a list all together.',
     example: '{ from: clients, to: locks, for: 5ms..40ms, chance: 1/2 }',
     shape: 'partition ',
     subject: 'processes',

@@ -44,12 +44,12 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
   [
     'a client called as a store that another one accesses',
     { clients: [{ ...alice, name: 's' }, doing({ ...write, store: 't' }, { ...write, id: 2 })] },
-    ['clients[0].name false: the name "s" is taken by a process that is no client'],
+    ['clients[0].name false: the name "s" is the name of a process that is not a client'],
   ],
   [
     'a client called as the probe',
     { clients: [{ ...alice, name: 'probe' }] },
-    ['clients[0].name false: the name "probe" is taken by a process that is no client'],
+    ['clients[0].name false: the name "probe" is the name of a process that is not a client'],
   ],
   [
     'sections and steps of one id',

@@ -14,7 +14,7 @@ export function planFindings(plan: Plan): readonly UnplacedProblem[] {
   const findings = [...usedTwice(names, (at) => ['clients', at, 'name'], 'client')];
   for (const [at, { name, sections }] of plan.clients.entries()) {
     if (taken.has(name) || isReserved(name)) {
-      const what = `the name "${name}" is taken by a process that is no client`;
+      const what = `the name "${name}" is the name of a process that is not a client`;
       findings.push({ path: ['clients', at, 'name'], isKey: false, what });
     }
     const inClient = (section: number): PathStep[] => ['clients', at, 'sections', section];

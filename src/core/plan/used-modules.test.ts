@@ -31,7 +31,7 @@ describe('the value of use', () => {
     [
       'stands there once',
       'use: [./a.mjs, ./b.mjs, ./a.mjs]\n',
-      ['a.yaml:1:25 use[2]: "./a.mjs" stands here twice'],
+      ['a.yaml:1:25 use[2]: "./a.mjs" is listed twice'],
     ],
     [
       'is a file below the folder',

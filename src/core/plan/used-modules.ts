@@ -28,7 +28,7 @@ export function readUse(source: SourceFile): UseRead {
   const modules = namedUnder(parsed.value);
   const findings = modules.flatMap(({ path, place }, at): UnplacedProblem[] => {
     const isTwice = modules.findIndex((other) => other.path === path) < at;
-    const what = isTwice ? `"${path}" stands here twice` : whyNoModulePath(path);
+    const what = isTwice ? `"${path}" is listed twice` : whyNoModulePath(path);
     return what === null ? [] : [{ ...place, what }];
   });
   if (findings.length > 0) return { kind: 'problems', problems: parsed.locate(findings) };

@@ -64,12 +64,12 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   compute: kindOf(
     z.union([duration, closed('field', { id, for: duration })]),
     (read) => ({ kind: 'compute', ...timed(typeof read === 'number' ? { for: read } : read) }),
-    'Works for a time without a word to anybody: compute: 5ms.',
+    'Works for a time without sending a message: compute: 5ms.',
   ),
   renew: kindOf(
     closed('field', { id, ttl: positiveDuration.optional() }),
     (read) => ({ kind: 'renew', id: read.id, ttlUs: read.ttl }),
-    'Prolongs the lease; where that fails the section ends.',
+    'Renews the lease; if that fails, the section ends.',
   ),
   lock: kindOf(
     z.union([name, closed('field', { id, lock: name })]),

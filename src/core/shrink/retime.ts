@@ -25,7 +25,7 @@ import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 const MAX_PIECES = 32;
 
 export const dropAndRetime: Pass = {
-  name: 'drop one piece and set all times anew',
+  name: 'drop one piece and set all times again',
   *run(search: Search): Steps<void> {
     const { clients, faults } = search.current;
     const size = clients.length + faults.length + workKeys(search.current).length;
@@ -34,7 +34,7 @@ export const dropAndRetime: Pass = {
   },
 };
 
-export const retime: Pass = tryingEach('set all times anew', (plan) =>
+export const retime: Pass = tryingEach('set all times again', (plan) =>
   plan.clients.map(({ name }) => ledBy(plan, name, 0)),
 );
 

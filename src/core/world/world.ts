@@ -142,7 +142,7 @@ export class World {
   /** Executes the run. No client may have jobs. @internal */
   run(watcher: RunWatcher | null): Trace {
     const step = this.runInTurns(watcher).next();
-    assert(step.done === true, 'a client has jobs, and nobody runs them');
+    assert(step.done === true, 'a client has jobs, and nothing runs them');
     return step.value;
   }
 

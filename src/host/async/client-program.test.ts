@@ -140,8 +140,8 @@ describe('a guard', () => {
       ({ ending }) => ending.kind === 'failed' && ending.error,
     );
     expect(errors).toEqual([
-      'guard: token is to be a number, not string',
-      'guard: untilMs is to be a number, not NaN',
+      'guard: token must be a number, not string',
+      'guard: untilMs must be a number, not NaN',
     ]);
   });
 

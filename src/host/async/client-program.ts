@@ -18,7 +18,8 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
   return async (context) => {
     const { host, incarnation } = context;
     const program: unknown = programOf(clientOf(context, plan));
-    if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
+    if (!isProgram(program))
+      throw new TypeError('a client must return a function for its sections');
     // Each section runs in its own asynchronous context, like a request to a service.
     const asEvent = contextNow('PROGRAM');
     const { concurrency = 1 } = plan;
@@ -86,7 +87,7 @@ const attempts = {
     try {
       const ended: unknown = program(section);
       if (typeof ended === 'object' && ended !== null && 'next' in ended) {
-        throw new TypeError('a section is to be asynchronous, no generator');
+        throw new TypeError('a section must be an async function, not a generator');
       }
       await ended;
       section.requireSettled();

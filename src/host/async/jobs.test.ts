@@ -216,7 +216,7 @@ describe('a run fails', () => {
         void wait(1).then(() => Promise.reject(new Error('lost')));
         await wait(5);
       },
-      'nobody handled its rejection: lost',
+      'unhandled rejection: lost',
     ],
     ['when a timer throws', async () => void setTimeout(() => Object(null).a.b, 1), 'undefined'],
     [

@@ -99,7 +99,7 @@ function requireTerm(of: 'guard' | 'renew', setting: GuardSetting): void {
 function requireNumber(of: string, field: string, value: unknown): void {
   if (typeof value === 'number' && Number.isFinite(value)) return;
   const given = typeof value === 'number' ? value : typeof value;
-  throw new TypeError(`${of}: ${field} is to be a number, not ${given}`);
+  throw new TypeError(`${of}: ${field} must be a number, not ${given}`);
 }
 
 class PlannedGuard implements Guard {

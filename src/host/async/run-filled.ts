@@ -337,7 +337,7 @@ function route(event: string, args: readonly unknown[]): void {
     const text = errorText(error);
     // A fault of the world that the code did not handle: Node ends such a process.
     const isWorlds = event === 'unhandledRejection' && !isMistake(error);
-    current.fail(error, isWorlds ? `nobody handled its rejection: ${text}` : text);
+    current.fail(error, isWorlds ? `unhandled rejection: ${text}` : text);
     return;
   }
   const listeners = before.get(event) ?? [];

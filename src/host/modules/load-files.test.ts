@@ -140,7 +140,7 @@ describe('a path', () => {
     writeFileSync(file, `name: own\nuse: [./a.mjs, ./a.mjs]\n${SYSTEMS}\n`);
     const read = await loadScenarioFile(file);
     const problems = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
-    expect(problems).toEqual([`${file}:2:16 use[1]: "./a.mjs" stands here twice`]);
+    expect(problems).toEqual([`${file}:2:16 use[1]: "./a.mjs" is listed twice`]);
   });
 });
 

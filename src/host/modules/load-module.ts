@@ -90,7 +90,7 @@ async function inTime<T>(load: () => Promise<T>): Promise<T> {
   const { idle } = performance.eventLoopUtilization();
   const late = new Promise<never>((_, reject) => {
     const error = new Error(
-      `it did not come to its end within ${MOST_IDLE_MS / 1000} s; what only a run has, such as the ` +
+      `it did not finish within ${MOST_IDLE_MS / 1000} s; what only a run has, such as the ` +
         'answer of a server, is for a section to await',
     );
     timer = setInterval(() => {

@@ -132,7 +132,7 @@ export class HistoryBuilder {
       const hint = suggest(operation.f, [...dialect.words.keys()]);
       const isDetected = this.options.model === null;
       const detectedText = isDetected
-        ? ', which the first operations told (--model names another)'
+        ? ', detected from the first operations (use --model for another)'
         : '';
       const what = `unknown operation "${operation.f}" of the model ${dialect.model}${detectedText}${hint}`;
       return malformed(operation.invokedAt, what);

@@ -76,10 +76,10 @@ export function lease(): Model<string | null, LeaseCall> {
         : `${call.name}(${call.lease})=${call.answer}`,
     needs(call): string {
       if (call.name === 'expire') return 'nothing';
-      if (call.name === 'acquire') return 'somebody to hold the lease';
+      if (call.name === 'acquire') return 'a client to hold the lease';
       return `${call.owner} to be the last who was granted the lease`;
     },
     describeState: (owner) =>
-      owner === null ? 'nobody holds it' : `${owner} was the last to be granted it`,
+      owner === null ? 'no client holds it' : `${owner} was the last to be granted it`,
   };
 }

@@ -125,7 +125,7 @@ export function describeHold(hold: Hold): string {
 export function mutexNeeds(call: MutexCall): string {
   const isDenied = call.answer === 'denied';
   if (call.name === 'acquire') {
-    return isDenied ? 'somebody else to hold the lock' : 'the lock to be free';
+    return isDenied ? 'another client to hold the lock' : 'the lock to be free';
   }
   return isDenied ? `the lock not to be held by ${call.owner}` : `${call.owner} to hold the lock`;
 }

@@ -147,7 +147,7 @@ const acquire = { name: 'acquire', lock: 'l', owner: 'a' } as const;
 const release = { name: 'release', lock: 'l', owner: 'a' } as const;
 const owned = [
   [{ ...acquire, answer: 'granted' }, 'acquire(l)=granted', 'the lock to be free'],
-  [{ ...acquire, answer: 'denied' }, 'acquire(l)=denied', 'somebody else to hold the lock'],
+  [{ ...acquire, answer: 'denied' }, 'acquire(l)=denied', 'another client to hold the lock'],
   [{ ...release, answer: 'released' }, 'release(l)=released', 'a to hold the lock'],
   [{ ...release, answer: 'denied' }, 'release(l)=denied', 'the lock not to be held by a'],
 ] as const;
@@ -236,7 +236,7 @@ sayOf(
     [
       { name: 'acquire', ...leased, answer: 'denied' },
       'acquire(l)=denied',
-      'somebody to hold the lease',
+      'a client to hold the lease',
     ],
     [
       { name: 'renew', ...leased, answer: 'renewed' },
@@ -246,7 +246,7 @@ sayOf(
     [{ name: 'expire', lease: 'l' }, 'expire(l)', 'nothing'],
   ],
   [
-    [null, 'nobody holds it'],
+    [null, 'no client holds it'],
     ['a', 'a was the last to be granted it'],
   ],
 );

@@ -83,7 +83,7 @@ const exhaustedScope = z
     sections: count.describe('of each client at most'),
     plans: count.describe('all that there are, of which `seeds` were examined'),
   })
-  .describe('the scope of an exhaustive search; absent where seeds were examined');
+  .describe('the scope of an exhaustive search; absent if seeds were run');
 
 const edgePoint = z.strictObject({
   kind: z.enum(['pause', 'delay', 'partition', 'late-timer']).describe('of fault'),
@@ -91,7 +91,7 @@ const edgePoint = z.strictObject({
   ttlUs: count,
   edgeUs: count
     .nullable()
-    .describe('the least length that breaks it: 0 without a fault, null where none does'),
+    .describe('the least length that breaks it: 0 without a fault, null if none does'),
 });
 
 const edges = z.strictObject({
@@ -122,7 +122,7 @@ const system = z.strictObject({
     breaks: texts.exactOptional(),
     may: texts.exactOptional().describe('claims that may break: counted, and never a failure'),
   }),
-  met: z.boolean().nullable().describe('null where it could not be judged'),
+  met: z.boolean().nullable().describe('null if it could not be judged'),
   isPart: z.boolean().exactOptional().describe('whether it is a shard, and judged at merge'),
   seeds: count.describe('or plans, and so all counts of seeds, where `exhausted` is there'),
   isWritten: z
@@ -187,7 +187,7 @@ const scenario = z.strictObject({
   keptPlans: z.array(keptOutcomeSchema).describe('the kept plans that were replayed'),
   difference: runDifferenceSchema
     .nullable()
-    .describe('the first event that differed between two runs of one seed; null where none did'),
+    .describe('the first event that differed between two runs of one seed, or null'),
 });
 
 const explanation: z.ZodType<Explanation> = z.strictObject({
@@ -266,7 +266,7 @@ const exhaustScope: z.ZodType<ExhaustScope> = z
     clients: count.nullable().describe('the first of them; null for all'),
     sections: count.nullable().describe('of each client, the first; null for all'),
   })
-  .describe('what an exhaustive search was asked for; absent where seeds were examined');
+  .describe('what an exhaustive search was asked for; absent if seeds were run');
 
 const finding = z.strictObject({
   ...head('finding'),

@@ -134,17 +134,16 @@ const NAMED_RENEWAL: Texts = {
 };
 
 const DISTINGUISHES_BUSY =
-  'A client that tells “somebody holds it” from “system error” would have waited';
+  'A client that distinguishes a held lock from a system error would have waited';
 
 /** Changes that prevent a lock from granting what another client holds. */
 const HELD: Texts = {
-  'clock: monotonic': 'A lock service that counts by a clock nobody sets would have waited',
-  'expiry: monotonic': 'A node that counts by a clock nobody sets would have kept the key',
-  'clock: server':
-    'A lease judged by one clock, not by that of whoever asks, would have been waited for',
+  'clock: monotonic': 'A lock service that counts by a monotonic clock would have waited',
+  'expiry: monotonic': 'A node that counts by a monotonic clock would have kept the key',
+  'clock: server': 'A lease judged by one clock, not by the caller’s, would have been waited for',
   'onDenied: waits': DISTINGUISHES_BUSY,
   'standby: no': 'One server alone, which knows each lease it gave, would have denied it',
-  'vacant: add': 'A first lease that is stored only where none is would have been denied',
+  'vacant: add': 'A first lease stored only if none exists would have been denied',
   'timeout: recorded': 'A lease that lasts as long as was recorded would have been waited for',
   'validity: checked':
     'A client that checks the validity, the ttl less the time that asking took, would not have entered',
@@ -153,7 +152,7 @@ const HELD: Texts = {
   'persistence: always': 'A node that keeps its keys in a crash would have denied it',
   'quorum: majority': 'More than half of the nodes would not have been had by both',
   'drift: counted': 'A margin for drift would have ended the first in time',
-  'elapsed: monotonic': 'A client that counts by a clock nobody sets would have stopped in time',
+  'elapsed: monotonic': 'A client that counts by a monotonic clock would have stopped in time',
   'seconds: whole': 'A lease rounded up to whole seconds would have been waited for',
   'lock: lock-service':
     'A lock service that goes by its own clock, and by the grant that a release names, would have denied it',
@@ -167,9 +166,9 @@ const RISING: Texts = {
   'tokens: exact': 'An exact counter would have given a higher token',
   'takeover: raises': 'A counter raised at every grant would have given a higher token',
   'absent: clock':
-    'A counter that begins at the time of day where none is kept would have given a higher token',
+    'A counter that starts at the time of day if none is kept would have given a higher token',
   'standby: no': 'One server, and so one counter, would have given a higher token',
-  'vacant: add': 'A first lease that is stored only where none is would have been denied',
+  'vacant: add': 'A first lease stored only if none exists would have been denied',
 };
 
 const CONSERVATIVE: readonly Row[] = [
@@ -238,8 +237,7 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'live-at-end': CONSERVATIVE,
   'orphan-key-denies': null,
   'orphan-denies': rows({
-    'unanswered: deleted':
-      'A client that takes back a request which nobody answered leaves no orphan behind',
+    'unanswered: deleted': 'A client that withdraws an unanswered request leaves no orphan behind',
   }),
   'ran-again': rows(KEY_BEFORE),
   'ran-at-once': rows(KEY_BEFORE),
@@ -248,8 +246,8 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
     'blocking: yes': 'A client that waits for a busy lock does not compute beside the holder',
   }),
   'probe-not-granted': rows({
-    'serves: all': 'A lock service that serves whoever asks would have granted it',
-    'partial: released': 'An attempt that gives back what it got leaves the nodes free',
+    'serves: all': 'A lock service that serves all clients would have granted it',
+    'partial: released': 'A failed attempt that releases its nodes leaves them free',
   }),
   'probe-refused': rows(REFUSES_LOWER),
   'holder-refused': rows(REFUSES_LOWER),

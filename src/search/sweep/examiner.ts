@@ -62,7 +62,7 @@ export function examinerOf(
     const used = await examine(seed, claims, realms).catch(errorText);
     if (typeof used !== 'string' && !isTrouble(used)) return used;
     const rerun = await fresh(system, seed, claims).catch((error: unknown) => {
-      if (typeof used !== 'string') onDifference('it fails only with modules loaded anew');
+      if (typeof used !== 'string') onDifference('it fails only with fresh modules');
       throw error;
     });
     const what = typeof used === 'string' ? used : traceDifference(used.trace, rerun.trace);

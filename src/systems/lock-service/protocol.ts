@@ -46,8 +46,8 @@ const choices = optionsFor(
     release: 'whether a release names its grant, or frees whatever its client holds by then',
     waits:
       'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
-    lockDelay: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
-    serves: 'who ever gets the lock: all, nobody, or only the one client that asked for it first',
+    lockDelay: 'for how many ms after an unreleased lease ends the lock is not granted',
+    serves: 'which clients get the lock: all, none, or only the first one that asked for it',
   },
 );
 

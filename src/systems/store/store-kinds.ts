@@ -241,8 +241,8 @@ export interface StoreDefinition {
 export function storeKindOf(name: string, definition: StoreDefinition): StoreKind {
   const { about, source = '', notGuaranteed = [], requirements = {}, build } = definition;
   const { model = null, isFenced = false, asksLock = false } = definition;
-  if (typeof about !== 'string') throw new Error(`stores.${name}.about is no text`);
-  if (typeof build !== 'function') throw new Error(`stores.${name}.build is no function`);
+  if (typeof about !== 'string') throw new Error(`stores.${name}.about is not a string`);
+  if (typeof build !== 'function') throw new Error(`stores.${name}.build is not a function`);
   const { needsOpen = false, comparesItself = false } = requirements;
   const { hasVersions = false, addsItself = false } = requirements;
   return {

@@ -109,7 +109,7 @@ describe('a CacheLock', () => {
     [{ timeout: 5, timeoutUs: 5000 }, 'timeout says it already'],
     [{ timeout: 5, blocking: 'no' }, 'timeout means nothing with blocking: no'],
     [{ timeoutUs: 5, blocking: 'no' }, 'timeoutUs means nothing with blocking: no'],
-    [{ timeout: -2 }, 'there is no option timeout: -2'],
+    [{ timeout: -2 }, 'no option timeout: -2'],
   ])('is refused with %j', (options, message) => {
     expect(() => runOf([clientOf('alice', [])], { options })).toThrow(message);
   });

@@ -36,7 +36,7 @@ const shared = optionsFor(
     takeover: 'whether taking over a lease that timed out raises the fence token',
     timeout: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
     standby: 'whether there is a secondary, with tokens of its own, for when the primary is away',
-    onDenied: 'whether a lease that somebody holds is waited for, or flips like a system error',
+    onDenied: 'whether a held lease is waited for, or flips like a system error',
     idempotency:
       'how a step that comes again is known: marked after it ran, or its key claimed before',
   },
@@ -56,7 +56,7 @@ const ofCaches = optionsFor(
 const ofMemcached = optionsFor(
   { vacant: ['add', 'set'] },
   {
-    vacant: 'how a first lease is stored: only where none is, or, as in early versions, over any',
+    vacant: 'how a first lease is stored: only if none exists, or, as in early versions, over any',
   },
 );
 
