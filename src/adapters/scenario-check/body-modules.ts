@@ -7,7 +7,7 @@ import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { World } from '../../core/world/world.ts';
 import { importsIn, readModule } from '../../host/modules/read-module.ts';
-import { isPackageFile, resolveModule } from '../../host/modules/resolve-module.ts';
+import { isUserFile, resolveModule } from '../../host/modules/resolve-module.ts';
 import { drawersIn, requireApart } from '../../host/realm/load-apart.ts';
 import { ModuleGraph } from '../../host/realm/module-graph.ts';
 import { realmsOf } from '../../host/realm/realm-blocks.ts';
@@ -107,9 +107,7 @@ function importsOf(file: string): readonly Imported[] {
       // Imports of types only are erased to an empty list.
       if (/^import\s*\{\s*\}/.test(read.text.slice(from, to))) return [];
       const found = resolveModule(specifier, parent, 'import');
-      return found.kind === 'file' && isPackageFile(found.url)
-        ? [{ specifier, url: found.url }]
-        : [];
+      return found.kind === 'file' && isUserFile(found.url) ? [{ specifier, url: found.url }] : [];
     });
   } catch {
     return [];

@@ -30,7 +30,7 @@ test('each simulated event, and each begin or end of a run, counts as progress',
   within(
     () => 'a run',
     false,
-    () => expect(beacon.activity).toBe('code of users'),
+    () => expect(beacon.activity).toBe('user code'),
   );
   expect([moved(), beacon.activity, beacon.what]).toEqual([2, 'nothing', 'a run']);
 });
@@ -43,5 +43,7 @@ test('code of fencepost after a run keeps the name of the run', () => {
     false,
     () => {},
   );
-  within(null, true, () => expect([beacon.activity, beacon.what]).toEqual(['own code', 'a run']));
+  within(null, true, () =>
+    expect([beacon.activity, beacon.what]).toEqual(['fencepost code', 'a run']),
+  );
 });

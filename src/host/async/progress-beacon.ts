@@ -9,9 +9,9 @@ import { stepCount } from '../../core/kernel/scheduler.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
 /** Activity of a thread. User code may hang; fencepost's own code always ends. */
-export type Activity = 'own code' | 'code of users' | 'nothing';
+export type Activity = 'fencepost code' | 'user code' | 'nothing';
 
-const ACTIVITIES: readonly Activity[] = ['nothing', 'code of users', 'own code'];
+const ACTIVITIES: readonly Activity[] = ['nothing', 'user code', 'fencepost code'];
 
 /**
  * Layout: the number of changes, the activity, the length of the text, the thread's number in Linux
@@ -112,11 +112,11 @@ export async function withLabel<T>(name: string, work: () => Promise<T>): Promis
  * Runs `code` and publishes meanwhile whether it is fencepost's own code or user code. If `what` is
  * null, the name of the previous code remains.
  */
-export function within<T>(what: (() => string) | null, isUserCode: boolean, code: () => T): T {
+export function within<T>(what: (() => string) | null, isBuiltIn: boolean, code: () => T): T {
   if (published === null) return code();
   depth += 1;
   published.write(
-    isUserCode ? 'own code' : 'code of users',
+    isBuiltIn ? 'fencepost code' : 'user code',
     what === null ? null : (title ?? what()),
   );
   let result: T;

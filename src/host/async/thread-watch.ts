@@ -93,10 +93,10 @@ export class ThreadWatch {
     const { cpuMs, isAsleep } = timeOf(beacon.thread.task);
     this.idleLooks = isAsleep && cpuMs === this.cpuMs ? this.idleLooks + 1 : 0;
     this.cpuMs = cpuMs;
-    if (beacon.activity === 'own code') return;
+    if (beacon.activity === 'fencepost code') return;
     const limitMs = beacon.activity === 'nothing' ? options.betweenMs : options.stallMs;
     const { stallMs } = this;
-    if (beacon.activity === 'code of users' && stallMs > Math.min(SUSPECTED_MS, limitMs / 3)) {
+    if (beacon.activity === 'user code' && stallMs > Math.min(SUSPECTED_MS, limitMs / 3)) {
       this.inspect();
       const grown = process.memoryUsage.rss() - this.rss;
       if (grown > options.mostMb * 2 ** 20) void this.lose(HEAP_FULL);

@@ -14,7 +14,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { importsIn, type ModuleRead, readModule } from './read-module.ts';
-import { type Asking, isPackageFile, resolveModule } from './resolve-module.ts';
+import { type Asking, isUserFile, resolveModule } from './resolve-module.ts';
 
 /** Returns a module's version without running it. Throws what reading the file throws. */
 export function moduleVersion(file: string): string {
@@ -84,7 +84,7 @@ class Reach {
       if (/^fencepost(?:\/|$)/.test(specifier)) continue;
       const found = resolveModule(specifier, parent, asking);
       if (found.kind !== 'file') continue;
-      if (!isPackageFile(found.url)) this.addPackage(fileURLToPath(found.url));
+      if (!isUserFile(found.url)) this.addPackage(fileURLToPath(found.url));
       else this.addInTurn(fileURLToPath(found.url));
     }
   }

@@ -32,12 +32,12 @@ export function resolveModule(
 ): Resolution {
   if (isBuiltin(specifier)) return { kind: 'builtin', name: specifier };
   try {
-    const url = packageFile(specifier, parent) ?? asNode(specifier, parent, asking);
+    const url = userFile(specifier, parent) ?? asNode(specifier, parent, asking);
     return { kind: 'file', url };
   } catch (error) {
     // The file that Node did not find.
     const url = error instanceof Error && 'url' in error ? error.url : null;
-    const tried = typeof url === 'string' && isPackageFile(url) ? new URL(url) : null;
+    const tried = typeof url === 'string' && isUserFile(url) ? new URL(url) : null;
     const swapped = fileNear(tried, true);
     if (swapped !== null) return { kind: 'file', url: swapped };
     return { kind: 'problem', what: errorText(error) };
@@ -45,7 +45,7 @@ export function resolveModule(
 }
 
 /** Returns true if the URL is that of a file outside `node_modules`. */
-export function isPackageFile(url: string): boolean {
+export function isUserFile(url: string): boolean {
   return url.startsWith('file:') && !url.includes('/node_modules/');
 }
 
@@ -58,8 +58,8 @@ export function isTypeScript(url: string): boolean {
  * Returns the URL of a file that Node's rules do not cover: relative to `parent`, or by a tsconfig;
  * otherwise null.
  */
-function packageFile(specifier: string, parent: string): string | null {
-  if (!isPackageFile(parent)) return null;
+function userFile(specifier: string, parent: string): string | null {
+  if (!isUserFile(parent)) return null;
   const prefersTypes = isTypeScript(parent);
   if (/^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(specifier)) {
     return fileNear(new URL(specifier, parent), prefersTypes);

@@ -16,7 +16,7 @@ import { inRealFolder } from '../async/disk-reads.ts';
 import { isObject, shareExports } from '../async/reachable.ts';
 import type { SourcePlace } from '../async/source-places.ts';
 import { readModule } from '../modules/read-module.ts';
-import { type Asking, isPackageFile, resolveModule } from '../modules/resolve-module.ts';
+import { type Asking, isUserFile, resolveModule } from '../modules/resolve-module.ts';
 import {
   type RewrittenModule,
   rewriteModule,
@@ -146,12 +146,12 @@ export class ModuleGraph {
    * no effect. Only packages qualify: user modules tend to keep state, and load fast.
    */
   mayReuse({ url, name }: Unit): boolean {
-    return !isPackageFile(url) && !this.stateful.has(packageIn(name));
+    return !isUserFile(url) && !this.stateful.has(packageIn(name));
   }
 
   /** The packages whose modules were read so far. */
   get packages(): readonly string[] {
-    const units = [...this.units.values()].filter(({ url }) => !isPackageFile(url));
+    const units = [...this.units.values()].filter(({ url }) => !isUserFile(url));
     return [...new Set(units.map(({ name }) => packageIn(name)))].sort();
   }
 

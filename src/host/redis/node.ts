@@ -38,8 +38,8 @@ export interface RedisNodeOptions {
   readonly mostScriptSteps?: number;
   /**
    * Keys that are locks, as patterns of `KEYS`: `['job:*']`. Their holder is the client that took
-   * them with `NX`, or in a script. By default, keys named after a lock of the scenario: `db`,
-   * `lock:db`.
+   * them, for example by SET with NX or an expiry, or in a script. By default, keys named after a
+   * lock of the scenario: `db`, `lock:db`.
    */
   readonly lockKeys?: readonly string[];
 }

@@ -32,13 +32,13 @@ function cpuMs() {
 /** Performs the task that `title` names, and reports that it runs user code meanwhile. */
 function perform({ title = 'dies' }) {
   if (title === 'dies early') throw new Error('dies before it says anything');
-  if (title !== 'idles') say(title === 'own code' ? OWN_CODE : CODE_OF_USERS, title);
+  if (title !== 'idles') say(title === 'fencepost code' ? OWN_CODE : CODE_OF_USERS, title);
   if (title === 'exits') process.exit();
   if (title === 'eats') eat();
   if (title === 'dies') throw new Error('dies of a task');
   if (title === 'waits') while (Atomics.load(stopCell, 0) === 0);
   const untilMs = performance.now() + 900;
-  if (title === 'own code') while (performance.now() < untilMs);
+  if (title === 'fencepost code') while (performance.now() < untilMs);
   if (title === 'hangs' || title === 'stays') for (;;);
   parentPort.postMessage({ kind: 'threw', error: title });
 }

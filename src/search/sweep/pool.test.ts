@@ -169,7 +169,10 @@ describe('a task', () => {
   test('is answered, even if fencepost’s own code takes longer than a seed may', async () => {
     const one = open();
     expect(await perform(one, 'idles')).toEqual({ kind: 'threw', error: 'idles' });
-    expect(await perform(one, 'own code')).toEqual({ kind: 'threw', error: 'own code' });
+    expect(await perform(one, 'fencepost code')).toEqual({
+      kind: 'threw',
+      error: 'fencepost code',
+    });
   });
 
   test('that never ends, or kills its worker, is lost at a known place', async () => {
