@@ -2,7 +2,7 @@
 /** Turns argv into an exit code. `--version` is answered at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
 
-/** Streams that can no longer be written, for example on a full disk, and the report of each. */
+/** By name, the streams that cannot be written, as on a full disk. Values: reports under way. */
 const unwritten = new Map<string, Promise<void>>();
 
 /**
@@ -38,7 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // `check` runs no user code. On this thread, Ctrl-C ends a search with its result.
+  // `check` runs no user code, so it runs here, where Ctrl-C ends a search with its results so far.
   if (argv[0] === 'check')
     return await (await import('./cli/program.ts')).runProgram(argv, version);
   return await (await import('./cli/supervisor.ts')).supervise(argv, version);

@@ -1,6 +1,6 @@
 /**
- * Checks the versions of peer dependencies. fencepost installs beside every version, since running
- * scenarios needs none of them. An unsupported version is refused when it is used, before it fails
+ * Checks the versions of peer dependencies. fencepost installs beside any version, since running
+ * scenarios needs no peer. An unsupported version is refused when it is used, before it fails
  * with an obscure error or, like bullmq 4, waits forever. Versions newer than the newest tested one
  * are accepted.
  */

@@ -1,6 +1,6 @@
 /**
- * The parts of BullMQ that coordinators and workers share: the queue, its Redis connection, and the
- * progress of a worker.
+ * The parts of a fleet that coordinators and workers share: the queue, its Redis connection, and
+ * the progress of a shard.
  */
 import { Redis } from 'ioredis';
 import type { QueueAddress } from './queue-url.ts';
@@ -12,14 +12,14 @@ export const PREFIX = 'fencepost';
 
 /** The progress of a shard, which its worker stores with the job. */
 export interface ShardProgress {
-  /** Finished runs: seeds, counted per system. */
+  /** Finished runs: each seed counts once per system. */
   readonly done: number;
   readonly broken: number;
 }
 
 const ANSWER_MS = 5_000;
 
-/** Opens a connection that reconnects after an outage. Rejects if Redis is down at first. */
+/** Opens a connection that reconnects after an outage. Rejects if the first attempt fails. */
 export async function connect(
   address: QueueAddress,
   { isPatient }: { readonly isPatient: boolean },

@@ -33,13 +33,13 @@ export interface FleetProgress extends ShardProgress {
 
 export type FleetEnd =
   | { readonly kind: 'complete'; readonly shards: readonly FiledShard[] }
-  /** Jobs that no worker was able to run. */
+  /** Some jobs failed on the workers, or repeatedly had unexpected contents. */
   | { readonly kind: 'failed'; readonly failures: readonly ShardFailure[] }
   | { readonly kind: 'interrupted'; readonly collected: number };
 
 interface ShardFailure {
   readonly order: ShardOrder;
-  /** The message of the last worker that tried. */
+  /** The message of the last worker that tried, or how the contents were unexpected. */
   readonly why: string;
 }
 
@@ -47,7 +47,7 @@ type ShardQueue = Queue<unknown, unknown, string>;
 
 const POLL_MS = 1_000;
 const ASKED_AT_ONCE = 200;
-/** Maximum number of unexpected contents of a job before it fails. */
+/** A shard fails when its job has had unexpected contents this many times. */
 const MOST_DAMAGED = 3;
 /** Results that no coordinator collects are deleted after a week. */
 const KEPT = { age: 7 * 24 * 3600 };
@@ -62,7 +62,7 @@ export class Fleet {
 
   constructor(redis: Redis) {
     this.redis = redis;
-    // Each event contains the full result, and no code reads events.
+    // Keep few events: each contains a full result, and no code reads events.
     const streams = { events: { maxLen: 10 } };
     this.queue = new Queue(SHARD_QUEUE, { connection: redis, prefix: PREFIX, streams });
     this.queue.on('error', () => {}); // reported by the command that fails
@@ -121,7 +121,7 @@ interface Missing {
 class Coordinator {
   private readonly fleet: Fleet;
   private readonly options: CoordinateOptions;
-  /** By job id. */
+  /** Shards not collected yet, by job id. */
   private readonly missing: Map<string, Missing>;
   private readonly shards: FiledShard[] = [];
   private readonly failures: ShardFailure[] = [];
@@ -201,7 +201,7 @@ class Coordinator {
     const lost = absent.flatMap(([id, { isAdded }]) => (isAdded ? [queue.toKey(id)] : []));
     if (lost.length > 0) {
       this.options.note(`${lost.length} jobs are gone from the queue: added again`);
-      // Leftovers of a job that is in no list would prevent it from being added.
+      // Leftovers of a job that is in no list would prevent the job from being added again.
       await redis.del(...lost);
     }
     for (let from = 0; from < absent.length; from += ASKED_AT_ONCE) {
@@ -226,7 +226,7 @@ class Coordinator {
     const job = await this.fleet.read(id);
     const order = this.missing.get(id)?.order;
     if (job === undefined) return null;
-    // BullMQ leaves behind a key that is not a hash, and a job that a worker took but could not
+    // BullMQ does not remove a key that is not a hash, or a job that a worker locked but could not
     // read.
     if (job === 'unreadable') await redis.del(queue.toKey(id), `${queue.toKey(id)}:lock`);
     if (job !== 'unreadable' && JSON.stringify(job.data) === JSON.stringify(order)) return job;
@@ -276,7 +276,7 @@ const progressSchema: z.ZodType<ShardProgress> = z.object({
   broken: countSchema,
 });
 
-/** Returns the shard in a worker's result, or a clause that says why it is invalid. */
+/** Returns the shard in a worker's result, or a clause that says why the result is invalid. */
 function shardIn(returned: unknown, order: ShardOrder): FiledShard | string {
   const read = readShard(typeof returned === 'string' ? returned : '');
   if (read.kind === 'problem') return read.what;

@@ -1,7 +1,7 @@
 /**
- * Defines the data of a job on the queue: one shard of a sweep, which any worker can verify before
- * it runs it. The job contains digests instead of code. A worker with another version of fencepost
- * or of a module refuses the job, because its result would be of different runs.
+ * Defines the data of a job on the queue: one shard of a sweep. A worker verifies it before running
+ * it. The job contains digests instead of code. A worker with another version of fencepost or of a
+ * module refuses the job, because its runs would differ.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -71,7 +71,7 @@ export function shardName({ index, of }: Shard): string {
   return `shard ${index} of ${of}`;
 }
 
-/** Reads the order in a job, or returns a sentence that says why it is invalid. */
+/** Reads the order in a job, or returns a sentence that says why the data is invalid. */
 export function readOrder(jobId: string | undefined, data: unknown): ShardOrder | string {
   const read = check(orderSchema, data);
   if (read.kind === 'value') {
@@ -96,7 +96,7 @@ export interface LoadedOrder extends Pick<OrderedScenario, 'text'>, Subject {
   readonly warnings: readonly [];
 }
 
-/** Loads a scenario of an order. Returns a sentence if it differs on this machine. */
+/** Loads a scenario of an order, or returns a sentence that says why this machine cannot. */
 export async function loadOrdered(
   { origin, text }: OrderedScenario,
   { modules, version }: WorkerCode,

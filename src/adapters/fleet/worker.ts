@@ -82,7 +82,7 @@ export async function startFleetWorker(
   };
 }
 
-/** Delays the failure, so that this worker does not fail all jobs before the next poll. */
+/** Delays the failure, so that this worker does not fail every job before a coordinator polls. */
 async function refuse(why: string): Promise<never> {
   await sleep(REFUSE_MS);
   throw new UnrecoverableError(why);
@@ -105,7 +105,7 @@ async function performShard(job: ShardJob, pool: Pool, options: WorkerOptions): 
   const onProgress = (progress: ShardProgress): void => {
     if (performance.now() - reportedMs < PROGRESS_EVERY_MS) return;
     reportedMs = performance.now();
-    // Fails if Redis is unreachable or the job is gone, which the result will show.
+    // If Redis is unreachable or the job is gone, storing the result fails, too.
     job.updateProgress({ ...progress }).catch(() => {});
   };
   const { version } = options;

@@ -35,7 +35,7 @@ export class BodyModules {
     });
   }
 
-  /** Reads the modules and their imports without running them. `folder` is the test's. */
+  /** Reads the modules and their imports without running them. `folder` contains the test. */
   async open(folder: string): Promise<void> {
     this.urls = this.paths.map(([name, path]) => [name, pathToFileURL(resolve(folder, path)).href]);
     const [first, ...others] = this.urls.map(([, url]) => url);
@@ -60,13 +60,13 @@ export class BodyModules {
   }
 }
 
-/** By file. The result is the same for all tests of a file. */
+/** Problems by file. They are the same for all tests of a file. */
 const known: Map<string, Promise<readonly string[]>> = new Map();
 
 /**
- * Throws a `TestRefused` for each import of a test file that draws random values when it is loaded.
- * Vitest has already loaded it, before anything was virtualized, so the values are real and differ
- * between runs.
+ * Throws a `TestRefused` that lists the imports of a test file that draw random values when loaded.
+ * The test runner has already loaded them, before anything was virtualized, so the values are real
+ * and differ between runs.
  */
 export async function requireCalmImports(file: string): Promise<void> {
   const found = known.get(file) ?? problemsIn(file);
@@ -102,9 +102,9 @@ function importsOf(file: string): readonly Imported[] {
     const read = readModule(parent);
     if (read.kind === 'problem') return [];
     return importsIn(read.text).flatMap(({ n: specifier = '', d: at, ss: from, se: to }) => {
-      // Dynamic imports, `import('./a.ts')`, have a position.
+      // Skip dynamic imports, `import('./a.ts')`: only these have a position `d`.
       if (at !== -1 || !/^\.{1,2}\//.test(specifier)) return [];
-      // Imports of types only are erased to an empty list.
+      // Skip imports of types only, which have been erased to an empty list.
       if (/^import\s*\{\s*\}/.test(read.text.slice(from, to))) return [];
       const found = resolveModule(specifier, parent, 'import');
       return found.kind === 'file' && isUserFile(found.url) ? [{ specifier, url: found.url }] : [];
@@ -114,7 +114,7 @@ function importsOf(file: string): readonly Imported[] {
   }
 }
 
-/** Returns the modules that draw. Ignores a module that only vitest can load. */
+/** Returns the modules that draw when loaded. Ignores a module that only vitest can load. */
 async function drawersOf(url: string): Promise<readonly string[]> {
   try {
     return await drawersIn(await ModuleGraph.open(url), [url]);

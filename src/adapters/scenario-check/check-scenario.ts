@@ -1,7 +1,7 @@
 /**
- * `checkScenario` checks a scenario in any test runner; `simTest` is a wrapper around it. What a
- * runner does not provide is taken from the process: the calling file from the stack, and the
- * command that runs it again from the environment.
+ * `checkScenario` checks a scenario in any test runner; `simTest` is a wrapper around it. A
+ * runner may not provide the calling file and the command that runs it again. The file is therefore
+ * taken from the stack, and the command is derived from the environment.
  *
  * Globals stay replaced throughout a test, because replacing them for each run takes as long as a
  * run. Jest and two pools of vitest run test files in `node:vm` contexts, in which builtin modules
@@ -11,8 +11,8 @@
  *
  * Read on in this order: `options.ts` (with `scenario-fields.ts`) defines the options of a test,
  * `subject.ts` builds its scenario, `test-campaign.ts` runs its seeds, `kept-plans.ts` judges its
- * kept plans, and `failure-block.ts` reports failures. `sim-run.ts` is passed to all of them, and
- * `test-place.ts` locates the test.
+ * kept plans, and `failure-block.ts` reports failures. `sim-run.ts` defines the context of these
+ * stages, and `test-place.ts` locates the test.
  */
 import { basename, dirname, extname, resolve } from 'node:path';
 import process from 'node:process';
@@ -220,7 +220,7 @@ export interface TestSetting {
   readonly print: (text: string) => void;
 }
 
-/** Runs that precede the seeds: the operation names of clients are learned from a few of them. */
+/** Labels the runs before the seeds, from which the operation names of clients are learned. */
 const FIRST = {
   what: 'seeds 0 to 2, run to learn its calls,',
   setting: 'FENCEPOST_SEED=0',
@@ -282,7 +282,7 @@ function requireLiveBindings(): void {
   ]);
 }
 
-/** Checks the options, and turns a body into a lock. `args` follow its handles. */
+/** Checks the options, and turns a body into a lock. The body receives `args` after its handles. */
 export function checkedOptions<S extends object, T extends object, A extends readonly unknown[]>(
   options: BodyOptions<S, T> | LockOptions,
   body: Body<S, T, A> | TestOptions | undefined,

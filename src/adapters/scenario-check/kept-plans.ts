@@ -89,7 +89,10 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
   return await judgeReplay(kept, await namedInTest(run.place, named, replay), run);
 }
 
-/** Throws if the plan is stale or breaks a claim that should hold. Null if it broke nothing. */
+/**
+ * Judges a replay. Throws if the plan is stale or breaks a claim that should hold. Resolves to null
+ * if it broke nothing.
+ */
 async function judgeReplay(
   kept: KeptTestPlan,
   result: KeptReplay,
@@ -131,7 +134,10 @@ async function judgeReplay(
   return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
 }
 
-/** Updates the file of a plan that needs changes because the code has changed, if requested. */
+/**
+ * If the code has changed and the plan was replayed with changes, writes them to its file on
+ * request, and otherwise prints them.
+ */
 function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
   if (changes.length === 0) return;
   const name = typedPath(kept.file);
@@ -201,7 +207,7 @@ function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   });
 }
 
-/** Returns true if a plan belongs to this test, not to another test of its scenario. */
+/** Returns true if a plan belongs to this test and not to another one of the same scenario. */
 function isOf({ scenario, systems }: SimRun, { plan }: KeptTestPlan): boolean {
   const isNamed = ({ name }: SystemScenario): boolean => name === plan.system.name;
   if (plan.scenario !== scenario.name) return false;
@@ -241,7 +247,10 @@ export function keep(finding: Finding, run: SimRun): string {
   return file;
 }
 
-/** Changes a file. Returns false if nothing changes. Throws if another process writes it. */
+/**
+ * Replaces the text of a file, or deletes the file if `after` is null. Returns false if the text is
+ * already `after`. Throws if another process has changed the file or is changing it.
+ */
 function changed(
   { file, text }: Pick<KeptTestPlan, 'file' | 'text'>,
   after: string | null,

@@ -49,11 +49,14 @@ export type ScenarioOptions =
       readonly faults: NonNullable<ScenarioFields['faults']>;
       /** The store that the lock guards. Default `unfenced`. */
       readonly store?: StoreName;
-      /** Claims that must hold on every seed. Default `grant-order`, if `breaks` is also absent. */
+      /**
+       * Claims that must hold on every seed. Default, if `breaks` is also absent: `grant-order`, or
+       * `no-lost-update` for `lock: 'none'`.
+       */
       readonly holds?: readonly ClaimName[];
       /** Claims that must break on at least one seed. */
       readonly breaks?: readonly ClaimName[];
-      /** Claims that may break. Also `progress`, for a body that waits forever on some seeds. */
+      /** Claims that may break, such as `progress` for a body that waits forever on some seeds. */
       readonly may?: readonly ClaimName[];
     })
   | {
@@ -77,7 +80,7 @@ export type BodyOptions<S extends object, T extends object> = TestOptions &
     /** `none`: sections run without a lock, and claims about grants do not apply. */
     readonly lock?: 'none';
     /**
-     * Adds the servers of the lock to the world of one run: `lock`, or `lock-…` if there are
+     * Adds the servers of the lock to the world of one run, named `lock`, or `lock-…` if there are
      * several. The result is passed to the body.
      */
     readonly servers?: (world: World) => S;
@@ -187,13 +190,13 @@ export interface CheckedOptions {
   readonly userLock: LockDefinition | null;
   /** True if `userLock` is the body of the test, which may use what the test file imports. */
   readonly isBody: boolean;
-  /** True for a body that adds no servers: those named in `hosts` are its servers. */
+  /** True if a body adds no servers; its servers are then those named in `hosts`. */
   readonly isServedByHosts: boolean;
   /** The modules to pass to the body, or null if there are none. */
   readonly modules: BodyModules | null;
   readonly use: readonly SystemDefinition[];
   readonly seeds: SeedRange;
-  /** Null if seeds are examined. */
+  /** The scope of an exhaustive search, or null if seeds are examined. */
   readonly exhaust: ExhaustScope | null;
   readonly timeoutMs: number;
   readonly budgetMs: number | null;
@@ -202,7 +205,7 @@ export interface CheckedOptions {
 const SEEDS = 200;
 const TIMEOUT_MS = 60_000;
 
-/** Checks the options. Throws a `TestRefused`. `body` is the lock made from the body. */
+/** Throws a `TestRefused` if options are invalid. `body` is the lock made from the test's body. */
 export function checkOptions(
   options: AnyOptions,
   body: LockDefinition | null,

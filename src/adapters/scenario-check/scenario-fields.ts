@@ -67,7 +67,7 @@ export interface ScenarioFields {
   readonly epoch?: `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}Z` | 0;
   /** The virtual time at which the world heals. The default leaves enough time for the work. */
   readonly time?: Time;
-  /** The tolerance added to 2 × ttl, by which the probe must be granted the lock. */
+  /** Tolerance for progress: the probe must get the lock within 2 × ttl plus this time. */
   readonly slack?: Time;
   /** True if a fresh client checks progress at the end. Default true. */
   readonly probe?: boolean;
@@ -173,7 +173,7 @@ export interface FaultFields {
   readonly pause: FaultPlaceFields & {
     readonly process?: string | readonly string[];
     readonly for: TimeRange;
-    /** If its clocks keep running. Default `run`. */
+    /** `freeze` stops the clocks of the process during the pause. Default `run`. */
     readonly clocks?: 'run' | 'freeze';
   };
   readonly delay: MessageFields & { readonly by: TimeRange };

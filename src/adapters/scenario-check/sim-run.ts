@@ -1,7 +1,7 @@
 /**
  * The context that is passed to every stage of a test: its subject, place, time limits and requests
- * from the environment. Time here is real: the time left for the test, and turns of the event loop
- * for the rest of the thread, from clocks and timers that tests do not replace.
+ * from the environment. The time of a test is real: it is read from a clock that tests do not
+ * replace.
  */
 import type { Trial } from '../../report/exhausted.ts';
 import type { Mistakes, TestSubject } from './subject.ts';
@@ -13,7 +13,7 @@ export interface SimRun extends TestSubject {
   readonly stopwatch: Stopwatch;
   readonly requests: RunRequests;
   readonly mistakes: Mistakes;
-  /** Prints lines where vitest shows the output of a test. */
+  /** Prints lines as output of the test. */
   readonly print: (text: string) => void;
 }
 

@@ -33,7 +33,7 @@ export interface TestSubject {
   readonly scenario: Scenario;
   /** The systems of the scenario that the test covers. */
   readonly systems: readonly SystemScenario[];
-  /** True if the test names no claim, so that it checks `grant-order`. */
+  /** True if the test names no claim, so that it checks the default claim. */
   readonly listsNothing: boolean;
   readonly catalogue: Catalogue;
   /** One line for each fault whose place may not exist. */
@@ -76,7 +76,7 @@ export async function readSubject(
   throw new TestRefused(lines, source.mistakes.find(first.why));
 }
 
-/** Throws if a fault has no place. Returns warnings about places. */
+/** Throws if the place of a fault does not exist. Returns warnings if it may not exist. */
 async function requirePlaces(
   text: ScenarioText,
   scenario: Scenario,

@@ -1,7 +1,7 @@
 /**
  * Runs the campaign of a test: its seeds on this thread, in order, up to the first that breaks a
- * claim that should hold. Finally, as `run` does, judges if the claims that should break broke and
- * if anything was tested. If not, the error says what to do.
+ * claim that should hold. Finally, as `run` does, checks that the claims that should break did
+ * break, and that those that should hold were exercised. If not, the error suggests a remedy.
  */
 import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
 import { outputBlock } from '../../report/failure.ts';
@@ -58,14 +58,14 @@ export interface CheckedScenario {
 type CheckedSystem = CheckedScenario['systems'][number];
 type MetExpectation = CheckedSystem['expectations'][number];
 
-/** Throws a `ScenarioCheckFailed` if an expectation is not met. `seeds` is null for all plans. */
+/** Runs `seeds`, or every plan if null. Throws a `ScenarioCheckFailed` on an unmet expectation. */
 export async function runTestCampaign(
   run: SimRun,
   seeds: SeedRange | null,
 ): Promise<CheckedScenario> {
   const { scenario, catalogue, place, stopwatch, requests } = run;
   const isSingle = requests.seed !== null;
-  // A single seed cannot show that a claim should have broken.
+  // A claim that should break need not break on a single seed.
   const systems = isSingle ? run.systems.map(expectingNoBreak) : run.systems;
   const subject = { scenario: { ...scenario, systems }, file: place.file, catalogue };
   const test = new TestSweep({ ...run, systems }, run);
@@ -80,7 +80,7 @@ export async function runTestCampaign(
     chunkSeeds: 1,
     stop: () => test.stop(),
     isInterrupted: () => stopwatch.isCancelled,
-    // With a request to keep failures, wait until they are shrunk.
+    // If failures are to be kept, continue until they are shrunk.
     isOutOfTime: () => stopwatch.isOver && !requests.isUpdate,
     findsEdges: false,
     // A single seed under inspection, or a test without claims and faults, need not exercise
@@ -211,7 +211,7 @@ class TestSweep {
     );
   }
 
-  /** True if more seeds would add nothing: what should break did, and nothing should hold. */
+  /** True if no claim should hold and all that should break did, so that more seeds add nothing. */
   private get isSettled(): boolean {
     if (this.mostSeeds === 0) return false;
     return this.run.systems.every((system) => {
@@ -222,7 +222,10 @@ class TestSweep {
     });
   }
 
-  /** Returns the first unexpected breach and, to keep failures, all expected ones. */
+  /**
+   * Returns the first claim that broke unexpectedly. If failures are to be kept, adds those that
+   * broke as expected and have no kept plan.
+   */
   claimsToShrink(system: SystemScenario, counts: SweepCounts): readonly string[] {
     const unexpected = unexpectedIn(system, counts).slice(0, 1);
     if (!this.run.requests.isUpdate) return unexpected;
@@ -355,8 +358,9 @@ function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckF
 }
 
 /**
- * Suggests how to exercise the claims that were not, unless the scenario already does it. The
- * comparison with twins comes last, so time may run out before it although all seeds are done.
+ * Suggests how to exercise claims that no seed exercised, without measures that the scenario
+ * already has. The comparison with twins comes last, so the test may time out before it, even if
+ * all seeds are done.
  */
 export function adviceFor(
   { stopwatch, scenario }: Pick<SimRun, 'stopwatch'> & Partial<Pick<SimRun, 'scenario'>>,

@@ -3,7 +3,7 @@
  * environment, and defines the errors of a failed test.
  *
  * Plans are written with `FENCEPOST_UPDATE=1` instead of vitest's `-u`: `-u` makes a test pass by
- * accepting the new state, while a kept plan keeps failing until the lock is fixed.
+ * accepting the new state, while a kept plan makes the test fail until the lock is fixed.
  */
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -43,7 +43,7 @@ export function commandWith(setting: string, { command, alone }: TestPlace): rea
   return [setting, ...command, ...alone];
 }
 
-/** Returns `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`. Other tests skip it. */
+/** Returns `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`. Other tests are skipped. */
 export function replayCommandOf(planFile: string, { command }: TestPlace): readonly string[] {
   return [`FENCEPOST_REPLAY=${typedPath(planFile)}`, ...command];
 }
@@ -55,7 +55,7 @@ export function corpusFolderOf({ file }: TestPlace): string {
 
 const LONGEST = 60;
 
-/** Returns the full name of the test as the name of a scenario and prefix of file names. */
+/** Converts the full name of a test to a scenario name, which is also a file name prefix. */
 export function slugOf({ fullName }: TestPlace): string {
   const words = fullName
     .normalize('NFC')

@@ -1,6 +1,6 @@
 /**
  * Starts a watchdog for this thread, which runs tests; see `watchdog-thread.ts`. If tests run
- * concurrently, it names the one that started a run last.
+ * concurrently, the watchdog names the test that started a run last.
  */
 import { Worker } from 'node:worker_threads';
 import { endEndless } from '../../host/async/endless.ts';
@@ -13,7 +13,7 @@ export interface WatchdogSetting {
   readonly beacon: SharedArrayBuffer;
 }
 
-/** A message to the watchdog from a thread that has detected that it never ends. */
+/** A message to the watchdog from a thread in which a run never ends. */
 export interface WatchdogWords {
   readonly why: string;
 }

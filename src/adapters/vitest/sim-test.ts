@@ -1,7 +1,7 @@
 /**
- * `simTest` and its variants, as vitest tests. Vitest's own timeout is disabled, since it cannot
- * see seeds: the test ends itself and reports its progress. Everything else is in `scenario-check`,
- * which does not depend on vitest.
+ * `simTest` and its variants, as vitest tests. Vitest's own timeout is disabled, since it does
+ * not know of seeds: the test ends itself and reports its progress. Everything else is in
+ * `scenario-check`, which does not depend on vitest.
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
@@ -51,7 +51,7 @@ export interface SimTestEach<C> {
 export interface SimTest extends SimTestCall {
   readonly only: SimTestCall;
   readonly skip: SimTestCall;
-  /** The test passes if it fails. Prefer `breaks`. */
+  /** Defines a test that passes if the check fails. Prefer `breaks`. */
   readonly fails: SimTestCall;
   readonly concurrent: SimTestCall;
   readonly sequential: SimTestCall;

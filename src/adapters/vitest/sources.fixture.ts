@@ -1,22 +1,22 @@
-/** Test files of users of `fencepost/vitest`, as texts. */
+/** Contents of test files that import `fencepost/vitest`, as users write them. */
 import { readFileSync } from 'node:fs';
 
 const page = readFileSync(new URL('../../../docs/library.md', import.meta.url), 'utf8');
 const shown = [...page.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) => text);
 
-/** The test in `docs/library.md`, which fails. */
+/** The first test in `docs/library.md`, which fails. */
 export const shownTest: string =
   shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the page shows no test';
 
-/** The test of the page in which each process loads its own lock, owner and driver. */
+/** The test in `docs/library.md` in which each process loads its own lock, owner and driver. */
 export const modulesTest: string =
   shown.find((text) => text.includes('modules:')) ?? 'the page shows no modules';
 
-/** The test of the page with a mutex in process memory. */
+/** The test in `docs/library.md` with a mutex in process memory. */
 export const turnsTest: string =
   shown.find((text) => text.includes('async-mutex')) ?? 'the page shows no mutex';
 
-/** A lock for that test, as it might stand in a user's code. */
+/** The lock that `modulesTest` loads, as a user might write it. */
 export const driverLock = `
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
@@ -35,7 +35,7 @@ const [above = '', , body = ''] = shownTest.split(
   /^(simTest\([\s\S]*?async \(section, \{ redis \}\) => \{)$/m,
 );
 
-/** The parts of the first test, for other tests. */
+/** The parts of `shownTest` as a module that other tests import. */
 export const lockFile: string = `
 import type { AsyncClient, AsyncSection } from 'fencepost';
 import type { ServerHost, World } from 'fencepost/servers';
@@ -150,20 +150,18 @@ test('fake timers', () => {
 });
 `;
 
-/** The first test with a store that compares tokens; its body passes none. */
+/** `shownTest` with a store that compares tokens, although its body passes none. */
 export const tokenlessTest: string = shownTest
   .replace('read-modify-write', 'blind-writes')
   .replace('faults:', "store: 'fenced',\n  faults:");
 
-/** The same test with tokens: it holds. */
+/** `tokenlessTest` with tokens, so that its claim holds. */
 export const curedTest: string = tokenlessTest.replaceAll('acquire', 'acquireWithToken');
 
-/** The same test without any work. */
+/** `tokenlessTest` without any work. */
 export const idleTest: string = tokenlessTest.replace(/^.*await guard\.work\(\).*$/m, '');
 
-/**
- * Three tests in which no client ever gets the lock, or the work is not awaited, without any fault.
- */
+/** Three tests without faults: an unknown command, no guard, and work that is not awaited. */
 export const saboteurTests: string = `${head}
 const calm = { ...myLock, faults: [], holds: ['grant-order'], seeds: 5 } as const;
 simTest('an unknown command', calm, async (section, { redis }) => {

@@ -41,13 +41,13 @@ export class TestFleet {
     this.redis = redis;
   }
 
-  /** Returns the result of one process. */
+  /** Runs the scenario in one process, for comparison. */
   async alone(): Promise<Outcome> {
     const ended = await this.shell.start('alone', ['run', ...SWEPT]).ended;
     return this.outcomeOf('alone', ended);
   }
 
-  /** Starts a coordinator, or the same one again in the same folder. */
+  /** Starts a coordinator in the folder `place`. A second call there restarts its sweep. */
   sweep(place: string, options: readonly string[] = ['--shards', `${SHARDS}`]): Started {
     return this.shell.start(place, ['sweep', ...SWEPT, ...options], this.redis.url);
   }
@@ -116,7 +116,7 @@ export class TestFleet {
 
 /** The result of a command, and its stderr. */
 export interface Outcome {
-  /** Its exit code, its lines, and its files. */
+  /** The exit code, the lines of stdout, and the names and plans in `reports`. */
   readonly result: {
     readonly code: number | null;
     readonly lines: string;

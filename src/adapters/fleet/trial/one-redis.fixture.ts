@@ -1,5 +1,5 @@
 /**
- * A Redis shared by all tests of a file, or of a `describe`. Without `redis-server`, they are
+ * A Redis shared by all tests of a file, or of a `describe`. Without `redis-server`, the tests are
  * skipped.
  */
 import { afterAll, beforeAll, type TestAPI } from 'vitest';
@@ -12,7 +12,7 @@ export class OneRedis {
   private readonly password: string | null;
   private started: RedisServer | null = null;
 
-  /** Starts before the first test, and ends after the last. */
+  /** Starts the server before the first test, and ends it after the last. */
   constructor({ password = null }: { readonly password?: string | null } = {}) {
     const isThere = hasRealRedis();
     this.test = needs('redis-server', isThere);

@@ -1,4 +1,4 @@
-/** A Redis of a test on loopback, which can be killed and restarted. */
+/** A Redis server on loopback for a test, which can kill and restart it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -49,7 +49,7 @@ export class RedisServer {
     }
   }
 
-  /** From now, the server accepts connections without answering. */
+  /** Suspends the server, which then accepts connections without answering. */
   pause(): void {
     this.server?.kill('SIGSTOP');
   }
