@@ -42,12 +42,12 @@ import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './sources.
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 interface ShowFlags extends OutputFlags {
-  /** For a scenario, the seed. The system defaults to the first. */
+  /** Seed of a scenario. Not used for a plan. */
   readonly seed: string;
   readonly system?: string;
   readonly plan?: 'drawn' | 'pinned';
   readonly format: 'text' | 'mermaid';
-  /** Lists places instead. Without `system`, those of all systems. */
+  /** Lists the points of `system`, or of all systems, instead of running anything. */
   readonly points?: boolean;
   readonly modules?: string | false;
 }
@@ -189,7 +189,7 @@ async function verdictText(
   return { verdict, ...(await explainRun({ plan, trace, verdict }, { catalogue })) };
 }
 
-/** Renders the diagram of a breach, or of a run without one. */
+/** Renders the diagram of the first breach, or of the run if no claim broke. */
 function diagramOf(
   { plan, trace }: Pick<Finding, 'plan' | 'trace'>,
   explained: (ExplainedBreach & { readonly verdict: Invalid }) | null,
@@ -199,7 +199,10 @@ function diagramOf(
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
 }
 
-/** Returns the outcome of the plan on the twins of its system. Empty if a system was named. */
+/**
+ * Returns the outcome of the plan on the twins of its system. The list is empty if the user named a
+ * system.
+ */
 async function siblingTexts(
   { plan, catalogue, scenario }: Shown,
   { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
@@ -224,7 +227,9 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
 }
 
-/** Prints in full how sections ended, except normal returns: the columns truncate text. */
+/**
+ * Prints in full how each section ended, unless it just returned. The columns truncate this text.
+ */
 function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
   for (const run of sections) {

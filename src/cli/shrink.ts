@@ -38,7 +38,7 @@ export function addShrink(command: Command, done: Done): void {
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 
-/** Shrinks a plan while its own claim, or else the first that it breaks, stays broken. */
+/** Shrinks a plan that still breaks the claim it expects, or else the first claim it breaks. */
 async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));
@@ -48,7 +48,7 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const claim = plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: plan breaks no claim`]);
   const startedMs = performance.now();
-  // Record the current digests of the modules, which the shrunk plan is run with.
+  // The shrunk plan runs with the current modules, so record their digests.
   const now = plan.use === undefined ? plan : { ...plan, use: digestsOf(catalogue.modules) };
   const shrinking = (): Promise<ShrinkResult> =>
     shrinkFailureAsync(now, claim, { catalogue, yieldToEventLoop: yieldToEventLoop });

@@ -34,7 +34,7 @@ const IS_SCENARIO = /^systems:/m;
 const IF_MISSING =
   "; name the scenario's folder with --modules, or keep the plan beside the scenario";
 
-/** A plan and the files beside it may be a stranger's. Naming the folder confirms it. */
+/** A plan and the modules beside it may be untrusted, so the user must name the folder. */
 const IF_CHANGED = "; name the scenario's folder with --modules to run it as it is now";
 
 export interface LoadedScenario extends Subject {
@@ -47,7 +47,7 @@ export interface LoadedScenario extends Subject {
 export interface ModuleOptions {
   /** The folder of a plan's modules; false to allow none; null for those beside the plan. */
   readonly modules: string | false | null;
-  /** Module versions that are accepted although changed, by path: those of the scenario. */
+  /** Digests of changed modules that are accepted anyway, by path: those of the scenario. */
   readonly known?: ModuleDigests;
 }
 
@@ -95,14 +95,17 @@ async function prepareStores(file: string, ...asked: Parameters<typeof prepare>)
 
 const MOST_OUTPUT = 10;
 
-/** Prints the output of modules during loading to stderr. */
+/** Prints to stderr what modules printed while they were loaded. */
 function noteLoadOutput(): void {
   for (const line of firstLines(takeLoadOutput(), MOST_OUTPUT)) {
     process.stderr.write(`${visible(line)}\n`);
   }
 }
 
-/** Returns faults that may have no place. Throws a `UserError` for those that have none. */
+/**
+ * Returns warnings for faults that may match no place. Throws a `UserError` for faults that match
+ * none.
+ */
 async function misplaced(
   source: SourceFile,
   { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,

@@ -1,6 +1,6 @@
 /**
  * Runs a command on a separate thread and watches it from the main thread, which runs no user code.
- * Whatever user code does, Ctrl-C is handled, and a run that never ends is killed and named.
+ * Whatever user code does, Ctrl-C works, and a run that never ends is killed and reported.
  *
  * User code may use 5 s of CPU time between two simulated events, as in a sweep. Runs of built-in
  * systems always end, so they are not limited.
@@ -21,10 +21,10 @@ import type {
 
 /** CPU time that the thread may use between two runs without a turn of its event loop. */
 const SILENCE_LIMIT_MS = 25_000;
-/** Time that the thread has to notice an interruption, or to leave its current run. */
+/** Time within which the thread must react to a signal, or leave its current run. */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
-/** Stack frames that indicate a defect of fencepost itself. */
+/** An error is a defect of fencepost if each frame of its stack contains one of these. */
 const PACKAGE_PARTS: readonly string[] = [
   fileURLToPath(new URL('../', import.meta.url)),
   'node:',
@@ -115,7 +115,7 @@ class Supervisor {
     this.end(exits.interrupted);
   }
 
-  /** Returns true if the thread does not end after a signal. */
+  /** Returns true if the thread has not reacted to a signal in time. */
   private isStuck(stayedMs: number, sinceReportMs: number): boolean {
     const isLate = sinceReportMs > LEAVE_LIMIT_MS;
     if (!this.isHeard) return isLate;

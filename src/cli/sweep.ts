@@ -1,7 +1,7 @@
 /**
  * `fencepost sweep` distributes the seeds of scenarios to the workers on a queue, and produces the
- * same reports, files and exit code as `run` on one machine. Its shards are those of `run --shard`,
- * and `merge` combines them. `adapters/fleet/coordinate.ts` handles the queue.
+ * same reports, files and exit code as `run` on one machine. The shards are the same as those of
+ * `run --shard`, and `merge` combines them. `adapters/fleet/coordinate.ts` handles the queue.
  */
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
@@ -97,7 +97,7 @@ export function addSweep(command: Command, done: Done, version: string): void {
 interface SweepOptions extends MergeOptions {
   readonly place: QueuePlace;
   readonly range: SeedRange;
-  /** Null to choose a number so that each shard takes a worker about a minute. */
+  /** Number of shards. Null: chosen so that a shard takes a worker about a minute. */
   readonly shards: number | null;
   readonly workers: number;
   readonly corpus: string | null;
@@ -176,7 +176,10 @@ async function sweepOn(
   return exit;
 }
 
-/** Enough for a hundred machines for a day. More shards only make the merge slower. */
+/**
+ * Maximum number of shards chosen by default: enough for a hundred machines for a day. More shards
+ * only make the merge slower.
+ */
 const MOST_INTERRUPTED_MS = 2_000;
 /** The target duration of a shard on a worker. */
 const SHARD_MS = 60_000;
@@ -218,7 +221,9 @@ async function interruptedNow(
   return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_INTERRUPTED_MS);
 }
 
-/** The part left to the coordinator, which has the scenario file and the kept plans. */
+/**
+ * The part of a shard that only the coordinator adds: it has the scenario file and the kept plans.
+ */
 type Ours = Pick<ScenarioShard, 'file' | 'corpus' | 'keptPlans'>;
 
 /** Replays the kept plans of each scenario, like `run`. */

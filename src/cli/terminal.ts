@@ -12,7 +12,7 @@ export interface Terminal {
   printJson(type: string, fields: object): void;
   /** Writes lines of results that have already been escaped. */
   printLines(text: string): void;
-  /** Writes one line about the course of events. */
+  /** Writes one informational line. */
   note(line: string): void;
   /** Writes one line that is shown even with `--quiet`. */
   warn(line: string): void;
@@ -91,7 +91,10 @@ function visibleInColour(line: string): string {
     .join('');
 }
 
-/** Decides by `NO_COLOR` and `FORCE_COLOR` (no-color.org, force-color.org), then by terminal. */
+/**
+ * Returns true if output is colored: decided by `NO_COLOR` and `FORCE_COLOR` (no-color.org,
+ * force-color.org), or else by whether stdout is a terminal.
+ */
 function wantsColour(): boolean {
   const { NO_COLOR: no, FORCE_COLOR: force } = process.env;
   if (no !== undefined && no !== '') return false;

@@ -26,7 +26,10 @@ export function addWorker(command: Command, done: Done, version: string): void {
     .action(async (flags: WorkerFlags) => done(await work(flags, version)));
 }
 
-/** Works until SIGTERM or Ctrl-C, then finishes its shard. A second signal ends it at once. */
+/**
+ * Runs shards until SIGTERM or Ctrl-C, then finishes the current one. A second signal ends the
+ * process at once.
+ */
 async function work(flags: WorkerFlags, version: string): Promise<Exit> {
   const place = queuePlace(flags.queue);
   const threads = given(flags.workers, '--workers', parsePositive) ?? availableParallelism();

@@ -25,14 +25,19 @@ export type Call =
       readonly token: number;
       /** Amount that an increment adds to the value that its section read; null for other calls. */
       readonly adds: number | null;
-      /** First of the operations that carry out the same logical write; absent on itself. */
+      /**
+       * First of the operations that carry out the same logical write; absent on that first one.
+       */
       readonly repeats?: string;
       /**
-       * Last operation from which the guard of asynchronous code knew the key that it writes.
-       * Absent if the guard knew nothing about the key, or if a workload determines the writes.
+       * The guard's last earlier read or write of this key, in asynchronous code. Absent if there
+       * was none, or if a workload determines the writes.
        */
       readonly base?: string;
-      /** Version that the write expects, or null for a key never written; absent if any. */
+      /**
+       * Version that the write expects, or null if the key must never have been written. Absent:
+       * any version.
+       */
       readonly version?: number | null;
     };
 
@@ -42,16 +47,18 @@ export type Answer =
   | { readonly kind: 'denied'; readonly holder: string }
   | { readonly kind: 'renewed' }
   | { readonly kind: 'released' }
-  /** `version` is that of the key afterwards, or null if the key was never written. */
+  /** `version` is the key's version after the access, or null if the key was never written. */
   | {
       readonly kind: 'accepted';
       readonly version?: number | null;
-      /** True if it had been applied before, so that nothing changed. */
+      /** True if the same write had been applied before, so that nothing changed. */
       readonly isRepeated?: true;
     }
   | { readonly kind: 'current' | 'outdated' }
   | {
-      /** Refused by comparison with the highest token or, if there is a version, with that. */
+      /**
+       * Refused because of the highest token or, if `version` is present, because of the version.
+       */
       readonly kind: 'refused';
       readonly highest: number;
       readonly version?: number | null;

@@ -1,7 +1,7 @@
 /**
  * The events of a trace. `atUs` is the true (global virtual) time of the event, in integer
  * microseconds. Grants are numbered from 1 in the order in which they were given. The grant number
- * is recorded with everything done under the grant; 0 means "under none".
+ * is recorded with everything done under the grant; 0 means no grant.
  */
 import type { Json } from '../kernel/json.ts';
 import type { FaultKind } from '../plan/fault.ts';
@@ -72,11 +72,11 @@ export type TraceEvent =
       readonly kind: 'fault';
       readonly atUs: number;
       readonly fault: FaultKind;
-      /** Index of the fault in the plan, or null if chance drew it. */
+      /** Index of the fault in the plan, or null if it was drawn by chance. */
       readonly index: number | null;
       /** Processes affected: one, both ends of a link or message, or both groups of a partition. */
       readonly processes: readonly string[];
-      /** End of the effect, or null if it has none or none is known. */
+      /** End of the effect, or null if it has no end or the end is unknown. */
       readonly untilUs: number | null;
       /** The affected message, timer or key, or ''. */
       readonly target: string;
@@ -124,7 +124,9 @@ export type TraceEvent =
       readonly section: string;
     }
   | {
-      /** A program checks its lease by its own clock. Each renewal is recorded too, as live. */
+      /**
+       * A program checks its lease by its own clock. Renewals are recorded too, with `isLive` true.
+       */
       readonly kind: 'lease-test';
       readonly atUs: number;
       readonly process: string;
@@ -145,7 +147,7 @@ export type TraceEvent =
       readonly ordinal: number;
       readonly phase: 'begin' | 'end' | 'skip';
       readonly section: string;
-      /** Occurrence of the job. Each one should run once. */
+      /** Number of the job's occurrence. Each occurrence should run once. */
       readonly tick: number;
     }
   | {
@@ -198,7 +200,7 @@ export type TraceEvent =
       readonly ttlUs: number;
       readonly sentAtUs: number;
       readonly untilUs: number | null;
-      /** The grant that the caller meant. */
+      /** The grant that the client asked to extend. */
       readonly under: number;
       /** The grant that was extended, or 0 if the renewal was denied. */
       readonly extended: number;
@@ -211,7 +213,7 @@ export type TraceEvent =
       readonly lock: string;
       readonly client: string;
       readonly message: string;
-      /** The grant that the caller meant. */
+      /** The grant that the client asked to release. */
       readonly under: number;
       /** The grant that was ended, or 0 if the release was denied. */
       readonly released: number;
@@ -232,7 +234,10 @@ export type TraceEvent =
       readonly kind: 'deadlock';
       readonly atUs: number;
       readonly process: string;
-      /** Each `client` waits for `lock`, which the next client holds; the last for the first. */
+      /**
+       * Each `client` waits for `lock`, which the next client holds. The first client follows the
+       * last.
+       */
       readonly waits: readonly { readonly client: string; readonly lock: string }[];
     }
   | {
@@ -241,7 +246,10 @@ export type TraceEvent =
       readonly atUs: number;
       readonly process: string;
       readonly client: string;
-      /** The machine to advance, its step, and the number of retries of that step before. */
+      /**
+       * The state machine to advance (named by its lock), the index of the step, and the number of
+       * earlier retries of that step.
+       */
       readonly lock: string;
       readonly steps: number;
       readonly retries: number;
@@ -271,7 +279,7 @@ export type TraceEvent =
       readonly isAccepted: boolean;
       readonly message: string;
       readonly value: number | null;
-      /** The store's highest token before this write, or 0 if it keeps none. */
+      /** The store's highest token before this write, or 0 if the store keeps none. */
       readonly highest: number;
       readonly adds: number | null;
       /**
@@ -281,13 +289,13 @@ export type TraceEvent =
       readonly stamp?: readonly [high: number, low: number, write: string];
       /** Absent if the store has no versions. */
       readonly version?: {
-        /** Versions count the changes, or are the time of the last change in ms. */
+        /** `version`: a count of changes. `timestamp`: the time of the last change in ms. */
         readonly by: 'version' | 'timestamp';
         /** For timestamps: the time of a correct clock at the start of the run. Absent: 0. */
         readonly epochMs?: number;
         /** Version before the access, or null if the key was never written. */
         readonly found: number | null;
-        /** Version that the write expects, or null for a key never written; absent if any. */
+        /** Expected version, or null if the key must never have been written. Absent: any. */
         readonly expected?: number | null;
         /** Version after the access. */
         readonly given: number | null;
@@ -346,13 +354,13 @@ export type TraceEvent =
       readonly resource: string;
       readonly highest: number;
       readonly values: Readonly<Record<string, number>>;
-      /** No fault is the cause: a key is accessed first, and already has this version. */
+      /** Present if no fault is the cause: a key already has this version at its first access. */
       readonly begins?: { readonly key: string; readonly version: number };
     }
   | {
       /**
-       * A server that keeps keys, such as Redis, handles a command on a key that was set the way
-       * locks are: only if it did not exist. Not recorded for keys that are written in another way.
+       * A key-value server such as Redis handles a command on a key that was set as locks are, only
+       * if it did not exist. Not recorded for keys that are written in another way.
        */
       readonly kind: 'key-change';
       readonly atUs: number;
@@ -361,8 +369,8 @@ export type TraceEvent =
       readonly client: string;
       readonly message: string;
       /**
-       * `lost`: not by a command, but by a restart, a failover or an eviction. `untracked`: from
-       * now on the holder is unknown. Either another client added to the key, as to a readers'
+       * `lost`: removed by a restart, a failover or an eviction instead of a command. `untracked`:
+       * from now on the holder is unknown. Either another client added to the key, as to a readers'
        * lock, or the key never expires and its client, or a script of another client, changed its
        * value, which may mean that the lock is free.
        */
@@ -371,10 +379,10 @@ export type TraceEvent =
       readonly isNamed: boolean;
       /**
        * False if the client requested the change, but the key stayed unchanged. Repeated requests
-       * for a key that another client took are recorded once per taking.
+       * for a key that another client took are recorded once each time the key is taken.
        */
       readonly isDone: boolean;
-      /** The client that took the key, and the message that took it; '' if there is none. */
+      /** The client that took the key, and its message that did so; both '' if no client did. */
       readonly holder: string;
       readonly taking: string;
       /** The message by which the requesting client last took the key, or ''. */
@@ -423,7 +431,7 @@ export type RowVersion = NonNullable<Read['version']>;
 /** The scale of a store's versions. */
 export type VersionScale = Pick<RowVersion, 'by' | 'epochMs'>;
 
-/** Topic of log lines in which a service explains actions that its lock's rules do not. */
+/** Topic of log lines in which a service gives reasons that do not follow from its lock's rules. */
 export const WHY = 'why';
 
 /** Returns true if the first timestamp is earlier than the second. */

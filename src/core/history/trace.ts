@@ -4,7 +4,7 @@
  * Times are true (global virtual) time in integer microseconds.
  *
  * The observer numbers the grants from 1 in the order in which they were given. This *grant number*
- * travels, unseen by the programs, with everything done under the grant; 0 means "under none".
+ * is recorded with everything done under the grant, and programs never see it; 0 means no grant.
  */
 import type { TraceEvent } from './events.ts';
 
@@ -30,8 +30,8 @@ export interface Trace {
   /** Names in the plan that matched nothing in the run: a fault's point or message, a decision. */
   readonly unmatched: readonly string[];
   /**
-   * The sections that began, grouped by client and in order. Not part of the digest; absent if no
-   * run recorded the trace.
+   * The sections that began, grouped by client and in order. Not part of the digest; absent if the
+   * trace does not come from a run.
    * @internal
    */
   readonly sections?: readonly SectionRun[];
@@ -41,7 +41,7 @@ export interface Trace {
    */
   readonly output?: readonly string[];
   /**
-   * Not part of the digest; absent if everything that was requested is simulated.
+   * Requested features that are not simulated; absent if there are none. Not part of the digest.
    * @internal
    */
   readonly unsimulated?: readonly Unsimulated[];
@@ -57,7 +57,7 @@ export interface Unsimulated {
   readonly what: string;
   /** First place of the request, in user code if the stack contains any: `queue.mjs:9:3`. */
   readonly place: string | null;
-  /** The package that made the request, other than the driver that carries a command, or null. */
+  /** The package that made the request, or null. For a command, not the driver that sends it. */
   readonly package: string | null;
   readonly count: number;
 }
@@ -79,9 +79,12 @@ export type SectionEnd =
       readonly isUnguarded: boolean;
     }
   | { readonly kind: 'failed'; readonly atUs: number; readonly error: SectionError }
-  /** Its process crashed and did not resume it. */
+  /** The process crashed and did not resume the section. */
   | { readonly kind: 'crashed'; readonly atUs: number }
-  /** Unfinished at the end of the run. `wait` is the await that it is in, or null if unknown. */
+  /**
+   * Unfinished at the end of the run. `wait` is the `await` at which it stopped, or null if
+   * unknown.
+   */
   | { readonly kind: 'open'; readonly wait: Wait | null };
 
 /** An unfinished `await` in user code. */

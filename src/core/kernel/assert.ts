@@ -3,7 +3,7 @@ export class Defect extends Error {}
 
 /**
  * Throws a `Defect` unless `condition` holds. For bugs in fencepost only: a user's mistake is a
- * `UserError`, and anything that the simulated world may do is a value.
+ * `UserError`, and anything that can happen in the simulated world is returned, not thrown.
  */
 export function assert(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Defect(`bug in fencepost: ${why}`);

@@ -34,7 +34,7 @@ export function mix(value: number): number {
 
 /**
  * Returns a safe integer from 1 to 2^52 that is a function of `name` and of its purpose, `label`.
- * The integers of different names are unordered, and collisions are not expected.
+ * The order of the integers has no meaning, and collisions are not expected.
  */
 export function randomOf(name: Name, label: string): number {
   return (mix(under(name, label).hash) >>> 12) * 0x1_0000_0000 + mix(name.hash) + 1;
@@ -54,8 +54,8 @@ export class Chance {
   }
 
   /**
-   * Draws a multiple of `stepUs`, counted from `minUs` and at most `maxUs`. The range may have at
-   * most 2³² − 1 steps; the modulo bias is below 0.1 % for ranges under 4 s.
+   * Draws `minUs` plus a multiple of `stepUs`, at most `maxUs`. The range may have at most 2³² − 1
+   * steps; the modulo bias is below 0.1 % for ranges under 4 s.
    */
   within(
     name: Name,
@@ -67,7 +67,7 @@ export class Chance {
     return range.minUs + (this.bits(name, draw) % steps) * stepUs;
   }
 
-  /** Draws true in `numerator` of `denominator` cases. */
+  /** Draws true with a probability of `numerator` in `denominator`. */
   happens(
     name: Name,
     draw: Draw,

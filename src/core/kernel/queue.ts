@@ -1,7 +1,7 @@
 /**
  * Determines which event happens next: a binary heap of due events with the total order `(timeUs,
  * tie, seq)`. `tie` is keyed by the event's name, so that over many seeds two simultaneous events
- * happen in both orders. `seq` is the order of scheduling, and resolves the rest.
+ * happen in both orders. `seq` is the order of scheduling, and decides between equal ties.
  */
 import type { Name } from './name.ts';
 

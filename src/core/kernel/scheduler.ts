@@ -52,8 +52,8 @@ export class Scheduler {
 
   /**
    * Runs until no event is left, a limit is reached or an event halts the loop, and returns the
-   * reason. Canceled events do not count toward the limits. Another call continues with the rest of
-   * `limits`.
+   * reason. Canceled events do not count toward the limits. Another call continues from there;
+   * events of earlier calls count toward `maxEvents`.
    */
   run(limits: LoopLimits, watcher: Watcher | null = null): Stop {
     this.mustHalt = false;

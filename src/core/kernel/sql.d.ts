@@ -1,4 +1,4 @@
-/** The used parts of node-sqlite3-wasm (SQLite in WebAssembly), in narrower types than its own. */
+/** The parts of node-sqlite3-wasm (SQLite in WebAssembly) that are used, with stricter types. */
 declare module 'node-sqlite3-wasm' {
   export type SqlValue = number | string | null;
 

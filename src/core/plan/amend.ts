@@ -1,6 +1,6 @@
 /**
- * Renames the names in a plan and lengthens its faults, both as data and in the text of a file that
- * people have commented. A rename applies to an operation, mark or timer in all sections of a plan,
+ * Changes names in a plan and lengthens its faults, either in the data or in the text of a file,
+ * whose comments stay. A rename applies to an operation, mark or timer in all sections of a plan,
  * whatever its number: `release=unlock` turns `bob/2/release-3/1/request` into
  * `bob/2/unlock-3/1/request`.
  */
@@ -39,7 +39,7 @@ export function numbered(name: string, count: number): string {
   return `${owner}${label}${count === 1 ? '' : `-${count}`}${rest.replace(/^-\d+/, '')}`;
 }
 
-/** Renames in the plan's faults, decisions and order, and in the places that faults may have. */
+/** Applies `renames` to the plan's faults, decisions and order, and to the allowed places. */
 export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
   const change = (name: string): string => renamed(name, renames);
   const decisions = Object.entries(plan.decisions).map(([name, us]) => [change(name), us] as const);
@@ -52,7 +52,7 @@ export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
   };
 }
 
-/** A place is declared as a full name, or as a label only. */
+/** Applies `renames` to the allowed places, each declared as a full name or only as a label. */
 function renamedPlaces({ bounds }: Plan, renames: readonly Rename[]): Partial<Plan['bounds']> {
   if (bounds.places === undefined) return {};
   const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
@@ -84,7 +84,10 @@ export function faultNamed(fault: Fault, change: (name: string) => string): Faul
   return { ...fault, which: { ...which, message: change(which.message) } };
 }
 
-/** Returns the plan with faults that last, delay or lag `times` as long, within their bounds. */
+/**
+ * Returns the plan with the lengths, delays and lags of its faults multiplied by `times`, within
+ * their bounds.
+ */
 export function lengthened(plan: Plan, times: number): Plan {
   const faults = plan.faults.map((fault) => {
     const amountUs = amountOf(fault);
@@ -105,7 +108,7 @@ export function amendedText(text: string, before: Plan, after: Plan): string {
   const amended = document.toString({ lineWidth: 100, flowCollectionPadding: true });
   const read = readPlan({ text: amended, file: '' });
   if (read.kind === 'plan' && renderPlan(read.plan) === renderPlan(after)) return amended;
-  // An alias, for example, cannot be amended at only one of its places.
+  // Amending has failed: an alias, for example, cannot change in only one of its places.
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
   return renderPlan(after, comment.replace(/^# ?/gm, '').trimEnd());
 }

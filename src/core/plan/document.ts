@@ -229,7 +229,9 @@ export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<
   return { kind: 'findings', findings: allFindings(result.error.issues, []) };
 }
 
-/** Converts issues. An unknown key explains the missing fields of its map, so drop those. */
+/**
+ * Converts issues to findings. An unknown key explains missing fields of its map, so drop these.
+ */
 function allFindings(
   issues: readonly z.core.$ZodIssue[],
   base: readonly PathStep[],
@@ -256,7 +258,7 @@ function findingsOf(
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        // The message of a `closed` map: its noun, then its fields.
+        // The message of a `closed` map consists of its noun and its fields.
         const [noun = 'field', words = ''] = issue.message.split(': ');
         const what = `unknown ${noun} "${key}"${suggest(key, words.split(' '))}`;
         return { path: [...path, key], isKey: true, what };

@@ -37,7 +37,9 @@ type Shape = Readonly<Record<string, z.ZodType<Value | undefined>>>;
 const at = duration.optional();
 const group = z.union([name.transform((only) => [only]), z.array(name).min(1).max(1000)]);
 
-/** The fields of a file for each field type, under the field's own name or several others. */
+/**
+ * The file fields for each field type: one with the field's own name, or several with fixed names.
+ */
 const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   process: (field) => ({ [field]: name }),
   group: (field) => ({ [field]: group }),

@@ -3,7 +3,7 @@
  * their types, their file format, the numbers that shrinking may change, and the ranges of a
  * scenario. All times are integer microseconds of virtual time, all rates parts per million.
  *
- * A new kind needs a word in `FaultKind`, a row here, its descriptions in `fault-words.ts`, and a
+ * A new kind needs an entry in `FaultKind`, a row here, its descriptions in `fault-words.ts`, and a
  * method in `world/injector.ts`. A field of a new type also needs a line in `FieldTypes`, and lines
  * in `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts`, where the compiler
  * will ask for them.
@@ -12,9 +12,9 @@ import { assert } from '../kernel/assert.ts';
 
 /**
  * The time of a fault: an instant, or just before or after a point. A point is an operation
- * (`alice/1/write`) or a mark of the program (`alice/1/checked`). Before an operation, its request
- * is fixed but has not left; after it, its answer has reached the program. Before and after a mark
- * are the same instant.
+ * (`alice/1/write`) or a mark of the program (`alice/1/checked`). Before an operation: its request
+ * is determined but not sent. After an operation: its answer has reached the program. For a mark,
+ * both are the same instant.
  */
 export type When =
   | { readonly kind: 'at'; readonly atUs: number }
@@ -29,7 +29,10 @@ export type Which =
   | { readonly kind: 'message'; readonly message: string }
   | { readonly kind: 'link'; readonly from: string; readonly to: string; readonly atUs: number };
 
-/** The affected timer: one by name (`alice/1/backoff-2`), or the first of `process` from `atUs`. */
+/**
+ * The affected timer: one by name (`alice/1/backoff-2`), or the first that `process` sets at `atUs`
+ * or later.
+ */
 export type WhichTimer =
   | { readonly kind: 'timer'; readonly timer: string }
   | { readonly kind: 'process'; readonly process: string; readonly atUs: number };
@@ -105,7 +108,9 @@ export const FAULTS = {
     fields: { process: 'process', when: 'when', stepUs: 'step', ratePpm: 'rate' },
     omitted: { when: 'at the start' },
   },
-  /** Volatile state is lost; pending calls are never answered. Null: no restart. */
+  /**
+   * Volatile state is lost; pending calls are never answered. `restartAfterUs: null`: no restart.
+   */
   crash: { fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' } },
   /**
    * The connections between two processes are replaced: pending calls end as unknown. Requests on
@@ -127,7 +132,7 @@ type Fields = {
   readonly [Kind in FaultKind]: (typeof FAULTS)[Kind]['fields'];
 };
 
-/** A fault of one kind, or of any of several. */
+/** A fault of kind `Kind`, which may be a union. */
 export type FaultOf<Kind extends FaultKind> = {
   [One in Kind]: { readonly kind: One } & {
     readonly [Field in keyof Fields[One]]: Fields[One][Field] extends FieldType
@@ -138,7 +143,7 @@ export type FaultOf<Kind extends FaultKind> = {
 
 export type Fault = FaultOf<FaultKind>;
 
-/** A fault with a time or a point. All others wait for their message or timer. */
+/** A fault at a time or a point. All other faults affect a message or a timer. */
 export type PlacedFault = Extract<Fault, { readonly when: unknown }>;
 
 /** All kinds, in table order. */
@@ -188,7 +193,7 @@ export function affectsMessage(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ type }) => type === 'message');
 }
 
-/** Returns true if the kind affects the links between processes, and no single process. */
+/** Returns true if the kind affects the links between processes instead of a single process. */
 export function opensBetweenCalls(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ name }) => name === 'to');
 }
@@ -224,7 +229,7 @@ export function amountOf(fault: Fault): number | null {
   return Math.abs(value);
 }
 
-/** Returns the fault with another amount; a step keeps its direction. Unchanged if it has none. */
+/** Returns the fault with another amount, or unchanged if it has none. A step keeps its sign. */
 export function withAmount(fault: Fault, amountUs: number): Fault {
   const field = amountField(fault.kind);
   if (field === undefined || amountOf(fault) === null) return fault;
@@ -282,7 +287,7 @@ export function targetOf(fault: Fault): string {
     .join(between);
 }
 
-/** A server of a plan, and the faults that can affect it besides those of every process. */
+/** A server of a plan, and the faults that can affect it besides those that affect any process. */
 export interface ServerPlace {
   readonly name: string;
   readonly canFailOver: boolean;

@@ -1,7 +1,7 @@
 /**
- * Fields that a file may omit: fills in their defaults on reading, and omits defaults on writing.
- * File fields have the plan field's name without its unit: `ttlUs` is `ttl`, `driftPpm` is `drift`.
- * So one record of defaults determines both directions.
+ * Handles fields that a file may omit: fills in their defaults on reading, and omits defaults on
+ * writing. A field's name in a file is its name in a plan without the unit: `ttlUs` is `ttl`,
+ * `driftPpm` is `drift`. One record of defaults therefore serves both directions.
  */
 import type { z } from 'zod';
 import { formatDuration } from './duration.ts';
@@ -34,7 +34,7 @@ export function completed<Values extends object>(defaults: Values, read: ReadOf<
   return { ...defaults, ...Object.fromEntries(stated) };
 }
 
-/** Replaces the default of a field that is always written. */
+/** Marks a field without a default, which is always written. */
 export const ALWAYS = undefined;
 
 /** Returns the fields that differ from their default, in the order of `defaults`. */

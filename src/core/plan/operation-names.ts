@@ -1,8 +1,8 @@
 /**
  * The points of a section at which a fault can be placed, as far as the plan determines them:
  * `alice/2/write` is the write of step 1 in alice's section 2, `alice/2/write-3` that of step 3. A
- * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. Also the names that clients
- * may not have, because other processes of a run have them.
+ * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. Also defines the names that
+ * clients must not have, because other processes of a run have them.
  */
 import type { ClientPlan, SectionPlan, Work } from './plan.ts';
 
@@ -25,7 +25,7 @@ const QUEUE_VERBS = ['receive', 'next', 'delete'] as const;
 export interface SectionPoint {
   /** A `Verb`, or the label of an operation of asynchronous clients. */
   readonly verb: string;
-  /** Its name in a run: `alice/1/write-2`. */
+  /** Name of the point in a run: `alice/1/write-2`. */
   readonly point: string;
 }
 
@@ -62,7 +62,7 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   // A memoize stores its value without checking its lease.
   const tests = section.work.some(({ kind }) => kind !== 'memoize');
   const hasTest = client.checksLease && tests && steps.some(({ verb }) => verb === 'write');
-  // By default, points of fencepost's own locks.
+  // Without `operations`, use those of fencepost's own locks.
   const lockVerbs = operations ?? (client.releases ? ['acquire', 'release'] : ['acquire']);
   const parts: readonly Part[] = [
     ...steps,
@@ -86,7 +86,7 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
 /** Label of background renewals: `alice/1/heartbeat`, `alice/1/heartbeat-2`, … */
 export const HEARTBEAT = 'heartbeat';
 
-/** Mark at the start of a section that runs beside others: `alice/1/begin`. */
+/** Mark at the start of a section that runs concurrently with others: `alice/1/begin`. */
 export const BEGIN = 'begin';
 
 /** Heartbeats per section that can be named before a run, which may have more or fewer. */
@@ -168,7 +168,10 @@ function nth(label: string, number: number): string {
 /** The process that keeps the messages of a queue. */
 export const QUEUE = 'lock-queue';
 
-/** Lock servers are named `lock`, `lock-1` or `lock-standby`; the fresh client is `probe`. */
+/**
+ * Returns true for the names that clients must not have: `probe` for the fresh client, and `lock`,
+ * `lock-1` or `lock-standby` for lock servers.
+ */
 export function isReserved(name: string): boolean {
   return name === 'probe' || isLockServer(name);
 }

@@ -46,7 +46,10 @@ export function wasInPlace(plan: Plan, fault: Fault, atUs: number): boolean {
   return (when.kind !== 'at' && isDeclared(plan, places, when)) || distance(places, atUs) === 0;
 }
 
-/** Returns the plan's points for the verbs in its places, which asynchronous code may define. */
+/**
+ * Returns the plan's points that its allowed places name, by verb or in full. Asynchronous code may
+ * define its own verbs.
+ */
 export function declaredPoints(plan: Plan): readonly SectionPoint[] {
   const verbs = new Set(
     Object.values(plan.bounds.places ?? {}).flatMap((places) =>
@@ -64,7 +67,7 @@ export function declaredPoints(plan: Plan): readonly SectionPoint[] {
   );
 }
 
-/** Returns null if the fault may be anywhere. */
+/** Returns the allowed places of a fault, or null if it may be anywhere. */
 function placesOf({ bounds }: Plan, { kind }: Fault): readonly FaultPlace[] | null {
   return bounds.places?.[kind] ?? null;
 }
@@ -94,13 +97,13 @@ export function outside(us: number, { minUs, maxUs }: RangeUs): number {
   return Math.max(minUs - us, us - maxUs, 0);
 }
 
-/** Returns the allowed length ranges of a kind, shortest first; empty if it may not appear. */
+/** Returns the allowed length ranges of a kind, shortest first; empty if none are declared. */
 export function durationsOf({ durations }: Bounds, kind: FaultKind): readonly RangeUs[] {
   const ranges = [durations[kind] ?? []].flat();
   return ranges.sort((a, b) => a.minUs - b.minUs);
 }
 
-/** Returns the longest length in the sorted `ranges` that is at most `us`, else the shortest. */
+/** Returns the longest length in the sorted `ranges` that is at most `us`, or else the shortest. */
 export function lengthIn(ranges: readonly RangeUs[], us: number): number {
   const { minUs, maxUs } = ranges.findLast((range) => range.minUs <= us) ?? ranges[0] ?? NOTHING;
   return Math.max(minUs, Math.min(us, maxUs));

@@ -40,8 +40,8 @@ export interface Plan {
   readonly chance: ChancePlan | null;
   /**
    * Values fixed by name instead of drawn, in microseconds: the latency of the named message, or
-   * the drawn length of the named timer. `alice/random` is not a length but selects the stream of a
-   * process's own random values. These override `chance`.
+   * the drawn length of the named timer. The value of `alice/random` is not a length: it selects
+   * the stream of alice's random values. These override `chance`.
    */
   readonly decisions: Readonly<Record<string, number>>;
   /** Names of events that happen in this order, and before all others, if they share an instant. */
@@ -66,7 +66,7 @@ export interface SystemPlan {
   readonly store: string;
   /** Options of the lock and the store by name, documented by each of them. */
   readonly options: Readonly<Record<string, Json>>;
-  /** Absent: no server listens, unless its own code sets an address. */
+  /** Absent: no server has an address, unless the lock's code sets one. */
   readonly hosts?: HostNames;
 }
 
@@ -89,13 +89,18 @@ export interface ClientPlan {
   readonly storeTimeoutUs: number | null;
   /** Connections per server, at least 1; calls take them in turn. */
   readonly pool: number;
-  /** True if the program checks its lease before each write, and skips the write if it is over. */
+  /**
+   * True if the program checks its lease before each write, and skips the write if the lease is
+   * over.
+   */
   readonly checksLease: boolean;
-  /** Start of its lease: the request, the reply, or the issue time in the grant. */
+  /**
+   * Time from which it counts its lease: the request, the reply, or the issue time in the grant.
+   */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /**
-   * End of its lease: `at` the end (correct), only `after` it (off by one), or, without a timer,
-   * once a request is `refused`.
+   * When it considers its lease over: `at` the end (correct), only `after` it (off by one), or only
+   * once a request is `refused` (without a timer).
    */
   readonly leaseEnds: 'at' | 'after' | 'refused';
   /** Maximum attempts of a lock or store call while its outcome is unknown, at least 1. */
@@ -110,7 +115,10 @@ export interface ClientPlan {
   readonly concurrency?: number;
   /** Its critical sections: take the lock, do the work, release. */
   readonly sections: readonly {
-    /** Part of every name (`alice/<id>/write`), so it stays when other sections are removed. */
+    /**
+     * Part of every name (`alice/<id>/write`), so it does not change when other sections are
+     * removed.
+     */
     readonly id: number;
     /** Local time from the end of the previous section, or the start, to the first attempt. */
     readonly thinkUs: number;
@@ -165,18 +173,20 @@ export type Work =
       readonly kind: 'job';
       readonly id: number;
       readonly tick: number;
-      /** Failures of the message that asks for this tick so far; 0 on its first delivery. */
+      /**
+       * Number of earlier failures of the message that requests this tick; 0 on its first delivery.
+       */
       readonly retries: number;
       readonly forUs: number;
     }
-  /** Runs the step that the section's message asks for, which takes `forUs`. */
+  /** Runs the step that the section's message requests, which takes `forUs`. */
   | { readonly kind: 'transition'; readonly id: number; readonly forUs: number }
   /**
    * Reads a cached value. On a miss, takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
    * each takes `forUs` and is stored under its own key (`x/1`, `x/2`), after which the lock is
-   * extended; `value` under `x` then means that they are complete. If it cannot get the lock in
-   * time, it computes without it or, if so configured, gives up.
+   * extended; `value` under `x` then means that they are complete. If the client does not get the
+   * lock in time, it computes without the lock or gives up.
    */
   | {
       readonly kind: 'memoize';
@@ -186,13 +196,13 @@ export type Work =
       readonly value: number;
       readonly forUs: number;
       readonly pieces: number;
-      /** Absent: it computes without the lock. */
+      /** Absent: the client computes without the lock. */
       readonly withoutLock?: 'gives-up';
     };
 
-/** An at-least-once queue of messages, each of which asks for one step of a machine. */
+/** An at-least-once queue of messages, each of which requests one step of a state machine. */
 export interface QueuePlan {
-  /** Number of steps of each machine, counted from 0. */
+  /** Number of steps of each machine. Steps are numbered from 0. */
   readonly steps: number;
   /** Maximum number of retries of a failed step. */
   readonly retries: number;
@@ -206,7 +216,9 @@ export interface QueuePlan {
     readonly retries: number;
     readonly atUs: number;
   }[];
-  /** Messages to deliver twice: the first message of this name in the queue, and a copy of it. */
+  /**
+   * Messages to deliver twice: the first message with these fields and, `afterUs` later, a copy.
+   */
   readonly copies: readonly {
     readonly machine: string;
     readonly steps: number;
@@ -218,13 +230,16 @@ export interface QueuePlan {
 export type StepOfMachine = Omit<QueuePlan['messages'][number], 'atUs'>;
 
 export interface NetworkPlan {
-  /** A connection is first in, first out and resets on loss. Datagrams may overtake and double. */
+  /**
+   * A connection is first in, first out, and a loss resets it. Datagrams may overtake each other
+   * and be duplicated.
+   */
   readonly link: 'connection' | 'datagram';
-  /** One-way latency of messages whose latency is neither decided nor drawn. */
+  /** One-way latency of messages whose latency is neither fixed by name nor drawn. */
   readonly latencyUs: number;
 }
 
-/** `numerator` in `denominator`: non-negative integers, the second positive. */
+/** Odds of `numerator` in `denominator`, two non-negative integers. The denominator is not 0. */
 export interface Odds {
   readonly numerator: number;
   readonly denominator: number;
@@ -246,11 +261,14 @@ export interface ChancePlan {
 }
 
 export interface Limits {
-  /** End of all faults: chance stops, partitions and pauses end, servers restart, rates reset. */
+  /**
+   * Time at which all faults end: chance stops, partitions and pauses end, servers restart, and
+   * clock rates are reset.
+   */
   readonly healAtUs: number;
   /** True if a fresh client, `probe`, then takes each lock and writes. */
   readonly probe: boolean;
-  /** Time beyond twice the longest ttl by which the probe must be granted the lock. */
+  /** Time added to twice the longest ttl, within which the probe must be granted the lock. */
   readonly slackUs: number;
   /** A run that reaches one of these limits is truncated, and its verdicts are unknown. */
   readonly endUs: number;
@@ -266,14 +284,14 @@ export interface Bounds {
    * several ranges, and nothing between them.
    */
   readonly durations: DurationBounds;
-  /** Allowed places of faults with a time or point. A kind that is absent may be anywhere. */
+  /** Allowed places of faults with a time or point. Faults of an absent kind may be anywhere. */
   readonly places?: FaultPlaces;
   /** Maximum absolute clock offset and rate error of a process; null is unbounded. */
   readonly skewUs: number | null;
   readonly driftPpm: number | null;
   /**
-   * Clock bounds that the system may rely on, if faults may exceed them; claims judge by these.
-   * Absent: the bounds above.
+   * Clock bounds that the system may rely on, if faults may exceed them. Claims are judged by
+   * these. Absent: the bounds above.
    */
   readonly declared?: ClockPromise;
 }
@@ -283,8 +301,9 @@ export type DurationBounds = Partial<Readonly<Record<FaultKind, RangeUs | readon
 export type FaultPlaces = Partial<Readonly<Record<FaultKind, readonly FaultPlace[]>>>;
 
 /**
- * A time in a range, or any point passed then; any point at any time; or one side of a point, given
- * by full name (`alice/1/write`) or by verb (`write`).
+ * `time`: an instant in a range, or any point that is passed in it. `any point`: any point, at any
+ * time. `before` and `after`: one side of a point, given by full name (`alice/1/write`) or by verb
+ * (`write`).
  */
 export type FaultPlace =
   | { readonly kind: 'time'; readonly at: RangeUs }
@@ -304,7 +323,7 @@ export interface Expectation {
   readonly cause?: KeptCause;
 }
 
-/** The broken rule, and the target of each kind of fault: `pause` and `before access`. */
+/** The broken rule and the faults, each with its target, such as `pause` and `before access`. */
 export interface KeptCause {
   readonly rule: string;
   /** True if the lock was lost by a release that was meant for another grant. */
@@ -312,7 +331,9 @@ export interface KeptCause {
   readonly faults: readonly { readonly kind: FaultKind; readonly what: string }[];
 }
 
-/** A careful client: checks its lease before each write, counted from when it sent the request. */
+/**
+ * A careful client: it checks its lease before each write, and counts the lease from its request.
+ */
 export const CLIENT_DEFAULTS = {
   ttlUs: 10_000,
   lockTimeoutUs: 30_000,
@@ -327,7 +348,7 @@ export const CLIENT_DEFAULTS = {
   releases: true,
 } as const;
 
-/** `thinkUs` is the default of a plan; a scenario draws think times. */
+/** `thinkUs` is the default in a plan; in a scenario, think times are drawn. */
 export const SECTION_DEFAULTS = { thinkUs: 0, lock: 'db' } as const;
 
 export const WORK_DEFAULTS = {
@@ -354,7 +375,7 @@ export const LIMIT_DEFAULTS = {
 export const CAPS = {
   clients: 1_000,
   sectionsPerClient: 10_000,
-  /** All clients of a scenario together. A section takes about a kilobyte and twenty events. */
+  /** Of all clients of a scenario together. A section takes about a kilobyte and twenty events. */
   sections: 100_000,
   worksPerSection: 1_000,
   pieces: 100,
@@ -367,7 +388,7 @@ export const CAPS = {
   maxEvents: 1_000_000_000,
 } as const;
 
-/** Returns the locks of a plan's sections: each is a machine, even without a transition. */
+/** Returns the locks of a plan's sections. Each is a machine, even without a transition. */
 export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
   return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }

@@ -13,7 +13,10 @@ const PROBED: ReadonlySet<Work['kind']> = new Set([
   'memoize',
 ]);
 
-/** Returns one section per lock of the plan, with a first step of the work that the lock guards. */
+/**
+ * Returns one section per lock of the plan, which imitates the work of the first section with that
+ * lock.
+ */
 export function probeSections(plan: Pick<Plan, 'clients'>): readonly SectionPlan[] {
   const byLock = new Map<string, SectionPlan>();
   for (const client of plan.clients) {
@@ -39,8 +42,9 @@ export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<s
 }
 
 /**
- * Reads the data that others left behind, then writes: as one increment or transfer if they do so
- * too. Never memoizes, because it would find the value and not ask for the lock.
+ * Returns steps that read the data that other clients left behind, then write. An increment or
+ * transfer stays one step. A memoize is replaced, because it would find the value and not request
+ * the lock.
  */
 function probing(work: Work): readonly Work[] {
   if (work.kind === 'transfer') {

@@ -70,7 +70,9 @@ export const queueFields: ShapeOf<Listed> = {
   ),
 };
 
-/** Completes a queue. If no messages are listed, each of `machines` gets a first one. */
+/**
+ * Adds the defaults of a queue. If it lists no messages, each of `machines` gets one for step 0.
+ */
 export function completeQueue(read: ReadQueue, machines: readonly string[]): QueuePlan {
   const { messages = machines.map((machine) => ({ machine })), copies = [] } = read;
   return {
@@ -91,7 +93,7 @@ export function fieldsOfQueue(queue: QueuePlan): FieldMap {
   };
 }
 
-/** Finds messages that no client would receive, or that name a step no machine has. */
+/** Finds messages that no client would receive, or whose step or retry does not exist. */
 export function queueFindings(
   queue: QueuePlan,
   machines: ReadonlySet<string>,

@@ -1,6 +1,7 @@
 /**
  * The modules that a scenario or plan names under `use`, which must be files below its own folder.
- * They are loaded before the rest of the text is judged, because they define words that it may use.
+ * They are loaded before the rest of the text is judged, because they define words that the text
+ * may use.
  */
 import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { parseFile, type SourceFile } from './document.ts';
@@ -20,7 +21,10 @@ type UseRead =
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-/** Reads `use` in text order. Entries that are not text are left to the reader of the full file. */
+/**
+ * Reads `use` in text order. Entries that are not text are ignored here: the reader of the full
+ * file reports them.
+ */
 export function readUse(source: SourceFile): UseRead {
   if (!source.text.includes('use')) return { kind: 'modules', modules: [], locate: () => [] };
   const parsed = parseFile(source);
@@ -49,7 +53,9 @@ function namedUnder(value: unknown): readonly NamedModule[] {
   return Object.keys(use).map((path) => ({ path, place: { path: ['use', path], isKey: true } }));
 }
 
-/** Explains why `path` is not a file below the folder, as a clause, or returns null if it is. */
+/**
+ * Returns a clause that explains why `path` is not a file below the folder, or null if it is one.
+ */
 export function whyNoModulePath(path: string): string | null {
   const why = whyElsewhere(path);
   if (why === null) return null;

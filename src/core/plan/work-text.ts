@@ -18,7 +18,7 @@ import {
 import { ALWAYS, statedFields } from './left-out.ts';
 import { CAPS, WORK_DEFAULTS, type Work } from './plan.ts';
 
-/** Fields that every step of a kind must have. */
+/** Fields that a step in a file must have, if its kind has them. */
 type Needed = 'kind' | 'forUs' | 'lock';
 
 /** A step as read from a file. Undefined means omitted. */
@@ -217,7 +217,7 @@ function completeAccess(step: Access, stepId: number, otherwise: Otherwise): Wor
 
 const ACCESS = { store: WORK_DEFAULTS.store, key: ALWAYS } as const;
 
-/** The fields that a plan states for each kind of step, in order, with omissible defaults. */
+/** The fields that a plan states for each kind of step, in order, with the defaults to omit. */
 const STATED: Readonly<Record<Work['kind'], object>> = {
   write: { ...ACCESS, value: ALWAYS, awaits: WORK_DEFAULTS.awaits },
   read: ACCESS,
