@@ -27,8 +27,8 @@ export interface Definitions {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,79}$/u;
 
 /**
- * Validates definitions and fills in their defaults. Export the result as a module's default and
- * name the module in a scenario (`use: ./my-lock.mjs`), or pass it to `loadScenario` as `use`.
+ * Validates definitions and fills in their defaults. Make the result a module's default export
+ * and name the module in a scenario (`use: ./my-lock.mjs`), or pass it to `loadScenario` as `use`.
  * Throws an error that names the invalid field, or the name that is already built in.
  *
  * @example

@@ -20,15 +20,18 @@ export interface SeedResult {
   readonly verdicts: readonly Verdict[];
   /** The cause of each breach, by the claim's name. */
   readonly causes: ReadonlyMap<string, BreachCause>;
-  /** Number and duration of overlaps of two believed holders: measured, never judged. */
+  /** Number and duration of overlaps of two assumed holders: measured, never judged. */
   readonly overlap: Lasted;
   /** Number of lost locks that programs still counted on, and the time until they noticed. */
   readonly losses: Lasted;
-  /** Number of programs that computed one memoized value at once: measured, never judged. */
+  /** Number of programs that computed the same memoized value at once: measured, never judged. */
   readonly stampede: Stampede;
 }
 
-/** Configurations that a linearizability search may visit; a count is the same on every machine. */
+/**
+ * Maximum number of configurations that a linearizability search visits. Unlike a time limit, it
+ * means the same on every machine.
+ */
 const MAX_CONFIGURATIONS = 100_000;
 
 /** Runs a plan and judges `claims`. The catalogue resolves the names in both. */

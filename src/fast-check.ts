@@ -70,7 +70,7 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 }
 
-/** Yields the plans that the shrinker would try next on `plan`, if none of them failed. */
+/** Yields the plans that the shrinker would try next on `plan` if it accepted none of them. */
 function* candidatesOf(plan: PlanData): IterableIterator<PlanData> {
   const steps = shrink(plan, { maxRuns: MAX_CANDIDATES });
   let step = steps.next();

@@ -30,7 +30,7 @@ export function examineSeed(
   return examine(expand(scenario, system, seed), claims, catalogue);
 }
 
-/** Returns whether `plan` breaks `claim`. */
+/** Returns true if `plan` breaks `claim`. */
 export function breaks(plan: Plan, claim: string, catalogue: Catalogue = builtIn): boolean {
   return examine(plan, [claim], catalogue).verdicts[0]?.kind === 'invalid';
 }
@@ -52,10 +52,11 @@ export function shrinkFailure(
 }
 
 /**
- * Returns a function that answers the shrinker: does a run break `claim` by the same cause as the
- * first run that did? If a later run needs only some of that cause's faults, its cause is required
- * from then on, since the others were not needed. A plan in which a fault at a point was injected
- * at a time that the scenario does not allow is out of place, unless the first one was too.
+ * Returns a function that gives the shrinker its verdicts: true if a run breaks `claim` by the same
+ * cause as the first run that broke it. If a later run needs only some of that cause's faults, its
+ * own cause is required from then on, since the other faults were not needed. The verdict is 'out
+ * of place' if a fault was injected where the scenario does not allow it, unless that already
+ * happened in the first run.
  */
 export function answersWith(claim: string): (result: SeedResult) => Tried {
   let cause: BreachCause | null = null;
@@ -73,7 +74,7 @@ export function answersWith(claim: string): (result: SeedResult) => Tried {
   };
 }
 
-/** Returns whether each fault was injected where the plan's scenario allows it. */
+/** Returns true if each fault was injected at a place that the plan's scenario allows. */
 function isInPlace({ plan, trace }: Pick<SeedResult, 'plan' | 'trace'>): boolean {
   if (plan.bounds.places === undefined) return true;
   return trace.events.every((event) => {

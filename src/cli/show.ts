@@ -199,10 +199,7 @@ function diagramOf(
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
 }
 
-/**
- * Returns the outcome of the plan on the twins of its system. The list is empty if the user named a
- * system.
- */
+/** Returns the outcome of the plan on the twins of its system, or [] if the user named a system. */
 async function siblingTexts(
   { plan, catalogue, scenario }: Shown,
   { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
@@ -227,9 +224,7 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
 }
 
-/**
- * Prints in full how each section ended, unless it just returned. The columns truncate this text.
- */
+/** Prints in full how each section ended, unless it just returned: the columns truncate text. */
 function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
   for (const run of sections) {

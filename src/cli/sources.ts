@@ -103,8 +103,7 @@ function noteLoadOutput(): void {
 }
 
 /**
- * Returns warnings for faults that may match no place. Throws a `UserError` for faults that match
- * none.
+ * Returns warnings for faults that may match no place. Throws a `UserError` if one matches none.
  */
 async function misplaced(
   source: SourceFile,

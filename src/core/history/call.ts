@@ -25,19 +25,14 @@ export type Call =
       readonly token: number;
       /** Amount that an increment adds to the value that its section read; null for other calls. */
       readonly adds: number | null;
-      /**
-       * First of the operations that carry out the same logical write; absent on that first one.
-       */
+      /** First operation of the same logical write; absent on that operation itself. */
       readonly repeats?: string;
       /**
        * The guard's last earlier read or write of this key, in asynchronous code. Absent if there
        * was none, or if a workload determines the writes.
        */
       readonly base?: string;
-      /**
-       * Version that the write expects, or null if the key must never have been written. Absent:
-       * any version.
-       */
+      /** Expected version, or null if the key must never have been written. Absent: any. */
       readonly version?: number | null;
     };
 
@@ -56,9 +51,7 @@ export type Answer =
     }
   | { readonly kind: 'current' | 'outdated' }
   | {
-      /**
-       * Refused because of the highest token or, if `version` is present, because of the version.
-       */
+      /** Refused because of the highest token or, if `version` is present, of that version. */
       readonly kind: 'refused';
       readonly highest: number;
       readonly version?: number | null;

@@ -125,7 +125,7 @@ export type TraceEvent =
     }
   | {
       /**
-       * A program checks its lease by its own clock. Renewals are recorded too, with `isLive` true.
+       * A program checks its lease by its own clock. Each renewal is recorded too: `isLive` true.
        */
       readonly kind: 'lease-test';
       readonly atUs: number;
@@ -235,8 +235,7 @@ export type TraceEvent =
       readonly atUs: number;
       readonly process: string;
       /**
-       * Each `client` waits for `lock`, which the next client holds. The first client follows the
-       * last.
+       * Each `client` waits for `lock`, which the next client holds; the last waits for the first.
        */
       readonly waits: readonly { readonly client: string; readonly lock: string }[];
     }

@@ -81,10 +81,7 @@ export type SectionEnd =
   | { readonly kind: 'failed'; readonly atUs: number; readonly error: SectionError }
   /** The process crashed and did not resume the section. */
   | { readonly kind: 'crashed'; readonly atUs: number }
-  /**
-   * Unfinished at the end of the run. `wait` is the `await` at which it stopped, or null if
-   * unknown.
-   */
+  /** Unfinished at the end of the run. `wait` is its current `await`, or null if unknown. */
   | { readonly kind: 'open'; readonly wait: Wait | null };
 
 /** An unfinished `await` in user code. */

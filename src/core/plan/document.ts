@@ -229,9 +229,7 @@ export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<
   return { kind: 'findings', findings: allFindings(result.error.issues, []) };
 }
 
-/**
- * Converts issues to findings. An unknown key explains missing fields of its map, so drop these.
- */
+/** Converts issues to findings. An unknown key explains missing fields of its map: drop these. */
 function allFindings(
   issues: readonly z.core.$ZodIssue[],
   base: readonly PathStep[],

@@ -37,9 +37,7 @@ type Shape = Readonly<Record<string, z.ZodType<Value | undefined>>>;
 const at = duration.optional();
 const group = z.union([name.transform((only) => [only]), z.array(name).min(1).max(1000)]);
 
-/**
- * The file fields for each field type: one with the field's own name, or several with fixed names.
- */
+/** The file fields for each field type: one with the field's own name, or several fixed ones. */
 const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   process: (field) => ({ [field]: name }),
   group: (field) => ({ [field]: group }),

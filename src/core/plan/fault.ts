@@ -109,7 +109,7 @@ export const FAULTS = {
     omitted: { when: 'at the start' },
   },
   /**
-   * Volatile state is lost; pending calls are never answered. `restartAfterUs: null`: no restart.
+   * Volatile state is lost; pending calls are never answered. `restartAfterUs` null: no restart.
    */
   crash: { fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' } },
   /**

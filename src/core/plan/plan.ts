@@ -89,14 +89,9 @@ export interface ClientPlan {
   readonly storeTimeoutUs: number | null;
   /** Connections per server, at least 1; calls take them in turn. */
   readonly pool: number;
-  /**
-   * True if the program checks its lease before each write, and skips the write if the lease is
-   * over.
-   */
+  /** True if the program checks its lease before each write, and skips it if the lease is over. */
   readonly checksLease: boolean;
-  /**
-   * Time from which it counts its lease: the request, the reply, or the issue time in the grant.
-   */
+  /** Time from which it counts its lease: request, reply, or the issue time in the grant. */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /**
    * When it considers its lease over: `at` the end (correct), only `after` it (off by one), or only
@@ -115,10 +110,7 @@ export interface ClientPlan {
   readonly concurrency?: number;
   /** Its critical sections: take the lock, do the work, release. */
   readonly sections: readonly {
-    /**
-     * Part of every name (`alice/<id>/write`), so it does not change when other sections are
-     * removed.
-     */
+    /** Part of every name (`alice/<id>/write`), so it is kept when other sections are removed. */
     readonly id: number;
     /** Local time from the end of the previous section, or the start, to the first attempt. */
     readonly thinkUs: number;
@@ -173,9 +165,7 @@ export type Work =
       readonly kind: 'job';
       readonly id: number;
       readonly tick: number;
-      /**
-       * Number of earlier failures of the message that requests this tick; 0 on its first delivery.
-       */
+      /** Earlier failures of the message that requests this tick; 0 on its first delivery. */
       readonly retries: number;
       readonly forUs: number;
     }
@@ -217,7 +207,7 @@ export interface QueuePlan {
     readonly atUs: number;
   }[];
   /**
-   * Messages to deliver twice: the first message with these fields and, `afterUs` later, a copy.
+   * Messages to deliver twice: the first one with these fields and, `afterUs` later, a copy of it.
    */
   readonly copies: readonly {
     readonly machine: string;
@@ -331,9 +321,7 @@ export interface KeptCause {
   readonly faults: readonly { readonly kind: FaultKind; readonly what: string }[];
 }
 
-/**
- * A careful client: it checks its lease before each write, and counts the lease from its request.
- */
+/** A careful client: checks its lease before each write, and counts it from the request. */
 export const CLIENT_DEFAULTS = {
   ttlUs: 10_000,
   lockTimeoutUs: 30_000,

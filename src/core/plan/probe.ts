@@ -14,8 +14,7 @@ const PROBED: ReadonlySet<Work['kind']> = new Set([
 ]);
 
 /**
- * Returns one section per lock of the plan, which imitates the work of the first section with that
- * lock.
+ * Returns one section per lock, which imitates the work of the plan's first section with that lock.
  */
 export function probeSections(plan: Pick<Plan, 'clients'>): readonly SectionPlan[] {
   const byLock = new Map<string, SectionPlan>();

@@ -70,9 +70,7 @@ export const queueFields: ShapeOf<Listed> = {
   ),
 };
 
-/**
- * Adds the defaults of a queue. If it lists no messages, each of `machines` gets one for step 0.
- */
+/** Adds the defaults of a queue. Without messages, each of `machines` gets one for step 0. */
 export function completeQueue(read: ReadQueue, machines: readonly string[]): QueuePlan {
   const { messages = machines.map((machine) => ({ machine })), copies = [] } = read;
   return {

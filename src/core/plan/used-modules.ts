@@ -53,9 +53,7 @@ function namedUnder(value: unknown): readonly NamedModule[] {
   return Object.keys(use).map((path) => ({ path, place: { path: ['use', path], isKey: true } }));
 }
 
-/**
- * Returns a clause that explains why `path` is not a file below the folder, or null if it is one.
- */
+/** Returns a clause that explains why `path` is not a file below the folder, or null if it is. */
 export function whyNoModulePath(path: string): string | null {
   const why = whyElsewhere(path);
   if (why === null) return null;

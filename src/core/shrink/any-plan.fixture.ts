@@ -140,7 +140,7 @@ export const plan: fc.Arbitrary<Plan> = fc.record({
 
 export type Predicate = (candidate: Plan) => boolean;
 
-/** Predicates that `original` meets: related needs, or arbitrary answers. */
+/** Predicates that `original` meets: some of its own properties, or pseudo-random answers. */
 const predicateOf = (original: Plan): fc.Arbitrary<Predicate> => {
   const needs: Predicate[] = [
     () => true,

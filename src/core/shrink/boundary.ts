@@ -1,7 +1,7 @@
 /**
- * Finds the boundary of a failure: two plans that differ by one microsecond in one number, one of
- * which breaks the claim while the other holds. The plan that holds is the nearest passing run. A
- * fully shrunk plan keeps the smallest round number beyond the boundary.
+ * Finds the boundary of a failure: two plans that differ by one microsecond in one number. One
+ * breaks the claim; the other does not, and is the nearest passing run. A fully shrunk plan keeps
+ * the smallest round number beyond the boundary.
  */
 import { amountOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -14,7 +14,10 @@ export interface Boundary {
   readonly what: string;
   /** Its path in the plan, such as `faults[0].forUs`. */
   readonly parameter: string;
-  /** Differs from `holdsAtUs` by one; both were judged. The magnitude, if it is a step. */
+  /**
+   * The claim breaks at this number and holds at `holdsAtUs`, which differs by one. Both were
+   * judged. For a clock step, these are magnitudes.
+   */
   readonly breaksAtUs: number;
   readonly holdsAtUs: number;
   /** The number in the shrunk plan. */
@@ -44,8 +47,9 @@ const ORDER: readonly ParameterKind[] = [
 ];
 
 /**
- * Finds the boundary of `search.current`, which stays unchanged: that of the amount if there is a
- * single fault with one, else of the first number with a range end at which the claim holds.
+ * Finds the boundary of `search.current`, which stays unchanged. If the plan has a single fault and
+ * that has an amount, tries only this amount. Otherwise, uses the first number for which the claim
+ * holds at an end of its range.
  */
 export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   const single = search.current.faults.length === 1 ? search.current.faults[0] : undefined;
@@ -65,7 +69,7 @@ export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   return { kind: 'none', reason: 'it breaks whatever single number is moved within its bounds' };
 }
 
-/** Bisects between the parameter's value, which breaks, and the first of `ends` that holds. */
+/** Bisects between the parameter's value, which breaks the claim, and the first end that holds. */
 function* boundaryOf(
   search: Search,
   parameter: Parameter,
@@ -76,7 +80,7 @@ function* boundaryOf(
     if (end === parameter.value || !search.isAllowed(far)) continue;
     const breaks = yield* search.ask(far);
     if (breaks === null) return SPENT;
-    // A breach by another cause, or out of place, does not count as holding either.
+    // A breach by another cause, or with a fault out of place, does not count as holding.
     if (breaks === false) return yield* bisect(search, parameter, end);
   }
   const { what, range } = parameter;
@@ -110,7 +114,7 @@ function* bisect(search: Search, parameter: Parameter, end: number): Steps<Bound
   return { kind: 'found', boundary: { what, parameter: path, ...sides } };
 }
 
-/** Returns true if the claim also breaks at a round number beyond, and at the end of the range. */
+/** Returns true if the claim also breaks at the next round number, and at the end of the range. */
 function* breaksBeyond(
   search: Search,
   { range, write }: Parameter,

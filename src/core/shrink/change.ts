@@ -20,7 +20,7 @@ import {
 } from '../plan/plan.ts';
 import { clamp, rounderThan } from './round.ts';
 
-/** A section's position in a plan. Ids are unique per client. */
+/** Identifies a section of a plan. Section ids are unique per client. */
 export interface SectionKey {
   readonly client: string;
   readonly section: number;
@@ -75,7 +75,7 @@ export function calmed(plan: Plan, latencyUs: number): Plan {
   return { ...plan, network: { ...plan.network, latencyUs }, decisions: {} };
 }
 
-/** Returns a round latency within the plan's bounds, near its constant one. */
+/** Returns a round latency within the plan's bounds, near its constant latency. */
 export function roundLatency(plan: Plan): number {
   const range: RangeUs = plan.bounds.latency;
   const latencyUs = clamp(plan.network.latencyUs, range);
@@ -107,7 +107,10 @@ export function withoutClients(plan: Plan, names: readonly string[]): Plan {
   return withoutNames(withoutUnreceived({ ...plan, clients }), names);
 }
 
-/** Removes sections. A client that would lose all keeps one that a fault names, else the first. */
+/**
+ * Removes sections. A client that would lose all its sections keeps one: the first that a fault
+ * names, or else its first.
+ */
 export function withoutSections(plan: Plan, keys: readonly SectionKey[]): Plan {
   const gone: string[] = [];
   const clients = plan.clients.map((client) => {
@@ -178,7 +181,10 @@ export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
   return withoutNames(next, gone);
 }
 
-/** Returns the names in a section: removing a step may also remove a lease check. */
+/**
+ * Returns the names of a section's points and timers. Removing a step may also remove a lease
+ * check.
+ */
 function namesOf(at: PlacedSection): readonly string[] {
   return [...sectionPointsOf(at).map(({ point }) => point), ...timersOf(at)];
 }

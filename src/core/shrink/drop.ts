@@ -2,7 +2,7 @@
  * The passes that remove pieces, mostly in chunks: all items of a list, then halves, and so on down
  * to single items (the sizes of Zeller's delta debugging). If a piece cannot be removed because the
  * rest would run at other times, it is removed with latencies made constant, or with the next piece
- * delayed. Faults that are all needed may still be replaced by a stronger one of them.
+ * delayed. Several faults that are all needed may still be replaced by one of them, made stronger.
  */
 import { amountOf, type Fault } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -36,7 +36,7 @@ function dropping<Item>(name: string, droppable: Droppable<Item>): Pass {
   return { name, run: (search) => dropInChunks(search, droppable) };
 }
 
-/** If a turn accepts nothing, no single item of the current plan can be removed. */
+/** If this accepts no candidate, no single item of the current plan can be removed. */
 function* dropInChunks<Item>(search: Search, { list, without }: Droppable<Item>): Steps<void> {
   for (let size = list(search.current).length; size >= 1; size = Math.floor(size / 2)) {
     let start = 0;
@@ -49,7 +49,7 @@ function* dropInChunks<Item>(search: Search, { list, without }: Droppable<Item>)
   }
 }
 
-/** Removing a client reduces contention, so the others run earlier. */
+/** Removing a client makes the others run earlier, so constant latencies are tried as well. */
 export const dropClients: Pass = {
   name: 'drop clients',
   *run(search: Search): Steps<void> {
@@ -63,7 +63,7 @@ export const dropClients: Pass = {
   },
 };
 
-/** With more faults than this, not every pair is tried. */
+/** With more other faults than this, pairs of faults are not tried. */
 const MAX_PAIRED = 5;
 
 export const dropFaults: Pass = dropping('drop faults', {
@@ -201,7 +201,10 @@ function withLatencyInBounds(plan: Plan): Plan {
   return { ...plan, network: { ...plan.network, latencyUs } };
 }
 
-/** Returns constant latencies to try: a round one near the present one first, range ends last. */
+/**
+ * Returns constant latencies to try: first a round latency near the current one, last the ends of
+ * the range.
+ */
 function constantsFor(plan: Plan): readonly number[] {
   const { latency } = plan.bounds;
   const sorted = Object.values(plan.decisions).sort((a, b) => a - b);

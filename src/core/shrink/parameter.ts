@@ -94,7 +94,9 @@ function faultParameters(plan: Plan): Parameter[] {
   });
 }
 
-/** Returns the ranges of a fault's amount. If the bounds omit its kind, it may only shrink. */
+/**
+ * Returns the ranges of a fault's amount. If the bounds omit its kind, the amount may only shrink.
+ */
 export function amountRangesOf(fault: Fault, bounds: Bounds): readonly [RangeUs, ...RangeUs[]] {
   const amountUs = amountOf(fault) ?? 0;
   if (fault.kind === 'clock') return [{ minUs: 0, maxUs: bounds.skewUs ?? amountUs }];
@@ -123,8 +125,8 @@ function rateParameter(
 
 /**
  * Returns the arrival times of messages and copies (earlier is simpler), and the numbers of steps
- * and retries, which must suffice for those listed. Excludes visibility, which is promised like a
- * ttl.
+ * and retries, which must suffice for the listed messages. Excludes the visibility time, which is
+ * promised like a ttl.
  */
 function queueParameters({ queue }: Plan): Parameter[] {
   if (queue === undefined) return [];
@@ -249,7 +251,7 @@ export function isStream(name: string): boolean {
   return name.endsWith('/random');
 }
 
-/** Returns the range from the program's own wait to the drawn one, as jitter only extends it. */
+/** Returns the range from the client's backoff to the drawn wait: jitter only extends a backoff. */
 function waitRange(plan: Plan, name: string, value: number): RangeUs {
   const client = plan.clients.find((one) => name.startsWith(`${one.name}/`));
   return { minUs: Math.min(client?.backoffUs ?? value, value), maxUs: value };

@@ -43,7 +43,7 @@ function forEachFault(
   };
 }
 
-/** Moves a fault, and then removes a piece of `plan` that would have taken the fault with it. */
+/** Moves a fault, then removes a piece of `plan` whose removal would otherwise remove the fault. */
 function movedOff(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly Plan[] {
   const fault = plan.faults[index];
   if (fault === undefined || !('when' in fault) || fault.when.kind === 'at') return [];
@@ -83,7 +83,7 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
     { kind: 'after', point },
   ]);
   const distance = distanceFromPlaces(plan, fault);
-  // Places that are no further from the allowed ones than the present place is.
+  // Keep places that are no further from the allowed ones than the current place.
   const nearer = places.filter((when) => {
     const after = placed(plan, index, when).faults[index];
     return after !== undefined && distanceFromPlaces(plan, after) <= distance;
@@ -91,7 +91,7 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
   return nearer.slice(0, MAX_PLACES);
 }
 
-/** Returns the points of the client `own`, or of all clients if no client has that name. */
+/** Returns the points of the client `process`, or of all clients if no client has that name. */
 function pointNames(plan: Plan, process: string): readonly string[] {
   const mine = plan.clients.filter((client) => client.name === process);
   const clients = mine.length > 0 ? mine : plan.clients;

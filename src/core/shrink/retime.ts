@@ -1,9 +1,9 @@
 /**
  * Resets the times of a plan. After a removal, the rest often breaks the claim only at other times,
- * so a piece may be removed while all times are reset: faults as long as the bounds allow, and one
- * client first, the others when its lease is over. Once few sections are left, it also tries the
- * shape of nearly all lock bugs: one section with a fault, and a section of another client that
- * begins when the first lease is over, or soon after. Later passes shorten the times.
+ * so a piece may be removed while all times are reset: faults last as long as the bounds allow, and
+ * one client starts first, the others when its lease is over. Once few sections are left, it also
+ * tries the shape of nearly all lock bugs: one section with a fault, and a section of another
+ * client that begins when the first lease is over, or soon after. Later passes shorten the times.
  */
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { clamp } from './round.ts';
 import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
-/** With more pieces than this, none is tried: simpler passes must come first. */
+/** With more pieces than this, the pass does nothing: simpler passes must come first. */
 const MAX_PIECES = 32;
 
 export const dropAndRetime: Pass = {
@@ -38,7 +38,10 @@ export const retime: Pass = tryingEach('set all times again', (plan) =>
   plan.clients.map(({ name }) => ledBy(plan, name, 0)),
 );
 
-/** Returns `plan` without one fault, client, section or step, its decisions, or its order. */
+/**
+ * Returns variants of `plan` without one fault, client, section or step, without its decisions, or
+ * without its order.
+ */
 function smallerByOne(plan: Plan): readonly Plan[] {
   const calm = calmed(plan, roundLatency(plan));
   return [
@@ -68,7 +71,10 @@ function retimings(plan: Plan): readonly Plan[] {
   return [strong, ...led];
 }
 
-/** Orders acquires that arrive when the leader's lease ends before the leader's own actions. */
+/**
+ * Orders the other clients' first acquires before the leader's actions at the same instant: the end
+ * of the leader's lease.
+ */
 function tiedWith(plan: Plan, leader: string): Plan {
   const order = plan.clients.flatMap(({ name, sections: [first] }) =>
     name === leader || first === undefined ? [] : [`${name}/${first.id}/acquire/1/request`],

@@ -5,8 +5,8 @@
  * Round numbers are whole milliseconds of at most two digits, without trailing zeros (9, 11, 20 or
  * 510 ms), or a single digit below one millisecond (0.5 ms). All are equally round, so the smallest
  * one that breaks a claim is kept. A pause that must outlast a lease of 10 ms becomes 11 ms long,
- * and shows by its size what it has to outlast. If one digit were rounder than two, it would be 20
- * ms, as if two leases had to end; and 10.5 ms would be one more digit to read.
+ * and shows by its size what it has to outlast. If one digit were rounder than two, the pause would
+ * be 20 ms long, as if two leases had to end; and 10.5 ms would be one more digit to read.
  */
 import type { RangeUs } from '../plan/duration.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The state of one shrink: the simplest plan so far, the plans already tried, and the budget. All
- * verdicts come from the caller, and a plan becomes the current one only by its own verdict.
+ * verdicts come from the caller, and a plan becomes the current one only if it was judged itself.
  * Candidates stay within the plan's bounds. If the original plan was edited by hand and exceeds a
  * bound, no candidate may exceed it further.
  */
@@ -13,7 +13,9 @@ import { isSimpler, sectionsOf } from './simpler.ts';
 /** Yields plans to judge, receives the verdict on each, and returns `T`. */
 export type Steps<T> = Generator<Plan, T, Tried>;
 
-/** Verdict on a plan: breaks the claim or not, has a fault out of place, or another cause. */
+/**
+ * True if the plan breaks the claim, false if not; or a breach out of place or by another cause.
+ */
 export type Tried = boolean | 'out of place' | { readonly otherCause: string };
 
 /** A plan that breaks the claim by another cause than the original. */
@@ -23,7 +25,7 @@ export interface OtherBreach {
   readonly plan: Plan;
 }
 
-/** Maximum number of other causes with a kept plan. More would add no information. */
+/** Maximum number of other causes for which a plan is kept. More would add no information. */
 export const MAX_OTHERS = 8;
 
 /** One way to simplify a plan. It has no effect except through `search.attempt`. */
@@ -41,8 +43,9 @@ export interface PassCount {
 }
 
 /**
- * Plans that may be asked about, known or new, per run in the budget. Passes repeat themselves far
- * less often. Without this limit, an inconsistent order could cycle through known plans forever.
+ * Maximum number of `ask` calls per run in the budget, for known and new plans. Passes repeat plans
+ * far less often. Without this limit, an inconsistent order could cycle through known plans
+ * forever.
  */
 const ASKED_PER_RUN = 100;
 
@@ -163,7 +166,10 @@ export class Search {
   }
 }
 
-/** Creates a pass that tries candidates, all derived from the current plan at its start. */
+/**
+ * Creates a pass that tries candidates until one is accepted. All derive from the plan that is
+ * current at its start.
+ */
 export function tryingEach(name: string, candidates: (plan: Plan) => Iterable<Plan>): Pass {
   return {
     name,

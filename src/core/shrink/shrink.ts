@@ -1,10 +1,10 @@
 /**
- * Shrinks a counterexample, one pass at a time, until no pass makes progress. It never sees the
- * system: it yields plans, and receives whether each still breaks the same claim by the same cause;
- * plans that break it by another cause are kept separately. The order of the passes is defined
- * below. Other files: `simpler.ts` (which of two plans is simpler), `search.ts` (the interface of a
- * pass, and the acceptance of candidates), `drop.ts`, `weaken.ts`, `place-faults.ts` and
- * `retime.ts` (the passes), `change.ts` and `parameter.ts` (the pieces and numbers of a plan),
+ * Shrinks a counterexample, one pass at a time, until no pass makes progress. The shrinker never
+ * sees the system: it yields plans, and receives whether each still breaks the same claim by the
+ * same cause; plans that break it by another cause are kept separately. The order of the passes is
+ * defined below. Other files: `simpler.ts` (which of two plans is simpler), `search.ts` (the
+ * interface of a pass, and the acceptance of candidates), `drop.ts`, `weaken.ts`, `place-faults.ts`
+ * and `retime.ts` (the passes), `change.ts` and `parameter.ts` (the pieces and numbers of a plan),
  * `round.ts` (round numbers), and finally `boundary.ts` (the exact limit of a failure).
  */
 import type { Plan } from '../plan/plan.ts';
@@ -49,7 +49,7 @@ import {
 export interface ShrinkOptions {
   /** Maximum number of judged plans, including the original and the boundary's. Default 1000. */
   readonly maxRuns?: number;
-  /** Keeps the probe. Default: true if the plan expects `progress` to break. */
+  /** If true, keeps the probe. Default: true if the plan expects `progress` to break. */
   readonly keepsProbe?: boolean;
   /** Points near the plan's faults, likeliest first. Default: the clients' operations. */
   readonly points?: PointsOf;
@@ -107,7 +107,7 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   return resultOf(search, { reproduced, isMinimal, boundary, whyNoBoundary });
 }
 
-/** Large pieces first: runs of a large plan are slow, so they are worth saving. */
+/** Returns the passes that remove pieces, large pieces first: runs of a large plan are slow. */
 function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
   const keepsProbe = options.keepsProbe ?? plan.expect?.claim === 'progress';
   return [

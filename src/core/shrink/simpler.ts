@@ -10,8 +10,9 @@ import { digitsOf } from './round.ts';
 type Scale = (plan: Plan) => number;
 
 /**
- * Measures of complexity, most important first; each is a non-negative integer. A plan is simpler
- * if it has less on the first scale on which the two differ, so the order is well-founded.
+ * Measures of complexity, most important first; each is a non-negative integer. Of two plans, the
+ * one with the lower value on the first scale on which they differ is simpler, so the order is
+ * well-founded.
  */
 export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['chance', (plan) => (plan.chance === null ? 0 : 1)],
@@ -47,7 +48,10 @@ export function workOf(plan: Plan): readonly Work[] {
   return sectionsOf(plan).flatMap((section) => section.work);
 }
 
-/** Counts how far clients and partitions differ from the plainest, which a reader must know. */
+/**
+ * Sums up how far clients, partitions and writes differ from the plainest form. A reader must know
+ * these differences.
+ */
 function countFeatures(plan: Plan): number {
   const members = plan.faults.map((fault) =>
     fault.kind === 'partition' ? fault.from.length + fault.to.length : 0,

@@ -1,10 +1,10 @@
 /**
- * The passes that simplify pieces that cannot be removed. Clients: one section at a time, one
- * connection, one attempt per call, one attempt to acquire, no release, all answers awaited. A
- * client that no longer retries must start later instead; one that works without the lock after
- * waiting in vain keeps its attempts, since fewer would be another scenario. Numbers: lowered by
- * bisection toward the minimum that the bounds allow, only to numbers that are as round, and
- * rounded to ones that are easy to read.
+ * The passes that simplify pieces that cannot be removed. Clients are reduced to one section at a
+ * time, one connection, one attempt per call, one attempt to acquire, no release, and all answers
+ * awaited. A client that no longer retries must start later instead. A client that works without
+ * the lock after its last attempt keeps its number of attempts, since fewer would be another
+ * scenario. Numbers are rounded to ones that are easy to read, and lowered by bisection toward the
+ * minimum that the bounds allow, but only to numbers that are at least as round.
  */
 import { runningAtOnce } from '../plan/client-text.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
@@ -77,7 +77,7 @@ export const weakenClients: Pass = {
   },
 };
 
-/** Bisects down to the smallest count that still breaks, above 1, which was tried before. */
+/** Bisects down to the smallest count above 1 that still breaks the claim; 1 was tried before. */
 function* lowerCount(search: Search, name: string, { read, write }: Count): Steps<void> {
   let holds = 1;
   for (;;) {
@@ -101,7 +101,10 @@ export const waitInsteadOfRetrying: Pass = {
   },
 };
 
-/** Returns `plan` with one attempt of the client, after the others' leases, as bounds allow. */
+/**
+ * Returns plans in which the client tries only once, but later: a ttl later, at the time of its
+ * last attempt, or as late as the bounds allow.
+ */
 function latecomers(plan: Plan, name: string): readonly Plan[] {
   const client = plan.clients.find((one) => one.name === name);
   if (client === undefined) return [];
@@ -167,12 +170,13 @@ function* lower(search: Search, path: string): Steps<void> {
   }
 }
 
-/** With more numbers than this, not every pair is tried. */
+/** With more numbers than this, no pairs are tried. */
 const MAX_PAIRED = 6;
 
 /**
- * Lowers several numbers by the same time: all first starts and instants together, then each pair.
- * A pause and the wait of the client that uses it can often decrease only together.
+ * Lowers several numbers by the same amount: all first think times and instants together, then each
+ * pair of numbers. A pause and the wait of the client that uses it can often decrease only
+ * together.
  */
 export const lowerTogether: Pass = {
   name: 'lower numbers together',

@@ -4,7 +4,7 @@ import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Choices } from './choices.ts';
 
-/** Tie of an event that happens before all others of its instant, whatever the plan orders. */
+/** Tie of an event that precedes all others of its instant, even those that the plan orders. */
 export const FIRST: number = Number.MIN_SAFE_INTEGER;
 
 class Appointment implements Due {

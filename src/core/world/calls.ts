@@ -1,8 +1,8 @@
 /**
  * The calls of one client, or of a server that calls another. Each call is sent in one or more
  * attempts and settles once: when its reply arrives, when it times out, or when its connection is
- * lost. It records the outcome as far as the caller can know, so a later reply does not change an
- * unknown outcome.
+ * lost. The outcome is recorded as far as the caller can know it, so a later reply does not change
+ * an unknown outcome.
  */
 import type { Answer, Call } from '../history/call.ts';
 import type { Return } from '../history/events.ts';
@@ -21,11 +21,11 @@ export interface Awaitable {
   readonly isSettled: boolean;
 }
 
-/** A server of a world as its clients call it: the result of `World.addServer`. */
+/** A server of a world, as its clients see it: the result of `World.addServer`. */
 export interface ServerHost<Q extends Json, R extends Json> {
   /** Name of the server's process. */
   readonly name: string;
-  /** Never set. It lets the compiler check requests and replies against the server's. */
+  /** Never set. Lets the compiler check that requests and replies have the server's types. */
   handles?(request: Q): R;
   /** Returns the server's monotonic clock at true time `atUs`. */
   monotonicUsAt(atUs: number): number;
@@ -35,14 +35,14 @@ export interface ServerHost<Q extends Json, R extends Json> {
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void;
 }
 
-/** One call of a server, as the client describes it before sending it. */
+/** One call to a server, as the client describes it before sending it. */
 export interface CallSetting<Q extends Json, R extends Json> {
   /** Such as `alice/2/write`. */
   readonly operation: Name;
   readonly call: Call;
   readonly target: ServerHost<Q, R>;
   readonly request: Q;
-  /** On the caller's monotonic clock, or null to wait forever. */
+  /** Timeout on the caller's monotonic clock, or null to wait forever. */
   readonly timeoutUs: number | null;
   /** Maximum number of attempts while the outcome is unknown, at least 1. */
   readonly tries: number;
@@ -50,12 +50,13 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly describe: (reply: R) => Answer | null;
   /** Called with a feature that the request needs and its server does not simulate. @internal */
   readonly whenUnsimulated?: (what: string) => void;
-  /** True if `describe` may return null, which only a port may do. @internal */
+  /** True if `describe` may return null. Only calls through a port allow this. @internal */
   readonly mayBeSilent?: true;
   /** The grant that the call is made under, if it is not the most recently entered one. */
   readonly under?: number;
   /**
-   * The access to several servers that this call is part of, which the trace records instead.
+   * The access to several servers that this call is part of. The trace records the access instead
+   * of the call.
    * @internal
    */
   readonly within?: Round<Q, R>;
@@ -103,7 +104,7 @@ export class PendingCall<Q extends Json, R extends Json> {
 
 export interface RoundSetting<Q extends Json, R extends Json> {
   readonly operation: Name;
-  /** The access as the trace records it, or null if clients would not call it an access. */
+  /** The access as the trace records it, or null if the trace records neither call nor return. */
   readonly call: Call | null;
   /** One call per server. */
   readonly calls: readonly CallSetting<Q, R>[];
@@ -115,10 +116,10 @@ export interface RoundSetting<Q extends Json, R extends Json> {
 }
 
 /**
- * An access sent to several servers at once, and settled when enough of them have answered: one
- * read or one write of a client of replicas. The trace records one call with one return. Its parts
- * appear only as messages: the one to the first server has the name of the access
- * (`alice/1/write/1/request`), the others add their server's name (`…/1-store-2/request`).
+ * An access that is sent to several servers at once and settles when enough of them have answered,
+ * such as a read or a write of a replicated store. The trace records one call with one return. Its
+ * parts appear only as messages. The message to the first server has the name of the access
+ * (`alice/1/write/1/request`); the others add their server's name (`…/1-store-2/request`).
  *
  * If two of three servers must answer, the access is answered by the second answer, whatever
  * happens to the third. It becomes unknown as soon as two servers can no longer answer.
@@ -147,7 +148,7 @@ export class Round<Q extends Json, R extends Json> implements Awaitable {
     return !hasBegun;
   }
 
-  /** Settles the access if its latest change decides it. Returns true if it does. */
+  /** Settles the access if its outcome is now decided. Returns true if this call settled it. */
   settles(): boolean {
     if (this.isSettled) return false;
     const { needs, conclude, describe } = this.setting;
@@ -187,7 +188,8 @@ export class Attempt<Q extends Json, R extends Json> {
   /** @internal */
   readonly caller: Caller;
   /**
-   * The caller's crashes so far. Its later incarnations ignore the reply.
+   * Number of the caller's crashes when it sent the attempt. Its later incarnations ignore the
+   * reply.
    * @internal
    */
   readonly crashes: number;
@@ -195,7 +197,7 @@ export class Attempt<Q extends Json, R extends Json> {
   readonly sentAtUs: number;
   /** @internal */
   readonly connection: Connection;
-  /** A copy of the request that the program made. */
+  /** A copy of the program's request. */
   readonly request: Q;
   reply: R | null = null;
   /** @internal */

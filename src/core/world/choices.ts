@@ -130,7 +130,7 @@ export class Choices {
     return value;
   }
 
-  /** Returns true if a fault may affect a message sent now. Checked first, as usually none may. */
+  /** Returns true if a fault may affect a message sent now. A fast check: usually none may. */
   mayInject(nowUs: number): boolean {
     if (nowUs >= this.plan.limits.healAtUs) return false;
     return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
@@ -181,7 +181,7 @@ export class Choices {
     return { fault, index: null };
   }
 
-  /** Returns the faults that wait for a timer set now, for `injectInto` when it is due. */
+  /** Returns the faults that wait for a timer set now. Pass them to `injectInto` when it is due. */
   timerFaultsOf(
     timer: Name,
     process: string,
@@ -201,7 +201,7 @@ export class Choices {
     return [...named, { fault: { kind: 'late-timer', which, byUs }, index: null }];
   }
 
-  /** Returns the faults that delay a timer that is due now, out of those that waited for it. */
+  /** Returns the faults that delay a timer due now: all of `waiting`, or none after the healing. */
   injectInto(
     waiting: readonly Injection<FaultOf<'late-timer'>>[],
     nowUs: number,
@@ -214,7 +214,7 @@ export class Choices {
     return waiting;
   }
 
-  /** Returns the planned faults of a canceled timer: they wait for another, in plan order. */
+  /** Takes back the planned faults of a canceled timer. They wait for another, in plan order. */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
     if (waiting.length === 0) return;
     const unused = waiting.filter((one) => this.waitingTimers.delete(one));

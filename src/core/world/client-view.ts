@@ -1,7 +1,7 @@
 /**
  * Records for the observer what a client assumes, as reported by its program: the grant that it
- * relies on and the end of the lease. If no single server gives the grant, it also records the
- * grant of a quorum.
+ * relies on and the end of the lease. Also records grants that a client obtains from a quorum of
+ * servers, since no single server gives them.
  */
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';
@@ -21,7 +21,7 @@ export class ClientView {
     this.parts = parts;
   }
 
-  /** The grant under which the program acts, even if it no longer relies on it, or 0 if none. */
+  /** Number of the grant under which the program acts, even after `leave`; 0 if there is none. */
   get ordinal(): number {
     return this.entry?.ordinal ?? 0;
   }

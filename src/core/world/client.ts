@@ -34,7 +34,7 @@ export interface Client {
   readonly name: string;
   /** True if its main program is running or waiting. */
   readonly isBusy: boolean;
-  /** Its sections that began. */
+  /** The sections that have begun. */
   readonly sections: readonly SectionRun[];
   start(): void;
   /** Records that its code threw an error, which ends the run. */
@@ -168,7 +168,7 @@ class Strand implements Background {
     if (!this.host.endsNow(this)) this.continue();
   }
 
-  /** Wakes the program if it waits for `call`, which has ended. Returns true if it does. */
+  /** Wakes the program if it waits for `call`, which has ended. Returns true if it was waiting. */
   heed(call: Awaitable): boolean {
     if (this.waitsFor !== call) return false;
     this.wake();
@@ -243,7 +243,7 @@ export class ClientHost implements ProcessHost, Client, Self {
     return strand;
   }
 
-  /** Ends all background programs if `strand` is one and nothing else is left to happen. */
+  /** Ends all background programs if `strand` is one and only background work is left. */
   endsNow(strand: Strand): boolean {
     if (strand === this.main || !this.parts.isOver()) return false;
     for (const one of this.beside) one.stop();
@@ -270,7 +270,7 @@ export class ClientHost implements ProcessHost, Client, Self {
     this.view.begin();
   }
 
-  /** Restarts with the section after the interrupted one. */
+  /** Restarts the program with the section after the interrupted one. */
   restart(): void {
     this.start();
   }

@@ -82,7 +82,7 @@ export class Injector {
       .every((name) => processes.has(name));
   }
 
-  /** Resets all clock rates. Chance has stopped, and lasting faults were shortened to end now. */
+  /** Resets all clock rates. Chance and all other lasting faults end at this time, too. */
   private heal(): void {
     const { recorder, agenda, processes } = this.reach;
     recorder.record({ kind: 'healed', atUs: agenda.nowUs });
@@ -154,7 +154,10 @@ export class Injector {
     return true;
   }
 
-  /** Servers restart by the time the world heals. A client that is down then stays down. */
+  /**
+   * Returns the restart time, or null if the process stays down. A server restarts at the latest
+   * when the world heals, a client only before that.
+   */
   private restartOf({ process, restartAfterUs }: FaultOf<'crash'>): number | null {
     const { servers, healAtUs } = this.reach;
     const untilUs = restartAfterUs === null ? null : this.nowUs + restartAfterUs;
@@ -185,7 +188,7 @@ export class Injector {
     return true;
   }
 
-  /** Records a fault that changes both the offset and the rate as two events. */
+  /** Records two events if a fault changes both the offset and the rate. */
   private clock(fault: FaultOf<'clock'>, index: number): boolean {
     const process = this.process(fault.process);
     const { stepUs, ratePpm } = fault;
@@ -238,7 +241,7 @@ export class Injector {
     return this.reach.agenda.nowUs;
   }
 
-  /** Returns the end of a fault of length `forUs`: when the world heals at the latest. */
+  /** Returns the end of a fault of length `forUs`, at the latest when the world heals. */
   private endOf(forUs: number): number {
     return Math.min(this.nowUs + forUs, this.reach.healAtUs);
   }

@@ -30,7 +30,7 @@ export class Jobs {
     this.scheduler.halt();
   }
 
-  /** Returns true if jobs must run before `process` may continue, and resumes it after them. */
+  /** Returns true if jobs must run before `process` may continue. It is then resumed after them. */
   mustWait(process: Process): boolean {
     if (this.owner === null) return false;
     this.waiting.add(process);

@@ -25,7 +25,7 @@ interface NetworkParts {
 export class Network {
   private readonly parts: NetworkParts;
   private readonly isDatagram: boolean;
-  /** One-way latency of connection events, which are not drawn. */
+  /** One-way latency of connection events (resets and refusals). It is never drawn. */
   private readonly latencyUs: number;
   private readonly cuts: Cuts = new Cuts();
 
@@ -103,7 +103,7 @@ export class Network {
     });
   }
 
-  /** Drops a message. On a connection, this is a reset, noticed when it would have arrived. */
+  /** Drops a message. On a connection, this is a reset, noticed at the message's arrival time. */
   private drop(message: Message, latencyUs: number): void {
     this.lose(message, 'drop');
     if (this.isDatagram) return;
@@ -114,7 +114,7 @@ export class Network {
     );
   }
 
-  /** Delivers a message. If a partition holds it back, it departs at the end, in send order. */
+  /** Delivers a message. Messages that a partition holds back depart at its end, in send order. */
   private deliver(message: Message, travelUs: number): void {
     if (!this.cuts.isPartitioned(message, this.nowUs)) this.depart(message, travelUs);
     else this.cuts.whenOpen(message, this.nowUs, () => this.depart(message, travelUs));
@@ -162,12 +162,17 @@ export class Network {
     });
   }
 
-  /** Returns true if a message reaches the receiver's next incarnation. A connection does not. */
+  /**
+   * Returns true if a message sent before the receiver's crash reaches its next incarnation: only a
+   * request sent as a datagram does.
+   */
   outlivesCrash(message: Message): boolean {
     return this.isDatagram && message.isRequest;
   }
 
-  /** Rejects a message to a process that is down. A connection notifies the request's sender. */
+  /**
+   * Rejects a message to a process that is down. On a connection, a request's sender is notified.
+   */
   bounce(message: Message): void {
     this.lose(message, 'crash');
     const { callInTransit, connection } = message;
@@ -252,7 +257,7 @@ export class Connection {
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
-  /** Returns the arrival, never before that of the predecessor. The next call overwrites it. */
+  /** Returns the arrival, no earlier than the last one. The next call overwrites the result. */
   inOrder(isRequest: boolean, arrival: Readonly<Arrival>): Readonly<Arrival> {
     const last = isRequest ? this.lastRequest : this.lastReply;
     last.tie = arrival.timeUs <= last.timeUs ? Math.max(arrival.tie, last.tie) : arrival.tie;
@@ -278,7 +283,7 @@ export class Connection {
   }
 }
 
-/** A set of links that carry nothing until it heals. */
+/** A set of links that carry nothing until the partition heals. */
 export interface Partition {
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
@@ -343,7 +348,7 @@ export interface Message {
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest: boolean;
-  /** The incarnation of `to` that it was sent to: the number of crashes of `to` before. */
+  /** The incarnation of `to` that this was sent to: the number of earlier crashes of `to`. */
   readonly incarnation: number;
   readonly body: Json;
   /** The call that a request belongs to, or null for a reply. */

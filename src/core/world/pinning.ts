@@ -1,7 +1,7 @@
 /**
  * Records the draws of a run, and makes a plan that fixes all of them. Also determines which events
- * such a plan must order: those of every instant at which events happened in a different order than
- * they were scheduled in.
+ * such a plan must order: all events of each instant at which events did not happen in the order in
+ * which they were scheduled.
  */
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
@@ -10,13 +10,13 @@ import { FIRST } from './agenda.ts';
 import type { DrawLog } from './choices.ts';
 
 export class Pinning {
-  /** For the world to observe. */
+  /** The log for the world that runs the plan. */
   readonly log: DrawLog = { decisions: new Map(), faults: [] };
   private readonly order: OrderLog = new OrderLog();
-  /** For the run of that world. */
+  /** The watcher for that run. */
   readonly watcher: Watcher = (due, previous) => this.order.see(due, previous);
 
-  /** Returns `plan` without chance. Call it after the run. */
+  /** Returns `plan` without chance, and with all draws of the run. Call it after the run. */
   pinned(plan: Plan): Plan {
     const { log, order } = this;
     return {
@@ -32,7 +32,7 @@ export class Pinning {
 /** Two or more events that happened at one instant. */
 interface Instant {
   readonly events: readonly Due[];
-  /** True if they happened in a different order than they were scheduled in. */
+  /** True if they did not happen in the order in which they were scheduled. */
   readonly isTurned: boolean;
 }
 

@@ -13,8 +13,9 @@ export interface Port<Q extends Json, R extends Json> {
 }
 
 /**
- * Outcome of a call as far as the client can know: answered; `unknown`, so it may be executed, now
- * or later; or `never` executed. Returned, not thrown, since any of these can happen in the world.
+ * Outcome of a call as far as the client can know: `answered`; `unknown`, so the call may be
+ * executed, now or later; or `never` executed. It is returned, not thrown, since each of these can
+ * happen in the world.
  */
 export type Outcome<R> =
   | { readonly kind: 'answered'; readonly reply: R }
@@ -41,7 +42,7 @@ export interface Caller {
       readonly site?: { readonly stack?: string };
       /** True if the section may end before the call does. @internal */
       readonly outlivesSection?: true;
-      /** True if the call was sent in a batch, whose sections are unknown. @internal */
+      /** True if the call was sent in a batch, so that its section is unknown. @internal */
       readonly isBatched?: boolean;
     },
   ): Promise<Outcome<R>>;

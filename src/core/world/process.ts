@@ -27,7 +27,7 @@ export interface ProcessHost {
   restart(): void;
   /**
    * Returns true if jobs must run before the next piece of work. The implementation then calls
-   * `goOn` on its process after them. Absent if it has no jobs.
+   * `goOn` on its process after the jobs. Absent if there are never any jobs.
    */
   mustWait?(): boolean;
 }
@@ -153,7 +153,7 @@ function drift(us: number, ppm: number): number {
 }
 
 export class Clock {
-  /** Start of the current rate; in the future while the clocks are frozen. */
+  /** True time at which the current rate began, or will begin while the clocks are frozen. */
   private anchorUs = 0;
   private anchorMonotonicUs = 0;
   private ppm = 0;
@@ -232,14 +232,14 @@ export interface AlarmParts {
 
 interface AlarmSetting {
   readonly name: Name;
-  /** From now, on the clock of its process. */
+  /** Wait from now, on the monotonic clock of the process. */
   readonly waitUs: number;
   readonly action: () => void;
   /** Name from which its tie is drawn. Timers that share it keep their order. */
   readonly tiedAs?: Name;
 }
 
-/** The event in the queue. An alarm gets a new one whenever its clock changes. */
+/** The event of an alarm in the queue. It is replaced whenever the clock of the process changes. */
 class Timer implements Due {
   readonly name: Name;
   readonly timeUs: number;
@@ -301,7 +301,9 @@ export class Alarm implements Task {
     scheduler.schedule(this.timer);
   }
 
-  /** Cancels the timer. One due now stays in the queue without effect, so a replay can order it. */
+  /**
+   * Cancels the timer. If it is due now, it stays queued without effect, so a replay can order it.
+   */
   private callOff(): void {
     const { timer } = this;
     this.timer = null;

@@ -23,7 +23,10 @@ export type Program<T> = Generator<
       readonly point: Name;
       /** @internal */
       readonly launch: () => void;
-      /** Waited for after sending, which saves a resume over a separate await. @internal */
+      /**
+       * Call to wait for after sending, or null. A separate `await` effect would need one more
+       * resume. @internal
+       */
       readonly awaits: Awaitable | null;
     }
   | {
@@ -69,7 +72,7 @@ export interface Self {
   /** Returns its wall clock in microseconds since 1970. */
   wallUs(): number;
   /**
-   * Begins a section: call numbers start again, and a restart continues after it.
+   * Begins a section: call numbers start again from 1, and a restart continues after the section.
    * @internal
    */
   beginSection(section: Name): void;
@@ -79,7 +82,7 @@ export interface Self {
    */
   endSection(section: Name): void;
   /**
-   * Prepares a call under the current grant. It leaves when it is sent.
+   * Prepares a call under the current grant, without sending it.
    * @internal
    */
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R>;
@@ -101,11 +104,17 @@ export interface Self {
     readonly token: number;
     readonly end: LeaseEnd;
   }): void;
-  /** Records that the program no longer relies on its grant. Later actions are still under it. */
+  /**
+   * Records that the program no longer relies on its grant. Later actions are still recorded under
+   * the grant.
+   */
   leave(): void;
   /** Records that the program checked its lease by its own clock. */
   testLease(test: { isLive: boolean; end: LeaseEnd }): void;
-  /** For locks that a client acquires from a quorum of servers, none of which grants it alone. */
+  /**
+   * Records grants of locks that a client acquires from a quorum of servers, none of which grants
+   * the lock alone.
+   */
   readonly quorum: {
     /** Records that the client takes the lock. Returns the grant number, for `enter`. */
     grant(term: {
@@ -113,19 +122,19 @@ export interface Self {
       /** Fencing token, or 0 for none. */
       readonly token: number;
       readonly ttlUs: number;
-      /** The first call behind the decision: the lease counts from when it was sent. */
+      /** The first call of the acquisition. The lease counts from the time at which it was sent. */
       readonly since: { readonly sentAtUs: number };
       /** End of the lease, as the client determines it. */
       readonly end: LeaseEnd;
       /**
        * True time from which too few servers hold the lease, as known to the observer, or null if
-       * it never ends. Default: the client's own `end`.
+       * there is no such time. Default: the client's own `end`.
        */
       readonly heldUntilUs?: number | null;
     }): number;
     /** Records that enough servers confirmed an extension of the grant numbered `ordinal`. */
     renew(term: Parameters<Self['quorum']['grant']>[0] & { readonly ordinal: number }): void;
-    /** Records that the client gives up the lock. Call it before asking the servers. */
+    /** Records that the client gives up the lock. Call this before sending the requests. */
     release(held: { readonly lock: string; readonly ordinal: number }): void;
     /**
      * Records a value that the client derived from the replies of several replicas.
@@ -205,14 +214,14 @@ export function* backOff(timer: Name, forUs: number): Program<void> {
 
 /**
  * Starts a program in the same process beside this one, such as a heartbeat. It runs immediately
- * until it first waits, and then whenever its wait ends. It shares the pauses, crashes and clock of
- * the process; its calls and timers do too, and need names of their own. It outlives this program,
- * and ends on its own, by `stop`, in a crash, or when nothing else is left to happen.
+ * until it first waits, and then whenever its wait ends. It shares the pauses, crashes, clock and
+ * connections of the process. Its calls and timers need names of their own. It outlives this
+ * program, and ends on its own, by `stop`, in a crash, or when only background work is left.
  */
 export function* inBackground(program: Program<void>): Program<{
   /** False once it has ended, was stopped or crashed with its process. */
   readonly isRunning: boolean;
-  /** Ends it, whatever it waits for. */
+  /** Ends the program, whatever it waits for. */
   stop(): void;
 }> {
   let background: Background = { isRunning: false, stop: () => {} };

@@ -50,7 +50,7 @@ export interface Turn<R extends Json = never> extends Boot {
   readonly connection: { readonly isOpen: boolean };
   /**
    * Numbers the grant given in this turn, and sends the number with the reply, unseen by the
-   * client. If this repeats an earlier grant, `again` is its number.
+   * client. To repeat an earlier grant, pass its number as `again`.
    */
   grant(again?: number): number;
   /** Records that the request needs something that is not simulated, such as `XADD`. */
@@ -59,8 +59,8 @@ export interface Turn<R extends Json = never> extends Boot {
   answer(reply: R): void;
   /**
    * Calls another server while the request waits. `label` names the purpose: `check` in
-   * `alice/1/write/1/check`. `told` is called once, at true time `atUs`, unless this server crashes
-   * first.
+   * `alice/1/write/1/check`. `onAnswer` is called once, with the true time `atUs`, unless this
+   * server crashes first.
    */
   ask<Q extends Json, A extends Json>(
     question: Omit<CallSetting<Q, A>, 'operation' | 'under'> & { readonly label: string },
@@ -79,7 +79,7 @@ export interface Turn<R extends Json = never> extends Boot {
 
 type Ring = Parameters<Turn['setTimer']>[1];
 
-/** The data and actions that a server has while it restarts, forgets a key or handles a timer. */
+/** The data and actions available to a server that restarts, forgets a key or handles a timer. */
 export interface Boot {
   /** True time, for the observer only: a server must decide by its own clocks. */
   readonly atUs: number;

@@ -147,8 +147,8 @@ export class World {
   }
 
   /**
-   * Executes the run when clients have jobs: yields whenever all of their jobs must run before it
-   * is resumed.
+   * Executes a run whose clients may have jobs. Yields whenever there are jobs, and the caller must
+   * run all of them before it resumes the generator.
    * @internal
    */
   *runInTurns(watcher: RunWatcher | null): Generator<void, Trace, void> {

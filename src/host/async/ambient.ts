@@ -1,6 +1,6 @@
 /**
- * Holds the simulated process that real code currently runs for. A plain variable is enough: it is
- * set while an event's jobs run, which belong to one process and end before the next event.
+ * Holds the simulated process that real code currently runs for. A plain variable is enough: all
+ * jobs of an event belong to one process, and end before the next event.
  */
 import { setImmediate } from 'node:timers';
 import type { Unsimulated } from '../../core/history/trace.ts';
@@ -25,13 +25,15 @@ export interface CurrentProcess {
   readonly randomness: Randomness;
   /** Null if the process cannot connect to anything. */
   readonly network: Uplink | null;
-  /** Returns true if the process may make this call, such as `net.connect`, as it is virtual. */
+  /**
+   * Returns true if this call, such as `net.connect`, is virtual, so that the process may make it.
+   */
   mayCall(call: string): boolean;
-  /** True while the process may read any file, as while it loads modules. */
+  /** True while the process may read any file, for example while it loads modules. */
   readonly mayRead: boolean;
   /** Records output of the process's code; `stream` is 1 or 2. */
   print(text: string, stream: unknown): void;
-  /** Counts one more job of the current event; throws if there are too many to ever end. */
+  /** Counts one more job of the current event. Throws if the jobs seem endless. */
   countJob(): void;
   /** Records that the process used something that is not simulated. */
   noteUnsimulated(asked: Pick<Unsimulated, 'kind' | 'what'>, site: CallSite): void;
@@ -42,7 +44,7 @@ export interface CurrentProcess {
 /** A module whose code is running for the first time. */
 export interface Loading {
   readonly name: string;
-  /** True until it draws, reads or starts something that differs between processes or runs. */
+  /** True until its code draws, reads or starts something that varies by process or run. */
   isPure: boolean;
   /** True once the module has drawn a random value. */
   hasDrawn: boolean;
@@ -77,7 +79,9 @@ export function loadsUntil(ended: Promise<unknown>): Promise<void> {
   return ended.then(() => count(-1), fail);
 }
 
-/** Runs `action` outside any simulated process: fencepost's own work, such as finding modules. */
+/**
+ * Runs `action` outside any simulated process. For fencepost's own work, such as finding modules.
+ */
 export function outsideProcess<T>(action: () => T): T {
   const { current } = ambient;
   ambient.current = null;

@@ -1,7 +1,7 @@
 /**
  * Virtualizes asynchronous contexts: the values of `AsyncLocalStorage`, and the ids and hooks of
- * `node:async_hooks`. Each event of a simulated process begins in a new context, and whatever it
- * enters ends with it, so that nothing leaks into another process, another run or the host.
+ * `node:async_hooks`. Each event of a simulated process begins in a new context. Contexts that it
+ * enters end with it, so that nothing leaks into another process, another run or the host.
  *
  * Node assigns ids to promises only while a hook is enabled or, before version 24, a storage is in
  * use; a continuation of a promise without an id runs in the context of the thread. A thread whose
@@ -41,7 +41,10 @@ export function trackContexts(): void {
   createHook({ init: () => {} }).enable();
 }
 
-/** Ends the run if this process is the first to look at a context, before it sees untracked ids. */
+/**
+ * Ends the run if this process is the first to look at a context, so that it never sees the ids of
+ * untracked promises. The run is then repeated.
+ */
 function requireTracked(current: CurrentProcess): void {
   if (isTracked) return;
   trackContexts();
@@ -54,7 +57,7 @@ function requireTracked(current: CurrentProcess): void {
 interface Contexts {
   /** Hooks and storages that the process created; left enabled, they would slow down later runs. */
   readonly inUse: Set<{ disable(): unknown }>;
-  /** The process's own id of each resource it has asked for, by Node's id. */
+  /** The ids of resources that the process sees, by Node's id. */
   readonly numbers: Map<number, number>;
 }
 
@@ -92,14 +95,14 @@ export function patchContexts(patches: Patches): void {
   patchStorages(patches);
 }
 
-/** Returns the id that a process sees for a resource: they count from 1 in order of first use. */
+/** Returns the id that a process sees for a resource. Ids count from 1 in order of first use. */
 function numberFor(current: CurrentProcess, real: number): number {
   noteImpure();
   const { numbers } = contextsOf(current);
   return entryOf(numbers, real, () => numbers.size);
 }
 
-/** Code may pass a resource the id of another as its trigger; translates it to Node's id. */
+/** Translates trigger ids to Node's: code may pass one resource's id as another's trigger. */
 function patchResources(patches: Patches): void {
   const realOf = (given: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;
@@ -160,7 +163,10 @@ export function storageOfHost<T>(): asyncHooks.AsyncLocalStorage<T> {
   return storage;
 }
 
-/** Before Node 24, each new promise queries every storage that is in use. */
+/**
+ * Records the storages that a process uses, so that they can be disabled at its end: before Node
+ * 24, each new promise queries every storage that is in use.
+ */
 function patchStorages(patches: Patches): void {
   const enable: unknown = Reflect.get(AsyncLocalStorage.prototype, '_enable');
   if (!isFunction(enable)) return;

@@ -11,7 +11,7 @@
  *            │ (Context, LeaseHold)                                │ Date, setTimeout, randomUUID …
  *            └─────────────────────────────────────────────────────┤
  *                                                                  ▼
- *        Life: clock and timers of an incarnation  ◄── ambient ── this thread's virtual globals
+ *        Incarnation: its own clock and timers   ◄── ambient ── this thread's virtual globals
  *            │ an alarm for each timer
  *            ▼
  *        the scheduler again, once `run-filled.ts` has drained all jobs of this event
@@ -178,7 +178,10 @@ export class AsyncHost implements ProcessHost, Client {
     });
   }
 
-  /** Records that an error ended a section, or the latest if null. The probe just tries again. */
+  /**
+   * Records that an error ended `section`, or the latest section if null. Ignores the probe, which
+   * tries again.
+   */
   noteError(incarnation: Incarnation, section: Name | null, error: unknown): void {
     if (incarnation.isOver || this.process.info.role === 'probe') return;
     this.sectionLog.fail(section, sectionErrorOf(error));
@@ -212,7 +215,10 @@ export class AsyncHost implements ProcessHost, Client {
     return this.calls.connectionsTo(server);
   }
 
-  /** Sends a call unless a fault holds it back. At its end, runs the callback as process code. */
+  /**
+   * Sends a call, unless a fault holds it back. When the call ends, runs the callback as the
+   * process's code.
+   */
   ask<Q extends Json, R extends Json>(
     incarnation: Incarnation,
     { setting, under, issue }: { setting: CallSetting<Q, R>; under: number; issue: number },
@@ -250,7 +256,7 @@ export class AsyncHost implements ProcessHost, Client {
     this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
-  /** Called when an answer reaches the process; a fault may fire before its code sees it. */
+  /** Called when an answer reaches the process. A fault may be injected before its code sees it. */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
     const onAnswer = this.waiters.get(call);

@@ -34,7 +34,10 @@ export function builtinFor(name: string): object {
   });
 }
 
-/** Makes the functions that return builtin modules without a realm return the same as an import. */
+/**
+ * Patches the functions that return builtin modules without a realm, so that they return the same
+ * views as an import.
+ */
 export function patchBuiltins(patches: Patches): void {
   for (const [owner, key] of [
     [process, 'getBuiltinModule'] as const,

@@ -1,7 +1,7 @@
 /**
  * Finds the place in user code that an error is about. A stack shows where an error was thrown,
- * also across `await`, but not which call led to it if an answer was turned into an error or a call
- * was forgotten; such an error carries the site of that call.
+ * also across `await`. It does not show the call behind the error if an answer was turned into an
+ * error, or if a call was never awaited. Such an error carries the site of that call.
  */
 import { isAbsolute, relative } from 'node:path';
 import process from 'node:process';
@@ -13,7 +13,7 @@ export interface CallSite {
   readonly stack?: string;
 }
 
-/** Returns the place where the caller of `called` was itself called. */
+/** Returns the place where `called`, the running function, was called. */
 export function siteOf(called: (...args: never[]) => unknown): CallSite {
   const site: CallSite = {};
   Error.captureStackTrace(site, called);
@@ -29,7 +29,7 @@ export function deepSiteOf(called: (...args: never[]) => unknown, most = 50): Ca
   return site;
 }
 
-/** The call that an error is about: its site, and its name if that is to be printed. */
+/** The call that an error is about: its site, and its name, or '' if it is not to be printed. */
 interface Blame {
   readonly site: CallSite;
   readonly call: string;
@@ -75,7 +75,7 @@ export function keepPlaces(file: string, places: SourcePlaces | null): void {
   else translated.set(file, places);
 }
 
-/** Returns a stack's frames with positions in user files. User code may have set any stack text. */
+/** Returns a stack's frames, with source positions. User code may have set any stack text. */
 export function framesIn(stack: string): readonly Frame[] {
   return String(stack)
     .split('\n')
@@ -102,7 +102,7 @@ export function packageFolderOf({ file }: Frame): string {
   return /.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(pathIn(file))?.[0] ?? '';
 }
 
-/** Returns the name of that package, including its scope. */
+/** Returns the name of the package that a frame is in, including its scope, or ''. */
 export function packageOf(frame: Frame): string {
   return packageFolderOf(frame)
     .replaceAll('\\', '/')
@@ -120,14 +120,14 @@ export function pathOf({ file }: Frame): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** Modules are loaded with their digest as a query, which is removed here. */
+/** Returns a file's path. Modules are loaded with their digest as a query, which is removed. */
 export function pathIn(file: string): string {
   return file.startsWith('file:') ? fileURLToPath(file.replace(/\?.*$/, '')) : file;
 }
 
 const HOME = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Tests next to fencepost's code count as its users. */
+/** Returns true for code of fencepost. Tests next to that code count as user code. */
 export function isOfFencepost({ file }: Frame): boolean {
   const path = pathIn(file);
   if (/[\\/]node_modules[\\/]fencepost[\\/]/.test(path)) return true;
@@ -151,7 +151,7 @@ export function userFramesIn(stack: string): readonly Frame[] {
   return userFrames.length > 0 ? userFrames : frames;
 }
 
-/** Returns the first of these frames, or null if there is none. */
+/** Returns the first frame of `userFramesIn`, or null if there is none. */
 export function userFrameIn({ stack = '' }: CallSite): Frame | null {
   return userFramesIn(stack)[0] ?? null;
 }
