@@ -33,7 +33,9 @@ interface FaultParts {
   readonly at: string;
   readonly span: string;
   readonly target: string;
-  /** For a clock: true if its rate changes, and `10 ms back` or `200 ppm too slow`. */
+  /**
+   * For a clock: true if its rate changes, and a description: `10 ms back` or `200 ppm too slow`.
+   */
   readonly isRate: boolean;
   readonly change: string;
 }
@@ -53,7 +55,7 @@ interface FaultWords {
   readonly past: Predicate;
 }
 
-/** A kind without words does not type-check. */
+/** A kind that is missing here does not type-check. */
 export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   pause: {
     about: 'A process runs nothing for a while (a garbage collection, a VM that is suspended).',

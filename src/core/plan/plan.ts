@@ -94,8 +94,8 @@ export interface ClientPlan {
   /** Time from which it counts its lease: request, reply, or the issue time in the grant. */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /**
-   * When it considers its lease over: `at` the end (correct), only `after` it (off by one), or only
-   * once a request is `refused` (without a timer).
+   * The client counts its lease as over `at` its end (correct), only `after` it (off by one), or
+   * only once a request is `refused` (no timer).
    */
   readonly leaseEnds: 'at' | 'after' | 'refused';
   /** Maximum attempts of a lock or store call while its outcome is unknown, at least 1. */
