@@ -151,7 +151,7 @@ beforeAll(async () => {
   await prepare(mutants.map(({ mutant }) => mutant));
 });
 
-describe('a trace shows what its words say', () => {
+describe('a trace shows all facts of its explanation', () => {
   test.each(some(kept))('of the kept plan %s', async (_, plan) => {
     const finding = await findingOf(plan);
     if (finding !== null) expectToBeShown(finding);

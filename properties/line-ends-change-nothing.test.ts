@@ -21,7 +21,7 @@ function textsIn(
   return files.map((file) => [file, readFileSync(join(fixtures, folder, file), 'utf8')] as const);
 }
 
-test('every scenario of the package loads alike', () => {
+test('every scenario of the package loads the same', () => {
   const scenarios = textsIn('.', /\.yaml$/);
   expect(scenarios.length).toBeGreaterThan(20);
   for (const [file, text] of scenarios) {
@@ -31,7 +31,7 @@ test('every scenario of the package loads alike', () => {
   }
 });
 
-test('every kept plan of the package reads alike', () => {
+test('every kept plan of the package reads the same', () => {
   const plans = textsIn('plans', /\.yaml$/);
   expect(plans.length).toBeGreaterThan(100);
   for (const [file, text] of plans) {
@@ -70,7 +70,7 @@ describe('a history', () => {
     expect([...found].sort()).toEqual(formats.map(({ name }) => name).sort());
   });
 
-  test.each(histories)('%s reads alike', (_, text) => {
+  test.each(histories)('%s reads the same', (_, text) => {
     const read = readHistory(text);
     expect(read.kind).toBe('history');
     expect(formatOf(crlf(text))).toBe(formatOf(text));

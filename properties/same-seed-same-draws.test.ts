@@ -22,7 +22,7 @@ test('the hash of a name is a function of its text', () => {
   expect(under(under(nameOf('alice'), '1'), 'write')).toEqual(nameOf('alice/1/write'));
 });
 
-test('the bits of a name are a function of the seed and of what is drawn', () => {
+test('the bits of a name are a function of the seed and of the draw’s label', () => {
   const bits = SEEDS.map((seed) => {
     const chance = new Chance(seed);
     return NAMES.map((text) => chance.bits(nameOf(text), draws.latency)).join(' ');

@@ -119,7 +119,7 @@ describe('the line of a twin', () => {
       'not comparable: no bob/1/write to inject a fault at',
     ],
   ])(
-    'of %s on %s names the refusal there, or the reason why there is none',
+    'of %s on %s names the refusal there, or the reason for its absence',
     async (name, system, what) => {
       expect((await lineOn(system, name))?.text).toBe(`same plan on twin ${system}: ${what}`);
     },

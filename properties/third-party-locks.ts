@@ -338,7 +338,7 @@ export const LONG = 'workload: { steps: [read: {}, compute: 8ms, write: {}] }';
 
 export const thirdPartyLocks: readonly ThirdPartyLock[] = [
   {
-    title: 'never looks at its ttl again',
+    title: 'never checks its ttl again',
     lock: onRedis(unchecked),
     claim: 'grant-order',
     faults: [pause('before: write')],
@@ -346,7 +346,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'gives back by a plain DEL, before which it is paused',
+    title: 'releases with a plain DEL, and is paused before it',
     lock: onRedis(plainDel),
     claim: 'mutual-exclusion',
     faults: [pause('before: del')],
@@ -355,7 +355,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     shows: ['foreign release'],
   },
   {
-    title: 'gives back by a plain DEL, which comes late',
+    title: 'releases with a plain DEL, which arrives late',
     lock: onRedis(plainDel),
     claim: 'mutual-exclusion',
     faults: [delay('del', 'request')],
@@ -364,7 +364,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     shows: ['foreign release'],
   },
   {
-    title: 'takes the lock again once its lease is over, and writes what it had read',
+    title: 'acquires the lock again after its lease ended, and writes the old value',
     lock: onRedis(takesAgain),
     claim: 'grant-order',
     faults: [pause('before: working')],
@@ -372,7 +372,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'takes no answer for a yes, and the answer is late',
+    title: 'treats a missing reply as a grant, and the reply is late',
     lock: onRedis(hopeful, PATIENCE_MS),
     claim: 'mutual-exclusion',
     faults: [delay('set', 'reply')],
@@ -380,7 +380,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'takes no answer for a yes, and the answer is lost',
+    title: 'treats a missing reply as a grant, and the reply is lost',
     lock: onRedis(hopeful, PATIENCE_MS),
     claim: 'mutual-exclusion',
     faults: ['drop: { message: set, leg: reply, chance: 1/3 }'],
@@ -388,7 +388,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'enters after its lease, which it counts from the reply',
+    title: 'counts its lease from the reply, and enters after it ended',
     lock: onRedis(staleClient),
     claim: 'grant-order',
     // So late that another client has entered before; otherwise its lease may be longer than
@@ -398,7 +398,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'prolongs whatever key is there',
+    title: 'extends the key without an owner check',
     lock: onRedis(renewsAny),
     claim: 'grant-order',
     faults: [pause('before: pexpire')],
@@ -416,7 +416,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: [/never compares/, /a store (that|whose)/i],
   },
   {
-    title: 'draws a token and forgets to send it',
+    title: 'gets a token and does not send it',
     lock: onRedis(withToken(false)),
     claim: 'grant-order',
     faults: [pause('before: write')],
@@ -424,7 +424,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: [/never compares/, /token/],
   },
   {
-    title: 'reads, changes and writes under a fence that reads do not pass',
+    title: 'reads, modifies and writes with a fence that does not cover reads',
     lock: onRedis(withToken(true)),
     store: 'fenced',
     claim: 'no-lost-update',
@@ -451,7 +451,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'a ticket lock, whose holder is passed over',
+    title: 'skips the holder of a ticket lock',
     lock: ticketLock,
     claim: 'grant-order',
     faults: [pause('before: write')],
@@ -459,7 +459,7 @@ export const thirdPartyLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'a lease file, judged by the clock of whoever reads it',
+    title: 'compares the lease in a file with the clock of the reader',
     lock: leaseFile,
     claim: 'grant-order',
     work: LONG,

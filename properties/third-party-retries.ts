@@ -236,7 +236,7 @@ const drop = (message: string, leg: string): string =>
 
 export const retriedLocks: readonly ThirdPartyLock[] = [
   {
-    title: 'looks whose key it is, then removes it',
+    title: 'checks the owner of the key, then removes it separately',
     lock: onRedis(looksThenRemoves),
     claim: 'mutual-exclusion',
     faults: [pause('before: del')],
@@ -245,7 +245,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     shows: ['foreign release'],
   },
   {
-    title: 'gives back once more where it heard no answer',
+    title: 'releases again if it got no reply',
     lock: onRedis(removesAgain, PATIENCE_MS),
     claim: 'mutual-exclusion',
     faults: [drop('del', 'reply')],
@@ -254,7 +254,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     shows: ['foreign release'],
   },
   {
-    title: 'asks whether it still holds the lock, and hears of it late',
+    title: 'checks that it still holds the lock, and gets the reply late',
     lock: onRedis(asksFirst),
     claim: 'grant-order',
     faults: [delay('get', 'reply')],
@@ -263,7 +263,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     shows: ['key'],
   },
   {
-    title: 'renews its lease, and does not ask whether that was heard',
+    title: 'renews its lease, and does not check the reply',
     lock: onRedis(renewsBlindly, PATIENCE_MS),
     claim: 'grant-order',
     faults: [drop('pexpire', 'request')],
@@ -273,7 +273,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
   },
   {
     // Noted before the first run: a late `set`. It needs no fault.
-    title: 'looks whether the key is free, and takes it whoever was faster',
+    title: 'checks that the key is free, then sets it unconditionally',
     lock: onRedis(looksThenTakes),
     claim: 'grant-order',
     faults: [delay('set', 'request')],
@@ -281,7 +281,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'crashes between taking a key and giving it an end',
+    title: 'crashes between setting a key and its expiry',
     lock: onRedis(endsLater),
     claim: 'progress',
     faults: ['crash: { process: clients, before: pexpire, restart: 1ms..5ms, chance: 1/3 }'],
@@ -289,7 +289,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'tests its lease by a clock that is set back',
+    title: 'tests its lease by a clock that steps back',
     lock: onRedis(trustsItsClock),
     claim: 'grant-order',
     faults: ['clock: { process: clients, at: 0ms..60ms, step: -40ms..-10ms, chance: 1/2 }'],
@@ -297,7 +297,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'tests its lease by its clock, and its node is set ahead',
+    title: 'tests its lease by its own clock, and the clock of its node steps ahead',
     lock: onRedis(trustsItsClock),
     claim: 'grant-order',
     faults: ['clock: { process: locks, at: 0ms..60ms, step: 10ms..40ms, chance: 1/2 }'],
@@ -305,7 +305,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: [...BLAMES_STORE, /its lease was over|paused/],
   },
   {
-    title: 'takes its end from the clock of a node that is set ahead, and tests it by its own',
+    title: 'takes the end from the clock of a node that steps ahead, and tests it by its own',
     lock: onRedis(mixesClocks),
     claim: 'grant-order',
     faults: ['clock: { process: locks, at: 0ms..60ms, step: 10ms..40ms, chance: 1/2 }'],
@@ -313,7 +313,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: BLAMES_STORE,
   },
   {
-    title: 'hears of its lock when that is just over',
+    title: 'gets its grant just after it expired',
     lock: onRedis(entersOnAnyAnswer),
     claim: 'grant-order',
     faults: ['delay: { message: set, leg: reply, by: 19ms..23ms, chance: 1/2 }'],
@@ -322,7 +322,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     shows: ['key'],
   },
   {
-    title: 'takes its key by a script, whose request was late, and was right to write',
+    title: 'acquires by a script whose request was late, and could still write',
     lock: onRedis(takesByScript(1)),
     claim: 'grant-order',
     clients: '{ count: 2, ttl: 20ms, sections: 1, think: 0ms..10ms }',
@@ -334,7 +334,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: [/lease that was over/, /although it had ended/],
   },
   {
-    title: 'takes its key by a script, and hears of it when another had it since',
+    title: 'acquires by a script, and gets the reply after another client acquired the key',
     lock: onRedis(takesByScript(40)),
     claim: 'grant-order',
     faults: ['delay: { message: eval, leg: reply, by: 30ms..60ms, chance: 1/3 }'],
@@ -342,7 +342,7 @@ export const retriedLocks: readonly ThirdPartyLock[] = [
     never: [/never compares/, /rightly/],
   },
   {
-    title: 'goes on without its session, which nobody hears of',
+    title: 'continues without its session, which no client notices',
     lock: sessionLock,
     claim: 'grant-order',
     work: LONG,

@@ -62,7 +62,7 @@ describe('a crowd of five that misses one value', () => {
   });
 
   test.each(['impatient', 'not-blocking', 'lock-service'])(
-    'computes nearly as often as without a lock if it waits in vain: %s',
+    'computes nearly as often as without a lock if waiting fails: %s',
     (system) => {
       const { computations, most } = stampedeOf(system, [], scenarioOf('stampede-timeout'));
       expect(computations).toBeGreaterThan((4 / 5) * none.computations);

@@ -265,14 +265,14 @@ export const userLockKinds: readonly UserLockKind[] = [
     world: worldOf('clock: { process: lock, at: 0ms..100ms, step: -30ms..30ms, chance: 3/4 }'),
   },
   {
-    title: 'SET NX, under pauses that its lease outlasts',
+    title: 'SET NX, with pauses shorter than its lease',
     claim: 'no-lost-update',
     correct: 'lock: at-one-go, store: unfenced',
     broken: 'lock: at-one-go, store: unfenced, options: { acquire: get-then-set }',
     world: worldOf(pauseOf('', '1ms..8ms')),
   },
   {
-    title: 'a lease that its holder takes for over at its end',
+    title: 'a lease that its holder considers ended at its expiry',
     claim: 'lease-conservative',
     correct: 'lock: own-end, store: unfenced',
     broken: 'lock: own-end, store: unfenced, options: { end: ignores }',

@@ -95,7 +95,7 @@ describe('a user-defined claim', () => {
       () => ({ exercised: 1, breach: { headline: 'a', evidence: [{ role: 'a', event: -1 }] } }),
       'which is no event of the trace',
     ],
-    ['cannot tell', () => ({ exercised: 1, unknown: 'it is dark' }), 'it is dark'],
+    ['is undecided', () => ({ exercised: 1, unknown: 'it is dark' }), 'it is dark'],
   ])('that %s is unknown, with the reason', (_, judge, reason) => {
     const extended = extend(builtIn, defineSystem({ claims: { own: { about: 'mine', judge } } }));
     const scenario = scenarioOf('fenced', 'own', extended);

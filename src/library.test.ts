@@ -157,11 +157,11 @@ describe('an argument of the wrong type is refused by name', () => {
       () => run(Object(expand(zombie, 'fenced', 0))),
       'await it first',
     ],
-    ['no plan', () => run(given({})), 'run: expected a plan, not'],
+    ['not a plan', () => run(given({})), 'run: expected a plan, not'],
     ['a text for a plan', () => replay(given('abc')), 'replay: expected a plan, not "abc"'],
-    ['no trace', () => judge(kept, given(null)), 'judge: expected a trace, not'],
-    ['no scenario', () => expand(given(7), 'fenced', 0), 'expand: expected a scenario, not 7'],
-    ['no source', () => loadScenario(given(7)), 'expected a path, or { file, text }, not 7'],
+    ['not a trace', () => judge(kept, given(null)), 'judge: expected a trace, not'],
+    ['not a scenario', () => expand(given(7), 'fenced', 0), 'expand: expected a scenario, not 7'],
+    ['not a source', () => loadScenario(given(7)), 'expected a path, or { file, text }, not 7'],
     ['a missing file', () => loadScenario('none.yaml'), 'none.yaml: there is no such file'],
     ['a folder', () => loadPlan(fixtures), 'it is a folder'],
     [
@@ -169,8 +169,8 @@ describe('an argument of the wrong type is refused by name', () => {
       () => loadPlan(String(kept)),
       'for the text of a file give { file, text }',
     ],
-    ['no definition', () => loadScenario(zombieFile, { use: given({}) }), 'use: expected what'],
-    ['no runs', () => shrink(kept, 'grant-order', { maxRuns: 0 }), 'maxRuns: expected'],
+    ['not a definition', () => loadScenario(zombieFile, { use: given({}) }), 'use: expected what'],
+    ['a limit of no runs', () => shrink(kept, 'grant-order', { maxRuns: 0 }), 'maxRuns: expected'],
   ])('%s', async (_, call, why) => {
     const refused = call();
     await expect(refused).rejects.toThrow(InvalidInput);

@@ -20,6 +20,6 @@ test('a value that is a map or a set stops the guess of a model in many texts', 
   expectNoGuess(runs(20_000));
 });
 
-test('an infinite limit of configurations is no limit', () => {
+test('an infinite limit of configurations has no effect', () => {
   expectInfinityIsNoLimit(runs(40));
 });

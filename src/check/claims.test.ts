@@ -16,7 +16,7 @@ test('verdicts carry the requested names, in the requested order', () => {
   expect(verdicts.map(({ claim }) => claim)).toEqual(names);
 });
 
-test('a run that was cut off keeps no claim, but a claim that it broke stays broken', () => {
+test('a truncated run proves no claim, but a claim that it broke stays broken', () => {
   const events = [
     grant(0, 'alice', 1),
     pause(3, 'alice', 20),

@@ -177,7 +177,7 @@ describe('the taking under a grant', () => {
 });
 
 describe('explanations', () => {
-  test('say when a client that enters beside another took the key', () => {
+  test('state when a client that enters beside another acquired the key', () => {
     const removed = keyChange(3, 'alice', { change: 'removed', holder: 'bob', untilUs: null });
     const events = [
       takes(1, 'bob', 1),
@@ -197,7 +197,7 @@ describe('explanations', () => {
     expect(verdictOn('mutual-exclusion', inTime).kind).toBe('valid');
   });
 
-  test('say no more about the takings than the trace shows', () => {
+  test('describe acquisitions only as far as the trace shows', () => {
     const events = [...guard(1, 'bob', 1), ...guard(2, 'carol', 2)];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
       `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 2 ms). Then carol entered under B at 2 ms. However A was live (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,

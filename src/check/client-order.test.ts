@@ -51,7 +51,7 @@ describe('a lower token', () => {
   });
 
   test.each<[string, Json]>([
-    ['as it is', 1],
+    ['as the body', 1],
     ['among others', [1, 1, 30]],
     ['in a text', 'token-1'],
   ])('that was requested afterwards, and arrived %s, breaks the claim', (_, body) => {

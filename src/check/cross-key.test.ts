@@ -101,7 +101,7 @@ test('half a transfer that is never completed is found at the end', () => {
   );
 });
 
-test('one key in one store, and blind writes to two stores, are no transfer', () => {
+test('one key in one store, and blind writes to two stores, are not a transfer', () => {
   const blind = [
     grant(0, 'alice', 1),
     ...writeTo(1, 'alice/1', 'from', { value: 1, adds: null }),

@@ -46,9 +46,9 @@ describe('a ruling', () => {
     ['holds', { exercised: 3 }, { kind: 'valid', exercised: 3 }],
     ['holds with no breach', { exercised: 0, breach: null }, { kind: 'valid', exercised: 0 }],
     [
-      'cannot be told',
-      { exercised: 2, unknown: 'nobody looked' },
-      { kind: 'unknown', exercised: 2, reason: 'nobody looked' },
+      'is unknown',
+      { exercised: 2, unknown: 'not examined' },
+      { kind: 'unknown', exercised: 2, reason: 'not examined' },
     ],
   ])('that %s is the verdict', (_, ruling, verdict) => {
     expect(verdictBy(() => ruling)).toEqual({ claim: 'few', ...verdict });
@@ -78,7 +78,7 @@ describe('a ruling', () => {
 
   test('with a breach breaks the claim even if it also has a reason for unknown', () => {
     const breach = { headline: 'Too many', evidence };
-    const ruling = { exercised: 1, breach, unknown: 'nobody looked' };
+    const ruling = { exercised: 1, breach, unknown: 'not examined' };
     expect(verdictBy(() => ruling).kind).toBe('invalid');
   });
 });

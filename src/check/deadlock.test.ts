@@ -73,7 +73,7 @@ test('a circle that a client leaves exercises the claim without breaking it', ()
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('neither a renewal nor a fault after the circle changes the breach', () => {
+test('neither a renewal nor a fault after the cycle changes the breach', () => {
   const later = [{ ...renew(9, 'bob', 2), lock: 'b' }, fault(10, 'pause', 'alice')];
   const breach = breachOf('progress', [...closed, ...later]);
   expect(breach.rule).toBe('deadlock');

@@ -198,21 +198,21 @@ describe('a client takes a lock that another one holds', () => {
     ['there was no denial', [first, log(6), second]],
     ['it came before the first grant', [denied, first, log(6), second]],
     ['it came after the second', [first, log(6), second, denied]],
-    ['somebody else was denied', [first, deny(5, 'carol', 1), log(6), second]],
+    ['another client was denied', [first, deny(5, 'carol', 1), log(6), second]],
     ['another server denied', [first, { ...denied, process: 'third' }, log(6), second]],
     ['nothing was logged', [first, denied, second]],
     ['it was logged before', [first, log(6), denied, second]],
     ['it was logged after', [first, denied, second, log(6)]],
     ['it was logged at another time', [first, denied, log(5), second]],
-    ['something else than a log', [first, denied, pause(6, 'bob', 7), second]],
-    ['somebody else logged it', [first, denied, log(6, 'carol'), second]],
+    ['the event is not a log', [first, denied, pause(6, 'bob', 7), second]],
+    ['another client logged it', [first, denied, log(6, 'carol'), second]],
     ['the same server gave both', [first, denied, log(6), { ...second, process: 'lock' }]],
     ['a quorum gave the second', [first, denied, log(6), { ...second, process: 'bob' }]],
     [
       'a quorum gave the first',
       [{ ...first, process: 'alice' }, { ...denied, process: 'alice' }, log(6), second],
     ],
-    ['something else was done there', [first, renew(5, 'bob', 1), log(6), second]],
+    ['the event there is not a denial', [first, renew(5, 'bob', 1), log(6), second]],
   ])('but not because of a denial if %s', (_, events) => {
     expect(causes(...events)).toEqual([]);
   });

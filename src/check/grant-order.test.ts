@@ -254,7 +254,7 @@ test('a grant without an end is contested by each acquire while it is held', () 
   expect(exercised(grant(0, 'alice', 1), deny(5, 'bob', 1))).toBe(0);
 });
 
-test('the words mention a grant that its server ended unasked, but not a released one', () => {
+test('the explanation mentions a grant that its server ended early, but not a released one', () => {
   const forEver = { untilUs: null };
   const events = (message: string): readonly TraceEvent[] => [
     grant(1, 'alice', 1, forEver),

@@ -122,7 +122,7 @@ describe('the key of a grant that its program reports', () => {
   });
 });
 
-test('a grant counts as ended unasked if its session ended it before the next grant', () => {
+test('a grant counts as ended by its server if its session ended it before the next grant', () => {
   const mine = grant(2, 'alice', 1, { untilUs: null });
   const next = grant(20, 'bob', 2);
   const over = release(9, 'alice', 1, { message: '' });

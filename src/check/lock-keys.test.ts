@@ -118,12 +118,12 @@ test('a section may not remove the key of a later one by a call sent before that
 });
 
 test.each<[string, 'valid' | 'invalid', number, Partial<KeyChange>]>([
-  ['is done to the key of another', 'invalid', 1, { holder: 'bob' }],
-  ['is refused by the key of another', 'valid', 1, { holder: 'bob', isDone: false }],
-  ['is done to its own key', 'valid', 0, { holder: 'alice' }],
-  ['is done to its own key, which it took again', 'valid', 1, { holder: 'alice', taking: 'b' }],
-  ['finds no key where it meant one', 'valid', 1, { taking: '' }],
-  ['means none', 'valid', 0, { holder: 'alice', meant: '' }],
+  ['affects the key of another client', 'invalid', 1, { holder: 'bob' }],
+  ['is refused by the key of another client', 'valid', 1, { holder: 'bob', isDone: false }],
+  ['affects its own key', 'valid', 0, { holder: 'alice' }],
+  ['affects its own key, acquired again', 'valid', 1, { holder: 'alice', taking: 'b' }],
+  ['names a key and finds none', 'valid', 1, { taking: '' }],
+  ['names no key', 'valid', 0, { holder: 'alice', meant: '' }],
 ])('a removal that %s is %s', (_, kind, exercised, more) => {
   const removal: KeyChange = {
     ...change('db', true),

@@ -59,7 +59,7 @@ test('a release, or the next acquire of the same client, ends a grant', () => {
   expect(verdictOn(claim, [...again, grant(5, 'bob', 3)]).kind).toBe('valid');
 });
 
-test('a denied release ends the grant that it meant, and no other', () => {
+test('a denied release ends the grant that it names, and no other', () => {
   const denied = [grant(0, 'alice', 1), release(3, 'alice', 1, { released: 0 })];
   expect(verdictOn(claim, [...denied, grant(4, 'bob', 2)]).kind).toBe('valid');
   const other = [grant(0, 'alice', 1), release(3, 'carol', 7, { released: 0 })];

@@ -106,7 +106,7 @@ test('a section without events is named all the same', () => {
   );
 });
 
-test('a cut-off run breaks the claim 2 × ttl + slack after healing and the section’s start', () => {
+test('a truncated run breaks the claim 2 × ttl + slack after healing and the section’s start', () => {
   const at = (endMs: number, beganMs = 0, events: readonly TraceEvent[] = [HEALED]) =>
     verdictOn(
       traceWith(events, [runOf('alice/1', OPEN, beganMs)], TRUNCATED),

@@ -55,22 +55,22 @@ test('a client is not blamed for a denial that comes before it stops waiting', (
 });
 
 test.each<[string, readonly TraceEvent[]]>([
-  ['asks for it back, even in vain', [takesBack, denial]],
-  ['asks for it back after the denial', [denial, { ...takesBack, atUs: 6000 }]],
+  ['asks to release it, even without success', [takesBack, denial]],
+  ['asks to release it after the denial', [denial, { ...takesBack, atUs: 6000 }]],
   ['is granted the lock again while it lasts', [denial, grant(6, 'alice', 2)]],
   ['crashes', [fault(4, 'crash', 'alice'), denial]],
-  ['turns nobody away', []],
+  ['denies no other client', []],
 ])('an orphan does not count against a client that %s', (_, more) => {
   expect(verdictOf(...more)).toEqual({ kind: 'valid', exercised: 1 });
 });
 
 test.each<[string, readonly TraceEvent[]]>([
-  ['another gives its own grant back', [{ ...takesBack, process: 'bob' }, denial]],
-  ['another crashes', [fault(4, 'crash', 'bob'), denial]],
-  ['it crashes when the harm is done', [denial, fault(6, 'crash', 'alice')]],
-  ['it is granted the lock again when the lease was over', [denial, grant(12, 'alice', 2)]],
+  ['another client releases its own grant', [{ ...takesBack, process: 'bob' }, denial]],
+  ['another client crashes', [fault(4, 'crash', 'bob'), denial]],
+  ['it crashes after the denial', [denial, fault(6, 'crash', 'alice')]],
+  ['it is granted the lock again after the lease ended', [denial, grant(12, 'alice', 2)]],
   [
-    'it gives back only the grant that came after',
+    'it releases only the later grant',
     [denial, grant(12, 'alice', 2), { ...takesBack, atUs: 13_000 }],
   ],
 ])('an orphan counts against its client if %s', (_, more) => {
@@ -145,16 +145,16 @@ describe('on a server that keeps keys', () => {
       'its client tried to remove it',
       [...bobAsks, changed(8, 'alice', { change: 'removed', isDone: false })],
     ],
-    ['another removed it', [changed(4, 'carol', { change: 'removed' }), ...bobAsks]],
+    ['another client removed it', [changed(4, 'carol', { change: 'removed' }), ...bobAsks]],
     ['its client crashed', [fault(4, 'crash', 'alice'), ...bobAsks]],
     ['its client entered by it', [...asksAgain, enter(8, 'alice', 1, 20)]],
     [
-      'its client entered by it, which another had prolonged',
+      'its client entered by it after another client extended it',
       [...asksAgain, changed(8, 'carol', { change: 'prolonged' }), enter(9, 'alice', 1, 20)],
     ],
     ['its client entered by it just in time', [...asksAgain, enter(20, 'alice', 1, 20)]],
     [
-      'its client removed it when it had asked again in vain',
+      'its client removed it after a failed second acquire',
       [changed(5, 'alice', { isDone: false }), ...bobAsks, changed(8, 'alice', removed)],
     ],
     [
@@ -164,26 +164,26 @@ describe('on a server that keeps keys', () => {
         answer(7, 'bob/1/acquire', denied),
       ],
     ],
-    ['it ran out', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
-    ['nobody asked since', []],
+    ['it expired', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
+    ['no client asked since', []],
   ])('a client is not blamed for a denial if %s', (_, more) => {
     expect(after(...more)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
   test.each<[string, readonly TraceEvent[]]>([
     [
-      'it was taken anew when it had run out',
+      'it was acquired again after it expired',
       [...bobAsks, changed(22, 'alice', { message: 'alice/2/acquire/1/request' })],
     ],
-    ['its client entered when it had run out', [...bobAsks, enter(22, 'alice', 1, 30)]],
+    ['its client entered after it expired', [...bobAsks, enter(22, 'alice', 1, 30)]],
     [
-      'its client entered when another had removed it',
+      'its client entered after another client removed it',
       [...bobAsks, changed(8, 'carol', { change: 'removed' }), enter(9, 'alice', 1, 30)],
     ],
-    ['another prolonged it', [changed(4, 'carol', { change: 'prolonged' }), ...bobAsks]],
-    ['another entered', [...bobAsks, enter(8, 'bob', 1, 20)]],
+    ['another client extended it', [changed(4, 'carol', { change: 'prolonged' }), ...bobAsks]],
+    ['another client entered', [...bobAsks, enter(8, 'bob', 1, 20)]],
     [
-      'it was denied in its last moment',
+      'the denial came at its expiry',
       [acquire(19, 'bob/1/acquire'), answer(20, 'bob/1/acquire', denied)],
     ],
     ['another key was removed', [changed(4, 'carol', { change: 'removed', key: 'x' }), ...bobAsks]],
@@ -192,7 +192,7 @@ describe('on a server that keeps keys', () => {
       [changed(4, 'carol', { change: 'removed', process: 'lock-2' }), ...bobAsks],
     ],
     [
-      'its client removed what it took anew when it had run out',
+      'its client acquired it again after it expired, and removed that key',
       [
         ...bobAsks,
         changed(22, 'alice', later),
@@ -200,7 +200,7 @@ describe('on a server that keeps keys', () => {
       ],
     ],
     [
-      'another tried to remove it',
+      'another client tried to remove it',
       [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],
     ],
   ])('a client is blamed for a denial if %s', (_, more) => {
@@ -256,8 +256,11 @@ describe('the faults that kept an answer from its client are shown', () => {
     ['its reply is lost', fault(2, 'drop', 'lock', { target: `${call}/1/reply` })],
     ['it is paused itself', fault(1, 'pause', 'alice', { untilMs: 3 })],
     ['its server crashes', fault(2, 'crash', 'lock')],
-    ['its server was paused until it asked', fault(0, 'pause', 'lock', { untilMs: 1.5 })],
-    ['it is cut off', fault(2, 'partition', '', { processes: ['alice', 'lock'] })],
+    ['its server was paused until the request', fault(0, 'pause', 'lock', { untilMs: 1.5 })],
+    [
+      'it is partitioned from the server',
+      fault(2, 'partition', '', { processes: ['alice', 'lock'] }),
+    ],
   ])('a client never learns of its grant because %s', (_, injected) => {
     expect(causesShown(injected)).toEqual([true, true]);
     // A fault after its client has stopped waiting is not a cause.
@@ -265,10 +268,16 @@ describe('the faults that kept an answer from its client are shown', () => {
   });
 
   test.each<[string, FaultInjected]>([
-    ['the reply to another try is lost', fault(2, 'drop', 'lock', { target: `${call}/2/reply` })],
+    [
+      'the reply to another attempt is lost',
+      fault(2, 'drop', 'lock', { target: `${call}/2/reply` }),
+    ],
     ['a store is paused', fault(2, 'pause', 'store', { untilMs: 3 })],
-    ['its server was paused before it asked', fault(0, 'pause', 'lock', { untilMs: 1 })],
-    ['it is cut off from a store', fault(2, 'partition', '', { processes: ['alice', 'store'] })],
+    ['its server was paused only before the request', fault(0, 'pause', 'lock', { untilMs: 1 })],
+    [
+      'it is partitioned from a store',
+      fault(2, 'partition', '', { processes: ['alice', 'store'] }),
+    ],
   ])('a fault is not the cause of an orphan if %s', (_, injected) => {
     expect(causesShown(injected)).toEqual([false, false]);
   });

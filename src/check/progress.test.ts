@@ -110,7 +110,7 @@ describe('a key that keeps the probe out', () => {
     expect(keptOut(seen, removed, again).kind).toBe('invalid');
   });
 
-  test('leaves the claim unknown if the run was cut off before the probe’s time was over', () => {
+  test('leaves the claim unknown if the run was truncated before the probe’s deadline', () => {
     const open = { kind: 'open', wait: null } as const;
     const key = keyChange(1, 'alice', { holder: 'alice', untilUs: null });
     const entered = [key, grant(2, 'alice', 1, BY_CLIENT), enter(2, 'alice', 1, 99)];
@@ -152,7 +152,7 @@ test('a lock that a crashed holder keeps forever is never granted to the probe',
   );
 });
 
-test('a run that was cut off before the deadline proves nothing', () => {
+test('a run that was truncated before the deadline proves nothing', () => {
   const truncated = { kind: 'cut', limit: 'maxEvents' } as const;
   const [verdict] = judge(traceOf(asked, truncated), terms, ['progress']);
   expect(verdict).toMatchObject({ kind: 'unknown' });
@@ -169,7 +169,7 @@ test('a probe that is granted the lock and never sends its write breaks the clai
   );
 });
 
-test('a probe need not send a write if its section has none, or if the run was cut off', () => {
+test('a probe need not send a write if its section has none, or if the run was truncated', () => {
   const granted = [...asked, grant(101, 'probe', 1)];
   // Nor does a probe of user code whose clients send none.
   expect(verdictOn('progress', granted, planned).kind).toBe('valid');

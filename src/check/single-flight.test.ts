@@ -116,7 +116,7 @@ describe('in a handwritten trace', () => {
   });
 });
 
-test('a client without an answer waited in vain, even if another client was denied', () => {
+test('a client without a reply waited without success, even if another client was denied', () => {
   const denied = { kind: 'denied', holder: 'alice' } as const;
   const goesOn: Log = { kind: 'log', atUs: 4000, process: 'bob', topic: 'memoize', text: '' };
   const roleAfter = (...returned: readonly TraceEvent[]): string | undefined => {

@@ -175,8 +175,8 @@ describe('the Kubernetes Jobs of a fleet', () => {
   });
 
   test.each([
-    ['0, where all is as expected', zombie, 0],
-    ['1, where a claim broke that should hold', wrong, 1],
+    ['0 if all expectations are met', zombie, 0],
+    ['1 if a `holds` claim broke', wrong, 1],
   ])('end with the code of the sweep: %s; no shard fails', (_, scenario, code) => {
     const cluster = new Cluster(`cluster-${code}`, scenario);
     for (let index = 0; index < SHARDS; index += 1) {

@@ -41,7 +41,8 @@ function within(megabytes: number): object {
 }
 
 const patience = { timeout: 240_000 };
-const title = 'a search that may fill some megabytes ends before the process grew by a fifth more';
+const title =
+  'a search with a limit of some megabytes ends before the process exceeds it by a fifth';
 
 describe(title, patience, () => {
   test.each([

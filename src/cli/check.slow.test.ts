@@ -95,7 +95,7 @@ describe('a history of the project', () => {
 });
 
 describe('the same history', () => {
-  test('is read alike from every format, in pieces of any size', () => {
+  test('is read the same from every format, in pieces of any size', () => {
     fc.assert(
       fc.property(
         sampleEvents,

@@ -142,7 +142,7 @@ const OTHERS = some(
 describe.each(NAMES)('%s', (hang) => {
   const others = OTHERS.flatMap((one) => (one.hang === hang ? [one.command] : []));
   const law = test.concurrent.each(['run', ...others] as const);
-  law('`%s` ends by itself with 3, and names the place', LIMIT, async (command) => {
+  law('`%s` ends without a signal, with 3, and names the place', LIMIT, async (command) => {
     // One case uses the default; a growing heap must fill before the limit.
     const isDefault = hang === 'growing' || (hang === 'loop' && command === 'run');
     const limitMs = isDefault ? DEFAULT_MS : SHORT_MS;

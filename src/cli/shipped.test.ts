@@ -110,12 +110,9 @@ describe('a claim under `may`', () => {
     expect(files.filter((file) => file.startsWith('starter/'))).toHaveLength(3);
   });
 
-  test.each(files)(
-    'is in %s with a comment that says why it is not a separate corruption',
-    (file) => {
-      expect(unexplainedIn(readFileSync(join(fixtures, file), 'utf8'))).toEqual([]);
-    },
-  );
+  test.each(files)('is in %s with a comment on why it is not a separate corruption', (file) => {
+    expect(unexplainedIn(readFileSync(join(fixtures, file), 'utf8'))).toEqual([]);
+  });
 
   test('without such a comment is reported', () => {
     const said = '# one, two: the same failure, seen twice.\n    may: [one, two]\n';

@@ -188,7 +188,7 @@ describe('a module that cannot be used ends with 2 and an explanation', () => {
     ['throws', "\nthrow new Error('not today');\n", 'cannot be loaded: not today (at line 2'],
     ['has an error', 'export default {;\n', 'cannot be loaded: Unexpected token'],
     [
-      'needs what is not there',
+      'imports a missing package',
       "import 'no-such-package';\n",
       "Cannot find package 'no-such-package'",
     ],
@@ -256,7 +256,12 @@ test('a server that throws is a failure of the system under test, with its seed'
 
 test.each([
   ['ends the process', 'process.exit(0);', 'cannot be loaded: the module leaves', 2],
-  ['rejects by itself', "Promise.reject(new Error('boo'));", 'cannot be loaded: boo (at line', 2],
+  [
+    'has an unhandled rejection',
+    "Promise.reject(new Error('boo'));",
+    'cannot be loaded: boo (at line',
+    2,
+  ],
 ])('a module that %s gives no result', (name, line, message, exit) => {
   const copy = copyOfLock(name.replaceAll(' ', '-'));
   const file = join(folder, copy, 'spin-lock.mjs');

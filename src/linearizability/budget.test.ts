@@ -168,7 +168,7 @@ describe('an explanation in words', () => {
         'called or open in positions 0–9 sets 4.',
     );
   });
-  it('says if no operation ever sets the value', () => {
+  it('reports if no operation ever sets the value', () => {
     expect(wordsFor([write, cas])).toBe(
       '`cas(4→4)=ok` by 3 needs the value 4, but at first it is nothing, and nothing else called ' +
         'up to position 9 sets 4.',

@@ -39,7 +39,7 @@ function words(
 const needs = '`read=9` by f needs the value 9';
 
 describe('a sentence', () => {
-  it('says that no order allows the operation if no cause was found', () => {
+  it('reports that no order allows the operation if no cause was found', () => {
     expect(words({ required: [5], isMinimal: false })).toBe(`${needs}, which no order allows.`);
   });
   it('names the operation that came before, and the value that no other operation sets', () => {
@@ -71,7 +71,7 @@ describe('a sentence', () => {
         'and nothing else called up to position 20 brings that about.',
     );
   });
-  it('says that other operations happen at most once if that matters', () => {
+  it('reports that other operations happen at most once if that matters', () => {
     expect(words({ required: [4, 5], areOthersFree: false })).toBe(
       `${needs}, but \`read=1\` by e came before it, and nothing else called or open in ` +
         'positions 0–20, each at most once, brings that about.',
@@ -93,7 +93,7 @@ describe('a sentence', () => {
       'called or open from 5 to 20 ',
     );
   });
-  it('says if there is no such operation', () => {
+  it('reports if there is no such operation', () => {
     const core = { required: [], optional: [], areOthersFree: true, from: null, isMinimal: true };
     expect(explainInWords(history, register(), { at: 99, core })).toBe(
       'There is no such operation.',
@@ -133,7 +133,7 @@ describe('the operation named as earlier', () => {
       ', which no order of it with `read=1` by e and perhaps `write(9)` by c allows, as ',
     );
   });
-  it('is none if the bad operation is impossible after any state', () => {
+  it('is absent if the bad operation is impossible after any state', () => {
     expect(wordsOf(by('b', write(2), 0, 9), { from: 10 })).toBe(
       `${needs}, but at first it is nothing, and nothing else called up to position 20 sets 9.`,
     );
@@ -181,16 +181,16 @@ describe('the premise about other operations', () => {
 
   it.each([
     ['returned before the core begins', 'sets 9.', beside(write(9), 0, 9)],
-    ['returned where it begins', 'brings that about.', beside(write(9), 0, 10)],
+    ['returned where the core begins', 'brings that about.', beside(write(9), 0, 10)],
     ['never returned', 'brings that about.', beside(write(9), 0, null)],
-    ['was called where the bad one returned', 'brings that about.', beside(write(9), 20, 30)],
+    ['was called where the bad operation returned', 'brings that about.', beside(write(9), 20, 30)],
     ['was called after that', 'sets 9.', beside(write(9), 21, 30)],
     ['is unknown', 'brings that about.', { ...beside(write(9), 0, 9), outcome: 'info' } as const],
     ['failed', 'sets 9.', { ...beside(write(9), 13, 14), outcome: 'fail' } as const],
     ['is of another object', 'sets 9.', beside({ ...write(9), key: 'y' }, 13, 14)],
     ['changes nothing', 'sets 9.', beside(read(9), 13, 14)],
     ['sets another value', 'sets 9.', beside(write(3), 13, 14)],
-  ])('for one that %s says that nothing else %s', (_, expected, other) => {
+  ])('for one that %s states that nothing else %s', (_, expected, other) => {
     expect(premise({ others: [other] })).toBe(expected);
   });
   it('ignores the operations of the core', () => {
@@ -214,7 +214,7 @@ describe('the premise about other operations', () => {
     expect(premise({ core })).toBe('brings that about.');
     expect(premise({ core, from: null, model: casRegister(9) })).toBe('brings that about.');
   });
-  it('says which values other operations would need to provide it', () => {
+  it('names the values that other operations would need to provide it', () => {
     const elsewhere = 'makes it 9 or 3 from another value.';
     const [matched, unknown] = [
       beside(cas(3, 'matched'), 13, 14),
@@ -238,7 +238,7 @@ describe('the premise about other operations', () => {
       call.name === 'cas' ? [call.value] : plain.step(state, call);
     expect(premise({ others, model: { ...plain, step } })).toBe('brings that about.');
   });
-  it('says that nothing changes the object if that is the contradiction', () => {
+  it('reports that nothing changes the object if that is the contradiction', () => {
     const missed: CasRegisterCall = { name: 'cas', key, expected: 2, value: 5, answer: 'missed' };
     const core = [overwritten, by('f', missed, 12, 20)];
     expect(premise({ core })).toBe('changes it.');
@@ -307,18 +307,22 @@ describe('the possible states before the bad operation', () => {
       ],
     ],
     [
-      'an unanswered write that somebody saw',
+      'an unanswered write that was read',
       [first, by('b', write(2), 2, null), seen, bad],
       [{ state: 2, order: [0, 1], example: 2 }],
     ],
     [
-      'a write that returns where it is called, and that somebody saw',
+      'a write that returns at its call, and that was read',
       [first, by('b', write(2), 2, 5), seen, bad],
       [{ state: 2, order: [0, 1], example: 2 }],
     ],
-    ['a write that was over', [first, by('b', write(2), 2, 3), bad], [{ state: 2, order: [0, 1] }]],
     [
-      'a write that failed beside one that was over',
+      'a write that had returned',
+      [first, by('b', write(2), 2, 3), bad],
+      [{ state: 2, order: [0, 1] }],
+    ],
+    [
+      'a failed write beside one that had returned',
       [first, { ...by('b', write(2), 2, 3), outcome: 'fail' }, bad],
       [{ state: 1, order: [0] }],
     ],

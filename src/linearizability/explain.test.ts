@@ -31,7 +31,7 @@ function operation(
 describe('the sentence about a map', () => {
   const put: KeyValueCall = { name: 'put', key, value: 'A' };
   const first = operation('1', put, 0, 1);
-  it('names what came before and says that nothing else helps', () => {
+  it('names the operations before, and reports that nothing else helps', () => {
     const history = [
       first,
       operation('2', append, 2, 9),
@@ -43,7 +43,7 @@ describe('the sentence about a map', () => {
         'else called or open in positions 3–6 brings that about.',
     );
   });
-  it('says so even if no operation could ever help', () => {
+  it('reports that even if no operation could ever help', () => {
     const history = [first, operation('4', get('C'), 5, 6)];
     expect(sentenceOf(history, keyValue())).toBe(
       '`get(x)="C"` by 4 needs the value "C", but `put(x, "A")` by 1 came before it, and nothing ' +

@@ -100,10 +100,10 @@ describe('a flag shows', () => {
   const counted = { by: 'version', expected: 5, found: 6, given: 6 } as const;
   test.each([
     ['the token', refused({ token: 31 }), '31'],
-    ['the version that was expected in vain', versioned(counted), '5'],
-    ['the version that was made', { ...versioned(counted), isAccepted: true }, '6'],
+    ['the expected version of a refused write', versioned(counted), '5'],
+    ['the version that was written', { ...versioned(counted), isAccepted: true }, '6'],
     ['the milliseconds since the run began', { ...versioned(dated), isAccepted: true }, '12'],
-    ['nothing where there is neither', refused({ token: 0 }), ''],
+    ['nothing without a token and a version', refused({ token: 0 }), ''],
   ])('%s', (_, event, text) => {
     expect(flagText(event)).toBe(text);
   });
@@ -156,10 +156,15 @@ describe('the reason of a denied renew or release if', () => {
   };
 
   test.each<[string, readonly TraceEvent[], Release | Renew, string]>([
-    ['another has it', [alices, bobs], releaseAt(15, 'alice', 1), 'bob holds it, token 32'],
-    ['another had it', [alices, bobs], renewAt(22, 'alice', 1), 'bob had it last, until 22 ms'],
+    ['another client has it', [alices, bobs], releaseAt(15, 'alice', 1), 'bob holds it, token 32'],
+    [
+      'another client had it',
+      [alices, bobs],
+      renewAt(22, 'alice', 1),
+      'bob had it last, until 22 ms',
+    ],
     ['it is over', [bobs], renewAt(23, 'bob', 2), 'its lease ended at 22 ms'],
-    ['it lives', [bobs], renewAt(21, 'bob', 2), ''],
+    ['it is live', [bobs], renewAt(21, 'bob', 2), ''],
     [
       'it was renewed',
       [bobs, renewAt(20, 'bob', 2, 2)],
@@ -173,12 +178,12 @@ describe('the reason of a denied renew or release if', () => {
       'it names token 31, its lease has token 32',
     ],
     [
-      'it was given back',
+      'it was released',
       [bobs, releaseAt(14, 'bob', 2, 2)],
       releaseAt(15, 'bob', 2),
       'bob released it at 14 ms',
     ],
-    ['nobody was granted it', [], releaseAt(1, 'bob', 0), ''],
+    ['no client was granted it', [], releaseAt(1, 'bob', 0), ''],
     ['the server has crashed', [bobs, crash], renewAt(23, 'bob', 2), ''],
   ])('%s', (_, before, event, words) => {
     expect(denialReason(event, [...before, event, given('carol', 9, [40, 50])])).toBe(words);

@@ -246,13 +246,13 @@ describe('an error is reported with its position and a suggestion', () => {
     ['a key twice', 'keys: [x, y]', 'keys: [x, x]', 'workload.keys[1]: "x" is listed twice'],
     ['one store', 'keys: [x, y]', 'kind: transfer, stores: 1', 'needs exactly two stores'],
     [
-      'a transfer to where it came from',
+      'a transfer from a store to itself',
       'keys: [x, y]',
       'steps: [transfer: { from: a, to: a }]',
       'workload.steps[0].transfer.to: a transfer needs two stores: this one leads from "a" to itself',
     ],
     [
-      'a transfer to where it comes from by default',
+      'a transfer from the default store to itself',
       'keys: [x, y]',
       'stores: [a, b], steps: [transfer: { from: b }]',
       'workload.steps[0].transfer: a transfer needs two stores: this one leads from "b" to itself',
@@ -278,13 +278,13 @@ describe('an error is reported with its position and a suggestion', () => {
       'workload.kind: unknown value "transfr"; did you mean "transfer"?',
     ],
     [
-      'a kind that is no word',
+      'a kind that is not a word',
       'keys: [x, y]',
       'kind: 5',
       'workload.kind: expected one of blind-writes, read-modify-write, transfer, not 5',
     ],
     [
-      'a memoize in company',
+      'a memoize with other steps',
       'keys: [x, y]',
       'steps: [read, memoize: { for: 1ms }]',
       'workload.steps[1]: a memoize must be the only step of its section',

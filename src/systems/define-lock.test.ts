@@ -133,7 +133,7 @@ describe('a user-defined lock', () => {
     expect(eventsOf(trace, 'deny').length).toBeGreaterThan(0);
   });
 
-  test('whose server has no `snapshot` cannot fail over, and says why', () => {
+  test('whose server has no `snapshot` cannot fail over, and the error names the reason', () => {
     const when: When = { kind: 'at', atUs: MS };
     const failover: Fault = { kind: 'failover', process: 'lock', when, lagUs: MS };
     expect(() => examineLatch([writeOf(7)], [failover])).toThrow(

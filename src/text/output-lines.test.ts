@@ -39,13 +39,13 @@ test('equal lines of several processes count as repeated', () => {
   expect(output.lines).toEqual(['alice | alice waits for 10.0.0.0:6379', '… 59 more']);
 });
 
-test('a few lines are shown as they are', () => {
+test('a few lines are shown unchanged', () => {
   for (const lines of [['a', 'a'], ['a', 'a', 'b', 'b'], ['a', 'b', 'a', 'b', 'c'], []]) {
     expect(shown(lines)).toEqual(lines);
   }
 });
 
-test('lines that differ only in numbers are shown as they are while they are few', () => {
+test('a few lines that differ only in numbers are shown unchanged', () => {
   const lines = Array.from({ length: 8 }, (_, at) => `got lock ${at}`);
   expect(shown([...lines, 'end'])).toEqual([...lines, 'end']);
 });

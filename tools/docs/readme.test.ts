@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = pageOf('README.md');
 const everything = [...pages.values()].join('\n');
 
-test('the failure in the README is the one that the main job prints', () => {
+test('the main job prints the failure in the README', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
   const args = [join(root, 'dist/cli.js'), 'run', 'zombie-writer'];
   const env = { ...process.env, NO_COLOR: '1' };

@@ -79,7 +79,7 @@ describe('the differences', () => {
     expect(differencesOf('a', systems, one)).toEqual(['a, unfenced: recorded, but not there']);
   });
 
-  test('of a part cover only what was run', () => {
+  test('of a part cover only its own runs', () => {
     const part = new Map([...systems].map(([title, lines]) => [title, lines.slice(0, 1)]));
     expect(differencesOf('a', systems, part, 'first')).toEqual([]);
     expect(differencesOf('a', systems, part)).not.toEqual([]);

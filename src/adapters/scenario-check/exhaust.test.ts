@@ -43,7 +43,7 @@ test('a system that holds reports the exhausted scope', async () => {
   );
 });
 
-test('one that breaks fails with the first broken plan, which has the fewest faults', async () => {
+test('a broken check fails with the first broken plan, which has the fewest faults', async () => {
   const options = { ...scenario, lock: 'lock-service', store: 'unfenced' } as const;
   const failed = await ended({ ...options, exhaust: { ...exhaust, faults: 2, ties: 1 } });
   expect(failed).toMatch(/grant-order of lock-service, plan \d+$/m);

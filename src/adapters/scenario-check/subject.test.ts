@@ -84,12 +84,16 @@ describe('options', () => {
   });
 
   test.each<[string, object, string]>([
-    ['an option that there is not', { seedz: 1 }, 'unknown field "seedz"; did you mean "seeds"?'],
+    ['an unknown option', { seedz: 1 }, 'unknown field "seedz"; did you mean "seeds"?'],
     ['a field in a field', { clients: { ttll: '1ms' } }, 'clients.ttll: unknown field "ttll"'],
     ['a claim', { holds: ['grant-ordr'] }, 'holds[0]: unknown claim "grant-ordr"; did you mean'],
     ['a store', { store: 'fence' }, 'store: unknown store "fence"; did you mean "fenced"?'],
-    ['what is no plain data', { clients: { ttl: () => 1 } }, 'clients.ttl: expected plain data'],
-    ['a number that is none', { maxEvents: Number.NaN }, 'maxEvents: expected plain data, not NaN'],
+    [
+      'a value that is not plain data',
+      { clients: { ttl: () => 1 } },
+      'clients.ttl: expected plain data',
+    ],
+    ['NaN', { maxEvents: Number.NaN }, 'maxEvents: expected plain data, not NaN'],
     ['a list of seeds', { seeds: [5, 1] }, 'seeds: expected a count, or the first and the last'],
     ['no seeds', { seeds: 0 }, 'seeds: expected a count'],
     ['a time', { timeout: '5s' }, 'timeout: expected milliseconds, more than 0, not "5s"'],
@@ -146,10 +150,14 @@ describe('a scenario', () => {
   });
 
   test.each<[string, object, string]>([
-    ['is not there', { scenario: './none.yaml' }, 'scenario: ./none.yaml: there is no such file'],
-    ['has no such system', { scenario: './zombie-writer.yaml', system: 'fence' }, 'mean "fenced"?'],
+    ['is missing', { scenario: './none.yaml' }, 'scenario: ./none.yaml: there is no such file'],
     [
-      'says it already',
+      'lacks the named system',
+      { scenario: './zombie-writer.yaml', system: 'fence' },
+      'mean "fenced"?',
+    ],
+    [
+      'sets the same field',
       { scenario: './zombie-writer.yaml', ...none },
       'faults: the scenario says it',
     ],

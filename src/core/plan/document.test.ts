@@ -99,11 +99,11 @@ describe('data that a schema refuses', () => {
 
   test.each<[string, z.ZodType, unknown, readonly string[]]>([
     ['nothing', word, 'run', []],
-    ['a word that is none', word, 'runn', [': unknown value "runn"; did you mean "run"?']],
+    ['an unknown word', word, 'runn', [': unknown value "runn"; did you mean "run"?']],
     ['a number for a word', word, 7, [': expected one of run, freeze, not 7']],
     ['a number for text', z.string(), 7, [': expected text, not 7']],
     ['text for a number', z.number(), 'x', [': expected a number, not "x"']],
-    ['a part for a whole number', z.int(), 0.5, [': expected a whole number, not 0.5']],
+    ['a fraction for a whole number', z.int(), 0.5, [': expected a whole number, not 0.5']],
     ['a list for a map', map, [], [': expected a map, not a list']],
     ['a type without a name of ours', z.date(), 7, [': expected date, not 7']],
     [
@@ -116,14 +116,14 @@ describe('data that a schema refuses', () => {
     ['too many in a list', pairs, [1, 2, 3], [': at most 2 may stand here']],
     ['too few in a list', pairs, [], [': at least 1 may stand here']],
     ['too long a text', z.string().max(1), 'ab', [': at most 1 characters']],
-    ['what a list has at a place', pairs, [1, 'x'], ['[1]: expected a number, not "x"']],
+    ['a wrong item of a list', pairs, [1, 'x'], ['[1]: expected a number, not "x"']],
     [
-      'what is missing',
+      'a missing field',
       z.object({ a: z.boolean() }),
       {},
       ['a: is missing; expected true or false'],
     ],
-    ['a literal with words of its own', z.literal(1, { error: 'expected 1' }), 2, [': expected 1']],
+    ['a literal with its own message', z.literal(1, { error: 'expected 1' }), 2, [': expected 1']],
     ['an unknown key', map, { sallt: 1 }, ['sallt*: unknown spice "sallt"; did you mean "salt"?']],
     [
       'two of them',
@@ -132,12 +132,12 @@ describe('data that a schema refuses', () => {
       ['a*: unknown spice "a"; known: salt, sugar', 'b*: unknown spice "b"; known: salt, sugar'],
     ],
     [
-      'an unknown key, and not what its map lacks',
+      'an unknown key, but not a missing one',
       both,
       { x: 1 },
       ['x*: unknown spice "x"; known: salt, sugar'],
     ],
-    ['what a map lacks', both, { sugar: 1 }, [': needs salt']],
+    ['a missing key', both, { sugar: 1 }, [': needs salt']],
     [
       'a key of the wrong form',
       z.record(z.string().max(1), z.number()),
@@ -150,7 +150,7 @@ describe('data that a schema refuses', () => {
 
   test.each<[string, z.ZodType, unknown, readonly string[]]>([
     [
-      'the form that it comes nearest to',
+      'the closest form',
       z.union([word, map]),
       { x: 1 },
       ['x*: unknown spice "x"; known: salt, sugar'],
@@ -162,24 +162,24 @@ describe('data that a schema refuses', () => {
       [': expected one of run, freeze, stop, not 7'],
     ],
     [
-      'a word, where text stands',
+      'the words, if the value is text',
       z.union([map, word]),
       'runn',
       [': unknown value "runn"; did you mean "run"?'],
     ],
     [
-      'what it may be, each once',
+      'all types, each once',
       z.union([z.string(), z.number(), z.string().max(9)]),
       [],
       [': expected text or a number, not a list'],
     ],
     [
-      'what it may be, where neither word nor text stands',
+      'a map, if the value is neither a word nor text',
       z.union([map, word]),
       7,
       [': expected a map, not 7'],
     ],
-    ['words of its own', z.union([word, map], { error: 'a spice' }), 7, [': a spice']],
+    ['its own message', z.union([word, map], { error: 'a spice' }), 7, [': a spice']],
   ])('with several allowed forms is reported by %s', (_, schema, value, findings) => {
     expect(findingsOf(schema, value)).toEqual(findings);
     const inside = findings.map((line) => `in${/^[:*[]/.test(line) ? '' : '.'}${line}`);

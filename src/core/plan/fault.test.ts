@@ -80,12 +80,12 @@ describe('the parts of a fault', () => {
 describe('a fault with another amount', () => {
   test.each<[string, Fault, number, Fault]>([
     ['is longer', pause, 30, { ...pause, forUs: 30 }],
-    ['steps in its old direction', step, 4, { ...step, stepUs: -4 }],
+    ['keeps the direction of its step', step, 4, { ...step, stepUs: -4 }],
     ['steps forwards, as before', { ...step, stepUs: 9 }, 4, { ...step, stepUs: 4 }],
     ['steps by 0, not by −0', step, 0, rate],
-    ['is itself where it has none', reset, 4, reset],
-    ['is itself where it lasts for good', crash, 4, crash],
-    ['is itself where only its rate is off', rate, 4, rate],
+    ['is unchanged if it has no amount', reset, 4, reset],
+    ['is unchanged if it is permanent', crash, 4, crash],
+    ['is unchanged if it changes only a rate', rate, 4, rate],
   ])('%s', (_, fault, amount, changed) => {
     expect(withAmount(fault, amount)).toStrictEqual(changed);
   });
@@ -94,12 +94,12 @@ describe('a fault with another amount', () => {
 describe('a fault at another instant', () => {
   const moved = { kind: 'at', atUs: 8 } as const;
   test.each<[string, Fault, Fault]>([
-    ['is injected then', partition, { ...partition, when: moved }],
-    ['waits for its message from then on', drop, { ...drop, which: { ...link, atUs: 8 } }],
-    ['waits for its timer from then on', later, { ...late, which: { ...ofAlice, atUs: 8 } }],
-    ['is itself where it waits for a point', pause, pause],
-    ['is itself where it waits for a message by name', delay, delay],
-    ['is itself where it waits for a timer by name', late, late],
+    ['is injected at that time', partition, { ...partition, when: moved }],
+    ['waits for its message from that time', drop, { ...drop, which: { ...link, atUs: 8 } }],
+    ['waits for its timer from that time', later, { ...late, which: { ...ofAlice, atUs: 8 } }],
+    ['is unchanged if it waits for a point', pause, pause],
+    ['is unchanged if it waits for a message by name', delay, delay],
+    ['is unchanged if it waits for a timer by name', late, late],
   ])('%s', (_, fault, changed) => {
     expect(withInstant(fault, 8)).toStrictEqual(changed);
   });

@@ -30,7 +30,7 @@ function read(schema: z.ZodType, input: unknown): unknown {
 
 describe('a field', () => {
   test.each([
-    ['no time where one must pass', positiveDuration, '0', 'must be longer than 0'],
+    ['a zero duration', positiveDuration, '0', 'must be longer than 0'],
     ['the shortest time', positiveDuration, '1us', 1],
     ['a bare 0', step, 0, 0],
     ['a step back', step, '-5ms', -5_000],
@@ -46,9 +46,9 @@ describe('a field', () => {
     ['odds in percent', odds, '12.5%', { numerator: 125, denominator: 1_000 }],
     ['odds of always', odds, 1, { numerator: 1, denominator: 1 }],
     ['odds of always, as text', odds, '1', { numerator: 1, denominator: 1 }],
-    ['odds of none', odds, '0', { numerator: 0, denominator: 1 }],
+    ['odds of never', odds, '0', { numerator: 0, denominator: 1 }],
     ['a ratio above 1', ratio, '3/2', { numerator: 3, denominator: 2 }],
-    ['more than all', ratio, '250%', { numerator: 250, denominator: 100 }],
+    ['a ratio above 100 percent', ratio, '250%', { numerator: 250, denominator: 100 }],
     [
       'the finest percent',
       ratio,
@@ -67,11 +67,11 @@ describe('a field', () => {
   test.each([
     ['nothing', rate, undefined, 'is missing; expected a rate such as 200ppm or -200ppm'],
     ['a list', rate, [], `${RATE} a list`],
-    ['a clock that stands still', rate, '-1000000ppm', `${RATE} "-1000000ppm"`],
+    ['a stopped clock', rate, '-1000000ppm', `${RATE} "-1000000ppm"`],
     ['odds above 1', odds, 2, `${ODDS} 2`],
     ['odds above 1', odds, '3/2', `${ODDS} "3/2"`],
-    ['odds that are no ratio', odds, '1/0', `${ODDS} "1/0"`],
-    ['nothing of nothing', ratio, '0/0', `${RATIO} "0/0"`],
+    ['odds with a denominator of 0', odds, '1/0', `${ODDS} "1/0"`],
+    ['0 divided by 0', ratio, '0/0', `${RATIO} "0/0"`],
     ['a percent too fine', ratio, '1.00001%', `${RATIO} "1.00001%"`],
     ['a percent too large', ratio, '1234567890%', `${RATIO} "1234567890%"`],
     ['a part too large', ratio, '9007199254740992/1', `${RATIO} "9007199254740992/1"`],

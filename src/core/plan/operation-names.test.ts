@@ -49,7 +49,7 @@ describe('a section passes the points', () => {
     ['of the operations of asynchronous code', [], { operations: ['SET', 'DEL'] }, 'SET DEL'],
     ['of a write, with its test', [write], {}, 'write acquire release checked'],
     ['of a write without a test', [write], { checksLease: false }, 'write acquire release'],
-    ['of a read, which needs no test', [read], {}, 'read:read-2 acquire release'],
+    ['of a read, without a test', [read], {}, 'read:read-2 acquire release'],
     [
       'of an increment',
       [{ kind: 'increment', id: 1, store: 'a', key: 'x' }],
@@ -92,7 +92,7 @@ describe('a section passes the points', () => {
         'renew renew:renew-2 acquire release',
     ],
     [
-      'of a store that is opened, once each',
+      'of a store that is opened once per access',
       [write, read, { ...read, id: 3 }],
       { store: 'fenced-open' },
       'write read:read-2 read:read-3 acquire release checked open open:open-2',

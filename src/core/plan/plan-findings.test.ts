@@ -35,7 +35,7 @@ function found(change: Partial<Plan>): readonly string[] {
 }
 
 test.each<[string, Partial<Plan>, readonly string[]]>([
-  ['nothing in one that is right', {}, []],
+  ['none in a valid plan', {}, []],
   [
     'a client called as another',
     { clients: [alice, client('bob', 0), alice] },
@@ -67,7 +67,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
         'a memoize must be the only step of its section: it takes the lock itself',
     ],
   ],
-  ['no fault with a memoize alone', { clients: [doing(memoize)] }, []],
+  ['none with a single memoize', { clients: [doing(memoize)] }, []],
   [
     'a transfer from a store to itself',
     { clients: [doing(transfer)] },
@@ -76,7 +76,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
         'a transfer needs two stores: this one leads from "s" to itself',
     ],
   ],
-  ['no fault with another transfer', { clients: [doing({ ...transfer, to: 't' })] }, []],
+  ['none with a valid transfer', { clients: [doing({ ...transfer, to: 't' })] }, []],
   [
     'a transition without a queue',
     { clients: [doing(transition)] },
@@ -86,7 +86,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
     ],
   ],
   [
-    'a message that asks for no step',
+    'a message for a missing step',
     { clients: [doing(transition)], queue },
     ['queue.messages[0] false: there is no step 1: the machines of this queue have 1, from 0'],
   ],

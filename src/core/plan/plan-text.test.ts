@@ -162,12 +162,7 @@ describe('a plan with mistakes', () => {
     ['a range out of order', '1ms..30ms', '30ms..1ms', 'a range in order'],
     ['two clients of one name', 'name: bob', 'name: alice', 'there is another client "alice"'],
     ['a name with a slash', 'name: bob', 'name: b/b', 'none of them "/"'],
-    [
-      'a client that is called lock',
-      'name: bob',
-      'name: lock',
-      'the name "lock" is the name of a process',
-    ],
+    ['a client named lock', 'name: bob', 'name: lock', 'the name "lock" is the name of a process'],
     [
       'a client named as a store',
       'name: bob',
@@ -179,7 +174,7 @@ describe('a plan with mistakes', () => {
     ['a fault without its process', 'process: alice, ', '', 'is missing; expected text'],
     ['two faults in one entry', '- pause:', '- drop: {message: m}\n    pause:', 'a map of one key'],
     [
-      'a memoize in company',
+      'a memoize with other steps',
       '- write:',
       '- memoize: { id: 9, for: 1ms }\n          - write:',
       'clients[0].sections[0].work[0]: a memoize must be the only step of its section',

@@ -20,13 +20,13 @@ function under(locks: readonly string[], ...work: readonly Work[]): ClientPlan {
 
 test.each<[string, readonly Work[], readonly Work[]]>([
   [
-    'a write, after a look',
+    'a write, after a read',
     [{ kind: 'write', id: 4, ...place, value: 9, awaits: false }],
     readsThenWrites,
   ],
-  ['what is read', [compute, { kind: 'read', id: 2, ...place }], readsThenWrites],
+  ['a write for a read', [compute, { kind: 'read', id: 2, ...place }], readsThenWrites],
   [
-    'what is memoized, without asking for it',
+    'a write for a memoize',
     [{ kind: 'memoize', id: 2, ...place, value: 1, forUs: 5, pieces: 1 }],
     readsThenWrites,
   ],

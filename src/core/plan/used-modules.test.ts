@@ -12,12 +12,12 @@ function read(text: string): readonly string[] {
 
 describe('the value of use', () => {
   test.each([
-    ['is nothing without the word', '{ is: not read', []],
-    ['is nothing where it is only a value', 'name: use\n', []],
-    ['is nothing in a text that is no map', '"use"\n', []],
+    ['is empty without the key', '{ is: not read', []],
+    ['is empty if `use` is only a value', 'name: use\n', []],
+    ['is empty in a text that is not a map', '"use"\n', []],
     ['is a path', 'use: ./a.mjs\n', ['a.yaml:1:6 use: ./a.mjs']],
     [
-      'is a list of paths, and what is no text is left to the reader of the whole',
+      'is a list of paths, without items that are not text',
       'use: [./a.mjs, 7, ./b.mjs]\n',
       ['a.yaml:1:7 use[0]: ./a.mjs', 'a.yaml:1:19 use[2]: ./b.mjs'],
     ],
@@ -26,10 +26,10 @@ describe('the value of use', () => {
       'use:\n  ./a.mjs: x\n  ./b.mjs: y\n',
       ['a.yaml:2:3 use["./a.mjs"]: ./a.mjs', 'a.yaml:3:3 use["./b.mjs"]: ./b.mjs'],
     ],
-    ['is nothing that is a number', 'use: 7\n', []],
-    ['is nothing that is empty', 'use:\n', []],
+    ['is empty for a number', 'use: 7\n', []],
+    ['is empty for an empty value', 'use:\n', []],
     [
-      'stands there once',
+      'is listed once',
       'use: [./a.mjs, ./b.mjs, ./a.mjs]\n',
       ['a.yaml:1:25 use[2]: "./a.mjs" is listed twice'],
     ],

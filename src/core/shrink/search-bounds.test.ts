@@ -31,7 +31,7 @@ test.each<[string, Partial<Plan>, object]>([
     { decisions: 4 },
   ],
   ['with a wait, which may be longer', { decisions: { 'alice/1/backoff-2': 9_999 } }, {}],
-  ['with a stream, which is no length', { decisions: { 'alice/random': 9_999 } }, {}],
+  ['with a stream, which is not a duration', { decisions: { 'alice/random': 9_999 } }, {}],
   [
     'with a think time too long',
     { bounds: { ...start.bounds, think: { minUs: 0, maxUs: 3_400 } } },
@@ -55,17 +55,17 @@ test.each<[string, Partial<Plan>, object]>([
   ],
   ['with steps that go back', { faults: [clock(-5_000, late), clock(5_000, early)] }, {}],
   [
-    'with steps of which one is far before the other comes',
+    'with steps of which the first is far by itself',
     { faults: [clock(-5_000, late), clock(5_100, early)] },
     { 'skew of bob': 100 },
   ],
   [
-    'with steps forwards in any order, where one waits for a point',
+    'with steps forwards in any order, if one waits for a point',
     { faults: [clock(3_000, point), clock(-9, early), clock(2_500, early)] },
     { 'skew of bob': 500 },
   ],
   [
-    'with steps backwards in any order, where one waits for a point',
+    'with steps backwards in any order, if one waits for a point',
     { faults: [clock(-3_000, point), clock(9, early), clock(-2_500, early)] },
     { 'skew of bob': 500 },
   ],

@@ -228,7 +228,7 @@ describe('a zombie writer in a plan of 5 clients, 25 sections, 5 faults and 250 
     expect(Math.max(...results.map(({ runs }) => runs))).toBeLessThanOrEqual(400);
   });
 
-  test('has its boundary where the pause just outlasts the lease', () => {
+  test('has its boundary at the first pause longer than the lease', () => {
     for (const { plan, boundary } of results) {
       if (boundary === null) expect.fail('a pause of 1 ms harms nobody');
       expect(boundary.what).toMatch(/^pause of /);

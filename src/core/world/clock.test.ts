@@ -79,7 +79,7 @@ describe('a clock', () => {
     expect([clock.monotonicUs(120), clock.wallUs(120)]).toEqual([130, 135]);
   });
 
-  test('a frozen clock stands still at any rate, and then continues from there', () => {
+  test('a frozen clock stops at any rate, and then continues from there', () => {
     fc.assert(
       fc.property(ppm, instant, fc.nat(1000), (ratePpm, fromUs, forUs) => {
         const clock = new Clock();

@@ -53,7 +53,7 @@ describe('a server that crashes', () => {
     ]);
   });
 
-  test('loses what was sent to its previous incarnation, except datagrams', () => {
+  test('loses messages to its previous incarnation, except datagrams', () => {
     const faults = [crashOf({ when: at(0.2), restartAfterUs: 0.2 * MS })];
     const first = (link: 'connection' | 'datagram'): readonly string[] =>
       linesOf(happen({ alice: asks }, { faults, link }), 'lose', 'do', 'end').slice(0, 2);

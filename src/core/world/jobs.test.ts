@@ -21,7 +21,7 @@ function runAll(jobs: Jobs, seen: string[]): readonly string[] {
 }
 
 describe('the jobs of a process', () => {
-  test('run once, between the begin and the end of their owner', () => {
+  test('run once, between the start and the end of their owner', () => {
     const jobs = new Jobs(new Scheduler());
     const seen: string[] = [];
     const owner = { begin: () => seen.push('begin'), end: () => seen.push('end') };

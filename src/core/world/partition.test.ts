@@ -22,7 +22,7 @@ const asks: Script = function* (alice) {
 };
 
 describe('a partition', () => {
-  test('holds back what is sent on a connection until it heals', () => {
+  test('holds back messages on a connection until it heals', () => {
     const trace = happen({ alice: asks }, { faults: [partitionOf()] });
     expect(linesOf(trace, 'inject', 'send', 'get', 'heal').slice(4)).toEqual([
       '3 inject partition alice echo',

@@ -126,7 +126,7 @@ describe('a paused process', () => {
     ]);
   });
 
-  test('does not hold back what it already sent', () => {
+  test('does not hold back messages already sent', () => {
     const faults = [pauseOf({ when: at(0.5) })];
     const trace = happen({ alice: asksTwice }, { faults });
     expect(linesOf(trace, 'do')[0]).toBe('1 do alice/a total 1 count 1');

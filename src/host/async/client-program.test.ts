@@ -43,7 +43,7 @@ describe('a section', () => {
 
   test.each([
     ['a TypeError', () => Reflect.get(Object(null), 'none').such, 'Cannot read properties'],
-    ['what is no error', () => Promise.reject('busy'), 'busy'],
+    ['a value that is not an error', () => Promise.reject('busy'), 'busy'],
     ['an assertion', () => expect(1).toBe(2), 'expected 1 to be 2'],
   ])('that throws %s ends the run, naming the process', async (_, code, text) => {
     const trace = await happen(async () => {

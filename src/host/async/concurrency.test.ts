@@ -177,7 +177,7 @@ describe('a driver on sockets', () => {
     return trace;
   }
 
-  test('connects for no section, and sends each request for the one that makes it', async () => {
+  test('connects outside any section, and sends each request for its own section', async () => {
     const trace = await drive(async (socket) => void socket.write(ping));
     expect(operationsOf(trace)).toEqual(['alice/shared/connect', 'alice/1/ping', 'alice/2/ping']);
   });

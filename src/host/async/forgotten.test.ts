@@ -83,7 +83,7 @@ describe('work that is pending when its guard is left, or its section ends, fail
 describe('no pending work is reported', () => {
   test.each<[string, Body]>([
     [
-      'where all of it is waited for',
+      'if all of it is awaited',
       async (section) => {
         const guard = section.guard();
         await Promise.all([guard.read('x'), guard.read('y')]);
@@ -92,7 +92,7 @@ describe('no pending work is reported', () => {
       },
     ],
     [
-      'where the section ends by an error, as one with a deadline does',
+      'if the section ends with an error, as after a deadline',
       async (section) => {
         const guard = section.guard();
         const late = wait(1).then(() => Promise.reject(new Error('too late')));

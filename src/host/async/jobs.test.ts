@@ -211,7 +211,7 @@ describe('a run fails', () => {
       'at once',
     ],
     [
-      'when nobody handles a rejection',
+      'when a rejection is not handled',
       async () => {
         void wait(1).then(() => Promise.reject(new Error('lost')));
         await wait(5);
@@ -237,7 +237,7 @@ describe('a run fails', () => {
       'it waits for its clock to move',
     ],
     [
-      'when a program passes points for ever',
+      'when a program passes points without waiting',
       async (context) => {
         for (const section = context.section(1); ; ) await section.mark('again');
       },

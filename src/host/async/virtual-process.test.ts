@@ -292,7 +292,7 @@ test('a default that is restored stays restored', async () => {
 });
 
 test.each([['process.cache', () => Object.assign(process, { cache: {} })]])(
-  'a change of process that cannot be kept apart is refused: %s',
+  'a change of `process` that cannot be isolated is refused: %s',
   async (name, change) => {
     const alice: Script = async () => void change();
     const error = expect.stringContaining(

@@ -30,7 +30,7 @@ test('concurrent sections of a process wait at places of their own', async () =>
   expect(await marksOf(body)).toEqual(['in the first']);
 });
 
-test('a section waits neither at work beside it nor at the loser of a race', async () => {
+test('a section waits neither for work beside it nor for the loser of a race', async () => {
   const inner = async (isFirst: boolean): Promise<void> => {
     await (isFirst ? never() : sleep(1)); // in inner
   };

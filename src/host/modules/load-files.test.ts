@@ -167,7 +167,7 @@ describe('a module', () => {
       "import { b } from './own.mjs';",
       "named 'b' (at further.mjs:1:10)",
     ],
-    ['is no JSON', 'further.json', '{,', 'further.json: Expected'],
+    ['is not JSON', 'further.json', '{,', 'further.json: Expected'],
   ])('that imports one that %s is reported with file and line', async (_, name, text, message) => {
     writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, 'own.mjs'), '');
@@ -279,8 +279,8 @@ describe('a plan that uses a module', () => {
     });
 
     test.each([
-      ['that is no plan', (text: string) => text.replace('limits:', 'limit:')],
-      ['that is no YAML', (text: string) => `${text}\n\t- [`],
+      ['that is not a plan', (text: string) => text.replace('limits:', 'limit:')],
+      ['that is not YAML', (text: string) => `${text}\n\t- [`],
     ])('is not run for a text %s, even with its folder', async (_, spoiled) => {
       const digest = moduleVersion(join(copyFolder, 'spin-lock.mjs'));
       expect(await problemsIn(spoiled(await planWith(digest)), copyFolder)).toContain(`${file}:`);

@@ -166,7 +166,7 @@ describe('a client that sends nothing', () => {
   };
 
   test.each<[how: string, code: (section: AsyncSection) => Promise<void>]>([
-    ['waits for ever', async () => void (await once(await connect(), 'data'))],
+    ['waits forever', async () => void (await once(await connect(), 'data'))],
     [
       'waits behind a timer, past the end of the run',
       async () => {
@@ -184,7 +184,7 @@ describe('a client that sends nothing', () => {
       },
     ],
     [
-      'is left behind by its section',
+      'outlives its section',
       async () => {
         const socket = await connect();
         await Promise.race([once(socket, 'data'), wait(500)]);
@@ -220,7 +220,7 @@ describe('a client that sends nothing', () => {
       },
     ],
     [
-      'keeps a second connection, and waits for ever for something else',
+      'keeps a second connection, and waits forever for something else',
       async () => {
         await connect('redis-1', 6379);
         await ping(await connect('redis-1', 6379));
@@ -237,7 +237,7 @@ describe('a client that sends nothing', () => {
       },
     ],
     [
-      'speaks late',
+      'sends late',
       async () => {
         const socket = await connect();
         await wait(5_000);
@@ -245,7 +245,7 @@ describe('a client that sends nothing', () => {
       },
     ],
     [
-      'speaks on its next connection, after it gave one up',
+      'sends on its next connection after it closed one',
       async () => {
         const socket = await connect();
         await wait(5_000);
@@ -254,7 +254,7 @@ describe('a client that sends nothing', () => {
       },
     ],
     [
-      'works with other connections until the run is cut',
+      'uses other connections until the run is truncated',
       async () => {
         await connect();
         const redis = await connect('redis-1', 6379);
@@ -318,7 +318,7 @@ describe('an address without a server', () => {
     expect(failureOf(trace)).toMatch(/speaks Redis to \/run\/redis\.sock, .*; `hosts` takes addre/);
   });
 
-  test('the error for a scenario without hosts says so', async () => {
+  test('the error for a scenario without hosts reports that', async () => {
     const trace = await inSection(
       async () => {
         net.connect(6379, 'redis-1').write('PING\r\n');

@@ -56,7 +56,7 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
     [`1 command XLEN at ${HERE}`, `1 command XADD at ${HERE}`],
   ],
   [
-    'libraries of Lua, and functions of those that are there',
+    'missing Lua libraries, and missing functions of existing ones',
     () =>
       asked(
         ['PING'],
@@ -66,17 +66,17 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
     ['cmsgpack', 'struct', 'redis.set_repl'].map((what) => `1 command ${what} at ${HERE}`),
   ],
   [
-    'a pattern of a script that would match for ever, also where the error is caught',
+    'a script pattern that would match forever, even if the error is caught',
     () => asked(['PING'], ['EVAL', 'pcall(string.find, ("a"):rep(99), ("a*"):rep(9) .. "b")', '0']),
     [`1 command the endless pattern "a*a*a*a*a*a*a*a*a*b" of a script at ${HERE}`],
   ],
   [
-    'nothing where a script reads a name that Redis does not have either',
+    'nothing if a script reads a name that Redis also lacks',
     () => asked(['PING'], ['EVAL', 'return typo', '0'], ['EVAL', 'return redis.typo', '0']),
     [],
   ],
   [
-    'nothing where a driver does as drivers do, or a command has too few words',
+    'nothing for the usual commands of a driver, or a command with too few words',
     () =>
       asked(
         ['CLIENT', 'SETINFO', 'LIB-NAME', 'x'],
@@ -126,7 +126,7 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
     [`1 protocol PostgreSQL at db:5432 at ${HERE}`],
   ],
   [
-    'a server that speaks first, and one that is never spoken to',
+    'a server that sends first, and one that receives nothing',
     () => send({ host: 'db', port: 3306 }, ''),
     [`1 protocol the address db:3306 at ${HERE}`],
   ],

@@ -94,7 +94,7 @@ test.each([
   ['sets a tick', 'exports.made = {}; process.nextTick(() => {});'],
   ['sets a microtask', 'exports.made = {}; queueMicrotask(() => {});'],
   ['listens to process', 'exports.made = {}; process.once("exit", () => {});'],
-  ['looks who listens', 'exports.made = { isFirst: process.listenerCount("SIGTERM") === 0 };'],
+  ['counts listeners', 'exports.made = { isFirst: process.listenerCount("SIGTERM") === 0 };'],
   ['sets a variable', 'exports.made = {}; process.env.PACK = "loaded";'],
   ['replaces a function of process', 'exports.made = {}; process.emit = () => {};'],
   [

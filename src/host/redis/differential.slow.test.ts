@@ -174,15 +174,15 @@ describe('a real redis-server', () => {
 
   const evaluated = stepOf(luaScript.map((text) => ['EVAL', text, '1', 's', '5']));
 
-  law('computes what Lua expressions of a grammar say', async () => {
+  law('computes the values of generated Lua expressions', async () => {
     await compare(fc.sample(evaluated, { seed: 5, numRuns: COUNT / 4 }), 2);
   });
 
-  law('computes and replies in version 3 what Lua expressions say', async () => {
+  law('computes generated Lua expressions, and replies in version 3', async () => {
     await compareRich(fc.sample(evaluated, { seed: 6, numRuns: COUNT / 4 }));
   });
 
-  law.each([1, 2])('sends what is published as the simulated one does, seed %i', async (seed) => {
+  law.each([1, 2])('delivers published messages like the simulated one, seed %i', async (seed) => {
     const node = new RedisNode();
     const frames: RedisReply[][] = [[], []];
     const awaits = (on: number): void => {

@@ -199,7 +199,7 @@ describe('a script', () => {
     expect(broken).toEqual({ error: expect.stringMatching(/^ERR Error compiling script \(new/) });
   });
 
-  test('gets its keys apart from its other arguments', () => {
+  test('gets its keys separately from its other arguments', () => {
     const { node } = new Bench();
     const text = 'return {#KEYS, KEYS[1], #ARGV, ARGV[2]}';
     expect(node.handle(['EVAL', text, '1', 'k', 'a', 'b'], { wallUs: 0 })).toEqual([

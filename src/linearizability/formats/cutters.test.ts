@@ -87,7 +87,7 @@ describe('maps', () => {
     ['json', '{"a":"\\\\"} {"b":"\\""}', ['{"a":"\\\\"}', '{"b":"\\""}']],
     ['json', '{;} {\\}', ['{;}', '{\\}']],
     ['edn', `{${'['.repeat(99)}${']'.repeat(99)}}`, [`{${'['.repeat(99)}${']'.repeat(99)}}`]],
-  ] as const)('in %s: of %s each map is cut out', (syntax, text, found) => {
+  ] as const)('in %s: each map of %s is cut out', (syntax, text, found) => {
     expect(split([text], syntax).map((map) => ('text' in map ? map.text : map.what))).toEqual(
       found,
     );

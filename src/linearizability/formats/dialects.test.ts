@@ -410,7 +410,7 @@ describe('the inferred model', () => {
     expect(modelOf(...records)).toBe(model);
   });
 
-  test('is none if each model knows only some of the operations', () => {
+  test('is absent if each model knows only some of the operations', () => {
     expect(modelOf(write, acquire)).toBe(
       'no model knows all of write, acquire; name one with --model',
     );

@@ -154,9 +154,9 @@ describe('times that contradict the order of the file', () => {
   });
   test.each([
     ['none', undefined, undefined],
-    ['one only', 7, undefined],
+    ['only one', 7, undefined],
     ['equal ones', 7, 7],
-    ['texts that are no numbers', '2026-01-02', '2026-01-01'],
+    ['texts that are not numbers', '2026-01-02', '2026-01-01'],
     ['negative ones', -2, -1.5],
   ])('are not reported for %s', (_, first, second) => {
     expect(disorderOf(timed('a', 'invoke', first), timed('a', 'ok', second))).toBeNull();

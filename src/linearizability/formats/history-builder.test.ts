@@ -129,7 +129,7 @@ describe('an ambiguity that was resolved is counted', () => {
       });
     }
   });
-  test('nor for a read in another model', () => {
+  test('and not for a read in another model', () => {
     const read = event('invoke', 'read', 'nil, :token 3') + event('ok', 'read', 'nil, :version 0');
     for (const model of ['versioned-register', 'fenced-register', 'fenced-register-with-reads']) {
       expect(readHistory(read, { format: edn.name, model, initial: 1 })).toMatchObject({

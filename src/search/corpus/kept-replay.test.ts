@@ -216,7 +216,7 @@ describe('if the code has changed', () => {
     expect(kept).toMatchObject({ outcome: 'reproduced', otherCause: other });
   });
 
-  test('a similar plan that breaks by another cause is reported, but is no proof', async () => {
+  test('a similar plan that breaks by another cause is reported, but is not a proof', async () => {
     const short = paused(3 * MS, 40 * MS);
     const other = keptBy(short, { ...CAUSE, rule: 'lost-update' });
     const kept = await replayKept(other, { catalogue, hasChanged: true });

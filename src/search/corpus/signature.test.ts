@@ -97,11 +97,11 @@ describe('the shape of a plan', () => {
     ['number of faults', { faults: [pause, pause] }],
     ['number of clients', { clients: zombie.clients.slice(0, 1) }],
     [
-      'client that takes care',
+      'client with a lease check',
       { clients: zombie.clients.map((client) => ({ ...client, checksLease: false })) },
     ],
     ['key', { clients: [clientOf('bob', [writeOf(1)]), keyed('carol', 'y')] }],
-    ['chance that is left', { chance: chanceOf(zombie) }],
+    ['remaining chance', { chance: chanceOf(zombie) }],
   ])('differs if two plans differ in their %s', (_, difference) => {
     expect(shapeOf({ ...zombie, ...difference })).not.toBe(SHAPE);
   });

@@ -49,8 +49,8 @@ test('a claim that no pause breaks has no edge; one that needs no pause has it a
 });
 
 test.each([
-  ['it would heal before the fault is over', /$/, 'time: 12ms\n'],
-  ['it would be cut before it heals', /ttl: 10ms/, 'ttl: 10s'],
+  ['it would heal before the fault ends', /$/, 'time: 12ms\n'],
+  ['it would be truncated before it heals', /ttl: 10ms/, 'ttl: 10s'],
 ])('the run is extended if %s', async (_, words, others) => {
   const scenario = read(TEXT.replace(words, others));
   const { points } = await findEdges({ ...asked('unfenced'), scenario }, options);

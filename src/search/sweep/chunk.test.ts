@@ -59,7 +59,7 @@ describe('a fault', () => {
       1,
     ],
     [
-      'fires in what a renew added',
+      'fires in the time that a renew added',
       [grant(0, 'alice', 1), renew(9, 'alice', 1), pause(15, 'bob', 16)],
       1,
     ],
@@ -69,7 +69,7 @@ describe('a fault', () => {
       1,
     ],
     [
-      'fires after a renew that renewed nothing',
+      'fires after a renew without effect',
       [grant(0, 'alice', 1), renew(9, 'alice', 1, { extended: 0 }), pause(15, 'bob', 16)],
       0,
     ],
@@ -79,7 +79,7 @@ describe('a fault', () => {
       0,
     ],
     [
-      'fires after a release that released nothing',
+      'fires after a release without effect',
       [grant(0, 'alice', 1), release(4, 'alice', 1, { released: 0 }), pause(5, 'bob', 6)],
       1,
     ],
@@ -90,25 +90,25 @@ describe('a fault', () => {
     ],
     ['lasts until a grant', [pause(0, 'bob', 6), grant(5, 'alice', 1)], 1],
     ['ends with a grant', [pause(0, 'bob', 5), grant(5, 'alice', 1)], 0],
-    ['of a moment is over by the grant', [fault(0, 'drop', 'bob'), grant(5, 'alice', 1)], 0],
-    ['of a clock goes on', [fault(0, 'clock', 'bob'), grant(5, 'alice', 1)], 1],
+    ['of an instant has ended by the grant', [fault(0, 'drop', 'bob'), grant(5, 'alice', 1)], 0],
+    ['of a clock continues', [fault(0, 'clock', 'bob'), grant(5, 'alice', 1)], 1],
     [
       'lasts as long as the longest of its kind',
       [pause(0, 'bob', 9), pause(1, 'alice', 2), grant(5, 'alice', 1)],
       1,
     ],
     [
-      'that met a grant has met it, whatever comes later',
+      'affected a grant stays counted after later faults',
       [grant(0, 'alice', 1), pause(5, 'bob', 6), pause(20, 'bob', 21)],
       1,
     ],
     [
-      'hits the release of a key that its server still has',
+      'affects the release of a key that its server still has',
       [grant(0, 'alice', 1), keyChange(0, 'alice'), left, fault(9, 'drop', 'alice')],
       1,
     ],
     [
-      'hits a program whose key is gone, or has run out',
+      'affects a program whose key is removed or expired',
       [keyChange(0, 'alice'), keyChange(2, 'alice', { change: 'removed' }), pause(9, 'bob', 10)],
       0,
     ],
@@ -123,7 +123,7 @@ describe('a fault', () => {
       0,
     ],
     [
-      'meets a key that is no lock',
+      'affects a key that is not a lock',
       [...over, keyChange(2, 'alice', { ...noLock, untilUs: null }), pause(9, 'bob', 10)],
       0,
     ],
@@ -132,10 +132,10 @@ describe('a fault', () => {
       [...over, keyChange(2, 'alice'), keyChange(3, '', { change: 'lost' }), pause(5, 'bob', 6)],
       0,
     ],
-    ['meets a key that is there', [...over, keyChange(2, 'alice'), pause(9, 'bob', 10)], 1],
-    ['comes after a key has run out', [keyChange(0, 'alice'), pause(10, 'bob', 11)], 0],
+    ['affects an existing key', [...over, keyChange(2, 'alice'), pause(9, 'bob', 10)], 1],
+    ['comes after a key expired', [keyChange(0, 'alice'), pause(10, 'bob', 11)], 0],
     [
-      'hits the release that a program sends after it left',
+      'affects the release that a program sends after it left',
       [grant(0, 'alice', 1), left, asksRelease, fault(6, 'drop', 'alice')],
       1,
     ],
@@ -151,7 +151,7 @@ describe('a fault', () => {
       0,
     ],
     [
-      'fires under a grant that was given before the release of the one before is known',
+      'fires under a grant that precedes the confirmed release of the previous one',
       [
         grant(0, 'alice', 1),
         asksRelease,
@@ -162,7 +162,7 @@ describe('a fault', () => {
       ],
       1,
     ],
-    ['meets nothing where a lock was asked for in vain', asked(write(5, 'alice', 0, 1)), 0],
+    ['affects nothing if the lock was denied', asked(write(5, 'alice', 0, 1)), 0],
   ])('that %s', async (_, events, overlapped) => {
     const { faults } = await countsOf(traced(...events));
     expect(Object.values(faults)).toMatchObject([{ fired: 1, overlapped }]);

@@ -45,17 +45,17 @@ const delay = (message: string): Fault => {
   return { kind: 'delay', which: { kind: 'message', message: `alice/1/${message}` }, byUs: MS };
 };
 
-describe('a fault meets a client', () => {
+describe('a fault affects a client', () => {
   test.each<[string, Fault, string]>([
     ['before it has its lock', pause(before('acquire')), 'not-holding'],
     ['with its lock', pause(before('read')), 'before-access'],
     ['whose read is under way', delay('read/1/reply'), 'reading'],
     ['that has read and will write', pause(before('write')), 'read-to-write'],
-    ['that has read and looked at its lease', pause(after('checked')), 'read-to-write'],
+    ['that has read and checked its lease', pause(after('checked')), 'read-to-write'],
     ['whose write is under way', delay('write/1/request'), 'writing'],
     ['that has written', pause(after('write')), 'after-write'],
-    ['that has given it back', pause(after('release')), 'not-holding'],
-    ['not at all, but a server', pause(before('write'), 'lock'), 'server'],
+    ['that has released it', pause(after('release')), 'not-holding'],
+    ['or a server', pause(before('write'), 'lock'), 'server'],
   ])('%s', (_, fault, position) => {
     const plan = planOf({ clients: [clientOf('alice', [increment])], faults: [fault] });
     expect(faultStagesIn(run(plan))).toEqual([[fault.kind, { [position]: 1 }]]);
@@ -133,12 +133,12 @@ describe('if a claim that should break held, a hint reports', () => {
       /^pause fired during \d+ grants?: \d+ after the write; to pause between a read and its write, try `before: write`$/,
     ],
     [
-      'that none met a holder',
+      'that none affected a holder',
       'pause: { before: acquire, for: 1ms..40ms }',
       /^pause never affected a lock holder \(fired \d+ times; a lock was held on \d+ seeds\); to pause between .*, try `before: write`$/,
     ],
     [
-      'that it is too short where it does come',
+      'that it is too short in the right place',
       'pause: { before: write, for: 1ms..8ms }',
       /^pause fired during \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, a lease 20 ms$/,
     ],
@@ -149,7 +149,7 @@ describe('if a claim that should break held, a hint reports', () => {
     ],
     ['that it never fired', 'drop: { chance: 1/100000 }', /^drop never fired$/],
     [
-      'what else did, without advice',
+      'the other positions, without advice',
       'crash: { process: clients, after: read, chance: 1/2 }',
       /^crash fired during \d+ grants: \d+ between a read and its write$/,
     ],

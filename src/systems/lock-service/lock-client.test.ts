@@ -87,7 +87,7 @@ describe('a client', () => {
   });
 });
 
-describe('an invalid argument throws, and the error says what was expected', () => {
+describe('an invalid argument throws, and the error names the expected value', () => {
   const service = new LockService();
   const ask = { lock: 'db', client: 'alice', ttl: 10, now: 0 };
 

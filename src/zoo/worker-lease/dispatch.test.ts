@@ -102,7 +102,7 @@ describe.each(BACK_ENDS)('%s', (lock) => {
 describe('a flip', () => {
   const options = { standby: 'yes' };
 
-  test('stays with the machine: its next dispatch begins at the secondary', () => {
+  test('stays with the machine: its next dispatch starts at the secondary', () => {
     const trace = run(
       setup([worker('alice', [0, 5 * SECOND], MS)], { options, faults: [truncated] }),
     );
@@ -118,7 +118,7 @@ describe('a flip', () => {
     expect(eventsOf(trace, 'enter').map(({ token }) => token)).toEqual([1, 2]);
   });
 
-  test('affects only its machine: another one begins at the primary', () => {
+  test('affects only its machine: another one starts at the primary', () => {
     const [first, second] = worker('alice', [0, 5 * SECOND], MS).sections;
     if (first === undefined || second === undefined) throw new Error('there are two');
     const alice = { ...worker('alice', []), sections: [first, { ...second, lock: 'other' }] };

@@ -278,17 +278,17 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
     ],
     ['a queue without a transition', 'queue: { steps: 2 }', 'no section has a step transition'],
     [
-      'a step that no machine has',
+      'a step beyond the last',
       `${steps}`.replace('steps: 2,', 'steps: 2, messages: [{ steps: 2 }],'),
       'there is no step 2',
     ],
     [
-      'a machine that nobody serves',
+      'a machine without a client',
       `${steps}`.replace('steps: 2,', 'steps: 2, messages: [{ machine: y }],'),
       'no section takes the lock',
     ],
     [
-      'more retries than there are',
+      'more retries than configured',
       `${steps}`.replace('steps: 2,', 'steps: 2, retries: 1, copies: [{ retries: 2 }],'),
       'there is no retry 2',
     ],

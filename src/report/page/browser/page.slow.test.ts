@@ -34,7 +34,7 @@ describe('the page in a browser', () => {
   });
   afterAll(() => browser?.close());
 
-  law('begins at the violation and steps with the arrows, Home, End and v', async () => {
+  law('starts at the violation and steps with the arrows, Home, End and v', async () => {
     const { page, errors } = await open(browser, address);
     const start = await where(page);
     expect(start).toContain('stale write');

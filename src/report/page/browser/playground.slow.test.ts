@@ -86,9 +86,9 @@ describe('Try it yourself', () => {
   });
 
   law.each([
-    ['what is no JSON', '{"store"'],
-    ['fields and values that are not there', '{"store":"<img>","latency":"1e9","x":"1"}'],
-    ['what is no text', '{"latency":7,"store":null}'],
+    ['text that is not JSON', '{"store"'],
+    ['unknown fields and values', '{"store":"<img>","latency":"1e9","x":"1"}'],
+    ['a value that is not text', '{"latency":7,"store":null}'],
   ])('ignores %s in an address', async (_, text) => {
     const hash = `#try=${encodeURIComponent(text)}`;
     const { page, errors } = await open(browser, `${address}${hash}`);

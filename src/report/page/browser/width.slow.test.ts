@@ -39,8 +39,8 @@ async function widthIn(width: number, html: string): Promise<unknown> {
 
 law.each<[string, Finding]>([
   ['a headline', { ...zombie, explanation: { ...explanation, headline: word } }],
-  ['where a finding begins to break', { ...zombie, boundary: word }],
-  ['what a client logs', { ...zombie, trace: { ...trace, events } }],
+  ['the boundary of a finding', { ...zombie, boundary: word }],
+  ['a client log', { ...zombie, trace: { ...trace, events } }],
 ])(
   '%s, one word of 10,000 letters, makes the report no wider than its window',
   async (_, finding) => {
