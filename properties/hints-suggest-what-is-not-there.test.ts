@@ -87,14 +87,14 @@ test('a hint suggests no place that a fault of its kind has, and contradicts no 
       const { pause, delay } = drawn;
       const counts: SweepCounts = { ...NO_COUNTS, seeds: 9, faults: { pause, delay } };
       for (const hint of faultHints(scenario, systemOf(scenario), counts)) {
-        const [, kind = '', place] = /^(\w+) .*: try `(.+)`$/.exec(hint) ?? [];
+        const [, kind = '', place] = /^(\w+) .*, try `(.+)`$/.exec(hint) ?? [];
         const isThere = drawn.faults.some((one) => one.kind === kind && one.place === place);
         if (place !== undefined) suggested += 1;
         expect([hint, isThere]).toEqual([hint, false]);
         const [, about = ''] = /^(pause|delay)/.exec(hint) ?? [];
         if (/; never [^:]+$/.test(hint)) known += 1;
         const overlapped = about === 'pause' ? pause.overlapped : delay.overlapped;
-        if (overlapped > 0) expect(hint).not.toContain('never under a held grant');
+        if (overlapped > 0) expect(hint).not.toContain('never fired while a lock was held');
       }
     }),
     { seed: 1, numRuns: runs(1_000) },

@@ -86,7 +86,7 @@ test('a wrong host is printed once, with the line that adds it, for any number o
   const text = lines.join('\n');
   expect(text).toContain("add `'localhost:6379': 'lock'` to `hosts` in the scenario");
   expect(text.split('no server listens')).toHaveLength(2);
-  expect(text).toContain('the other 992 seeds were left out');
+  expect(text).toContain('the other 992 seeds were not run');
 });
 
 test('a sweep prints the same lines for silent and noisy code, on any number of threads', () => {

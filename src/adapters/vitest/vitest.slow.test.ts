@@ -237,7 +237,7 @@ describe('a kept plan', () => {
     expect(cured.tests.get(NAME)).toEqual({ status: 'passed', message: '' });
     project.write('kept.test.ts', idleTest);
     const idle = await project.run(['kept.test.ts'], { FENCEPOST_UPDATE: '1' });
-    expect(idle.output).toContain(`took out ${folder}/`);
+    expect(idle.output).toContain(`removed ${folder}/`);
     expect(idle.tests.get(NAME)?.message).toContain(
       'vacuous: no write was ever accepted, pause never fired',
     );

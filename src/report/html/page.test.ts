@@ -182,7 +182,7 @@ describe('renderPage', () => {
   it('shows the sweep as claims by systems, with rates and the effects of faults', () => {
     expect(zombie).toContain('873 of 1,000 seeds, 873,000 per million; first seed 0');
     expect(zombie).toContain('– not exercised');
-    expect(zombie).toContain('fired on 994, under a held grant on 951 of 1,000');
+    expect(zombie).toContain('fired on 994, while a lock was held on 951 of 1,000');
     expect(zombie).toContain('never fired');
   });
 

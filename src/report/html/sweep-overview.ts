@@ -170,7 +170,7 @@ function faultCell(fault: FaultCounts | undefined, seeds: number): Markup {
     overlapped > 0 ? bar(box(long(overlapped)), ink({ fill: 'soft' }), '') : [],
   ];
   const size = { ...BAR, width: BAR.width + 1, viewBox: `0 0 ${BAR.width + 1} ${BAR.height}` };
-  const held = `under a held grant on ${groupDigits(overlapped)} of ${groupDigits(seeds)}`;
+  const held = `while a lock was held on ${groupDigits(overlapped)} of ${groupDigits(seeds)}`;
   const text = fired === 0 ? 'never fired' : `fired on ${groupDigits(fired)}, ${held}`;
   return element('td', {}, element('svg', { ...size, 'aria-hidden': 'true' }, shapes), rate(text));
 }
