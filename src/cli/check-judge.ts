@@ -29,7 +29,7 @@ interface JudgeOptions {
   readonly failed: 'drop' | 'strict';
   readonly limits: CheckLimits;
   readonly interruption: Interruption;
-  /** True if the first few valid parts are drawn, too. */
+  /** True to draw the first few valid parts, too. */
   readonly drawsValid: boolean;
   /** Called from time to time with the number of decided parts and of all parts. */
   readonly onProgress: (decided: number, parts: number) => void;
@@ -123,7 +123,7 @@ interface PartOptions {
   readonly drawsValid: boolean;
   /** True to look for a contradiction if the part is invalid. */
   readonly explains: boolean;
-  /** Called with the result before it is explained, which may take long. */
+  /** Called with the result before the explanation, which may take long. */
   readonly onDecided: (report: PartReport) => void;
 }
 
@@ -203,7 +203,7 @@ function causeOf(
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
-/** Explains an invalid part. If the bad return is perhaps late, only by its core. */
+/** Explains an invalid part. If an earlier return may be the first bad one, only by a core. */
 function explainPart(
   view: PartView,
   bad: BadReturn,
@@ -228,9 +228,9 @@ function explainPart(
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
   const around = { drawn, marks: view.marksAround(drawn) };
-  // A core that is not minimal is useless in two cases: it is the bad return alone, which was not
-  // tried (a return that is impossible alone is minimal), or it is the whole history and too long
-  // to read.
+  // A core that is not minimal is useless in two cases. If it is the bad return alone, no core was
+  // found; a return that is impossible alone gives a minimal core. If it is the complete history,
+  // it may be too long to read.
   const size = core.required.length + core.optional.length;
   if (!core.isMinimal && (size <= 1 || (size > MOST_CORE && size === indices.length))) {
     const why = 'The contradiction was not found within the limits.';
@@ -248,7 +248,7 @@ function explainPart(
 /** Maximum number of core operations to draw. The others are listed. */
 const MOST_CORE = 30;
 
-/** Of longer parts, which take minutes to search, only the core of the latest calls is found. */
+/** Longer parts would take minutes to search; only their latest calls are searched for a core. */
 const MOST_SEARCHED = 200_000;
 
 /** Returns the operations called before the bad return, to shorten repeated searches. */
@@ -293,7 +293,7 @@ function reasonsOf(
   };
 }
 
-/** Ranks states by certainty. The best one was left by a call that returned long before. */
+/** Ranks a state by doubt: 0 if the last call in its order returned before `end`. */
 function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
   const last = view.history[order.at(-1) ?? -1];
   if (last === undefined) return Number.MAX_SAFE_INTEGER;
@@ -320,9 +320,9 @@ const LEAST_BYTES = 1 << 24;
 interface LimitOptions {
   /** Maximum number of configurations of a search per part, or null for no limit. */
   readonly maxConfigurations: number | null;
-  /** Time from the first decision on, or null for no limit. */
+  /** Maximum time, counted from the first decision, or null for no limit. */
   readonly timeMs: number | null;
-  /** Memory of the process, or null for no limit. */
+  /** Maximum memory of the process, or null for no limit. */
   readonly memoryMb: number | null;
   /** Memory that the process still uses for earlier histories, in bytes. */
   readonly leftBehind: number;
@@ -350,7 +350,10 @@ export class CheckLimits {
     this.endMs = performance.now() + this.timeMs;
   }
 
-  /** Called while a file is read. A history that is not completely read cannot be judged. */
+  /**
+   * Called while a file is read. Throws a `UserError` beyond the memory limit, since a history that
+   * is read only in part cannot be judged.
+   */
   refuseMore(file: string): void {
     if (process.memoryUsage.rss() <= this.mostBytes) return;
     const what = `the history exceeds the ${this.memoryMb ?? 0} MB of --memory`;

@@ -1,7 +1,6 @@
 /**
  * Reads a recorded history from a file in chunks, so that no large text is held in memory. Also
- * presents a part of it: its operations in words, with their line numbers, and the choice of
- * operations to draw.
+ * describes the operations of one part, with their line numbers, and chooses those to draw.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { HistoryPart } from '../linearizability/check-history.ts';
@@ -59,7 +58,7 @@ export async function readHistoryFile(file: string, options: ReadOptions): Promi
     }
   } catch (error) {
     const isOfSystem = error instanceof Error && 'syscall' in error;
-    // Other errors are ours.
+    // Any other error is the abort or a bug.
     if (!isOfSystem || signal.aborted) throw error;
     return reading.fail(systemMessage(error));
   }
@@ -150,7 +149,7 @@ class Reading {
   }
 }
 
-/** The operation whose return no order satisfies together with those before it. */
+/** The operation whose return no order satisfies together with the returns before it. */
 export interface BadReturn {
   readonly at: number;
   /** The number of returns before it. */
@@ -198,7 +197,7 @@ export class PartView {
     };
   }
 
-  /** Says briefly why a part is invalid. */
+  /** Returns a brief reason why a part is invalid. */
   unexplained({ at, satisfied, isPerhapsLate }: BadReturn): string {
     const { text, process, returnLine } = this.reported(at, 'first bad');
     if (!isPerhapsLate) return `\`${text}\` by ${process} fits into no order.`;
@@ -222,7 +221,7 @@ export class PartView {
     return isByLine ? `in lines ${first}–${returnLine}` : `between ${from} and ${to}`;
   }
 
-  /** Returns the beginning of a valid part, with the order that was found. */
+  /** Returns the first operations of a valid part, with their effects in the order found. */
   drawValid(order: readonly number[]): readonly ReportedOperation[] {
     const happened = this.indicesOf(({ outcome }) => outcome !== 'fail');
     const first = lowest(MOST_DRAWN, happened, (index) => this.invokeOf(index));

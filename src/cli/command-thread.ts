@@ -31,10 +31,10 @@ export type StreamName = 'stdout' | 'stderr';
 /** A message from the thread. */
 export type CommandNews =
   | { readonly kind: 'text'; readonly stream: StreamName; readonly text: string }
-  /** Reports if the thread has a listener for the signal it received. */
+  /** `isHeard` is true if the thread has a listener for the signal that it received. */
   | { readonly kind: 'heard'; readonly isHeard: boolean }
   | { readonly kind: 'alive' }
-  /** The thread ends itself because a run never ends. `why` is the reason. */
+  /** A run never ends, so the thread must be ended. `why` is the reason. */
   | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'ended'; readonly exit: Exit };
 

@@ -46,7 +46,7 @@ const ABOUT_REPORTERS: string = `reports to write: ${Object.entries(REPORTERS)
   .map(([name, what]) => `${name} (${what})`)
   .join(', ')}`;
 
-/** Returns the reporters if none are named. In GitHub Actions, they include `github`. */
+/** Returns the default of `--reporter`, which in GitHub Actions includes `github`. */
 export function defaultReporters(env: Readonly<Record<string, string | undefined>>): string {
   return env['GITHUB_ACTIONS'] === 'true' ? 'text,html,github' : 'text,html';
 }
@@ -90,7 +90,7 @@ export function seedsOption(fallback: string): SharedOption {
   return ['--seeds <N|A..B>', 'number of seeds, or a range', fallback];
 }
 
-/** Adds options for the modules of a plan. Default: beside it, or above its `plans` folder. */
+/** Adds options for the modules of a plan. Default: its folder, or the parent of its `plans`. */
 export function addModuleOptions(described: Command): Command {
   return described
     .option('--modules <folder>', 'folder of the scenario, for the modules of the plan')
@@ -103,7 +103,7 @@ export interface OutputFlags {
   readonly verbose?: boolean;
 }
 
-/** Returns how much to print and for whom. */
+/** Converts the output flags to booleans. */
 export function outputOptions({ json, quiet, verbose }: OutputFlags): {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
@@ -135,7 +135,7 @@ export function parseSeeds(text: string): { from: number; to: number } {
   return { from: 0, to: count - 1 };
 }
 
-/** Returns as many seeds, from a random one on. `randomInt` requires a span below 2⁴⁸. */
+/** Moves a range of seeds to a random start. `randomInt` requires a span below 2⁴⁸. */
 export function freshSeeds(range: { from: number; to: number }): { from: number; to: number } {
   const from = randomInt(2 ** 47);
   return { from, to: from + range.to - range.from };

@@ -32,7 +32,7 @@ function projectHere(): Project {
 function lookForScenarios(): Project {
   const files = new Map<string, string>();
   const folders = ['.'];
-  // Appends the folders found here to the loop: a breadth-first search.
+  // The loop also visits the folders that it appends: a breadth-first search.
   for (const folder of folders) {
     for (const entry of entriesIn(folder)) {
       const path = join(folder, entry.name);

@@ -82,7 +82,7 @@ async function afterRenames(
   return await replayKept(renamed, { catalogue, hasChanged: changedModules.length > 0 });
 }
 
-/** Updates a file. Returns `blocked` if another process was writing it. */
+/** Updates a file. Returns `blocked` if another process has changed or locked it. */
 function update(
   kept: ReplayedPlan,
   result: KeptReplay,
@@ -135,7 +135,7 @@ function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   return amended.replace(/^# sha256:[0-9a-f]{64}$/m, `# ${digest}`);
 }
 
-/** Adds the cause. Replaces one only if fencepost names that of unchanged code differently. */
+/** Adds a missing cause. Replaces a cause only if the code is unchanged but its name differs. */
 function withCause(result: KeptReplay, hasChanged: boolean): Plan {
   const { plan, claim, outcome, cause, otherCause } = result;
   const { expect } = plan;
@@ -171,7 +171,7 @@ export async function acceptPlans(files: readonly string[], options: CorpusOptio
   return worstOf(codes);
 }
 
-/** Returns true if the file was written. Does nothing if it already says `fixed`. */
+/** Writes `outcome: fixed` into a plan. Returns false if the plan already contains it. */
 function accept({ file, loaded, replay }: ReplayedPlan): boolean {
   const { plan, text } = loaded;
   if (replay.expected === 'fixed') return false;

@@ -1,4 +1,7 @@
-/** `fencepost corpus` manages kept plans, one per kind of failure, by `corpus-folder.ts`. */
+/**
+ * `fencepost corpus` manages kept plans, one per kind of failure. The subcommands are implemented
+ * in `corpus-folder.ts` and `corpus-update.ts`.
+ */
 import type { Command } from 'commander';
 import { type Done, withExample } from './command.ts';
 import type { CorpusOptions } from './kept-plans.ts';

@@ -38,7 +38,7 @@ function shippedFiles(): readonly Shipped[] {
   return shipped;
 }
 
-/** The scenarios that show an entry, and the way in which they do. */
+/** The scenarios that show an entry, and how they show it. */
 export interface ShownBy {
   readonly how: 'breaks in' | 'holds in' | 'used by';
   readonly scenarios: readonly string[];
@@ -126,7 +126,7 @@ export function snippetOf(entry: Entry): string | null {
   return null;
 }
 
-/** Returns contexts that a part may need: nothing, a network, a ttl, or a lock with its queue. */
+/** Returns fields to try around a part: none, a network, a ttl, or a lock with its queue. */
 function settingsOf(user: Shipped | null): readonly Fields[] {
   if (user === null) return [{}];
   const { systems, file } = user;

@@ -24,7 +24,7 @@ export function addExplain(command: Command, done: Done): void {
     });
 }
 
-/** Returns all meanings of the words, taken together or else separately. Throws if unknown. */
+/** Returns all meanings of the words, read as one term or else separately. Throws if unknown. */
 export function entriesMeant(
   words: readonly string[],
   entries: readonly Entry[],
@@ -40,9 +40,9 @@ export function entriesMeant(
 }
 
 /**
- * Returns the entries with this name, else those with a field of this name, else the claims with
- * such a rule, else the commands with such an option. A model of `check` does not hide a scenario
- * field of the same name: `counter` is both.
+ * Returns the entries with this name, else those with a field of this name, else the claims with a
+ * rule of this name, else the commands with such an option. A model of `check` does not hide a
+ * scenario field of the same name: `counter` is both.
  */
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);

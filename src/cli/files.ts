@@ -79,7 +79,7 @@ export function makeFolder(folder: string): void {
   allowed(`${folder}:1:1: cannot be made a folder`, () => makeWithAbove(resolve(folder)));
 }
 
-/** Like Node's `recursive`, which never ends for a folder such as `/proc`. */
+/** Creates a folder and its parents. Node's `recursive` never ends below, say, `/proc`. */
 function makeWithAbove(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   if (dirname(folder) !== folder) makeWithAbove(dirname(folder));

@@ -1,4 +1,4 @@
-/** Finds the file of a recorded history, also in a Jepsen folder, and reads it, also gzipped. */
+/** Finds a recorded history, in a file or a Jepsen folder, and reads it, gzipped or not. */
 import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
@@ -46,12 +46,12 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
-    // It does not exist, or a link is broken or circular.
+    // The path does not exist, or a link is broken or circular.
     return false;
   }
 }
 
-/** Returns the path of the run itself, which is named after its start time. */
+/** Replaces the link `latest` in a path by the folder of the run, named after its start time. */
 function withoutLink(folder: string, file: string): string {
   const inside = relative(realpathSync(folder), realpathSync(file));
   return inside.startsWith('..') ? file : join(folder, inside);

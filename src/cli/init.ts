@@ -164,7 +164,7 @@ export interface FolderFacts {
 
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
-  /** Files for a user-defined lock and its driver (null: none), or null for no such files. */
+  /** The user-defined lock to write, or null for none. `driver` is null if the lock uses none. */
   readonly chosen: { readonly driver: Driver | null } | null;
   /** Locks of `lockRisks` whose scenarios are written. */
   readonly locks: readonly string[];
@@ -188,7 +188,7 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
     .map((file): Step => {
       const { target, about } = file;
       if (facts.has(target)) return { kind: 'left', target, why: 'exists already' };
-      // The text of a template. `fixtures` is beside `src` and `dist`.
+      // Templates are in `fixtures`, beside `src` and `dist`.
       const path = `../../fixtures/starter/${templateOf(file)}`;
       const plain = withSchema(readFileSync(new URL(path, import.meta.url), 'utf8'), facts.schema);
       const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
@@ -199,7 +199,7 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
   return [...files, manifestStep(facts.manifest, options)];
 }
 
-/** Ignores the reports of `run`, which are regenerated. Kept plans are stored elsewhere. */
+/** Makes git ignore the reports of `run`, which can be regenerated. Kept plans are elsewhere. */
 function ignoreStep(ignored: string | null): Step {
   const target = '.gitignore';
   if (ignored === '') return { kind: 'left', target, why: 'is empty, or cannot be read' };
@@ -268,7 +268,7 @@ export function addScripts(text: string, scripts: Scripts): ScriptsEdit {
   return { kind: 'edited', text: editText(text, added, wanted), added: names };
 }
 
-/** Returns the first candidate that parses to the wanted value. The last one always does. */
+/** Inserts the scripts into the text. If no edit gives `wanted`, renders the complete manifest. */
 function editText(text: string, added: Manifest, wanted: Manifest): string {
   const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
   const end = text.includes('\r\n') ? '\r\n' : '\n';
@@ -300,7 +300,7 @@ function isObject(value: unknown): value is Manifest {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parts that are optional, except `locks`. */
+/** A part of the starter files. Only `locks` is always written. */
 type StarterPart = 'locks' | 'vitest' | 'github';
 
 interface StarterFile {
@@ -312,7 +312,7 @@ interface StarterFile {
   readonly template?: string;
   /** True for folders with a tsconfig, false for others; absent for both. */
   readonly isTyped?: boolean;
-  /** The driver of the user-defined lock that the file is for, null for none; absent for any. */
+  /** Only for a user-defined lock with this driver (null: without one); absent for all locks. */
   readonly driver?: Driver | null;
 }
 
@@ -381,7 +381,7 @@ function filesOf(isTyped: boolean, { chosen, locks }: BeginningOptions): readonl
   return [...owned, ...scenarios, ...starters.filter(({ part }) => part === 'github')];
 }
 
-/** Returns the scenarios among them, as arguments of `fencepost run`. */
+/** Returns the scenarios among the files to write, as arguments of `fencepost run`. */
 function scenariosOf(options: BeginningOptions): readonly string[] {
   const targets = filesOf(false, options).map(({ target }) => target);
   return targets.filter((target) => /^locks\/.*\.yaml$/.test(target));

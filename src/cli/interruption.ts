@@ -21,7 +21,7 @@ export class Interruption {
     return this.aborter.signal;
   }
 
-  /** Starts listening. `note` is called on the first Ctrl-C; `signals` are treated alike. */
+  /** Starts listening. `note` is called on the first Ctrl-C. `signals` are handled like Ctrl-C. */
   listen(note: () => void = () => {}, signals: readonly NodeJS.Signals[] = ['SIGINT']): void {
     this.note = note;
     this.signals = signals;
@@ -35,7 +35,7 @@ export class Interruption {
   /** Runs synchronous work. Ctrl-C stops it at any point without an error. */
   run(work: () => void): void {
     try {
-      // The only way to handle a signal without the event loop.
+      // Only `breakOnSigint` handles a signal while the event loop is blocked.
       WORK.runInContext(createContext({ work }), { breakOnSigint: true });
     } catch (error) {
       // The error belongs to the realm of the script, so `instanceof` does not work.

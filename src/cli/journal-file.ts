@@ -40,7 +40,7 @@ export interface JournalOptions {
   readonly terminal: Pick<Terminal, 'note' | 'warn'>;
 }
 
-/** Opens the journal at `file` for a sweep. Refuses one that is damaged or of another sweep. */
+/** Opens the journal of a sweep. Refuses a file that is damaged or belongs to another sweep. */
 export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
   const { isResumed, terminal } = options;
   if (isResumed && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
@@ -151,7 +151,7 @@ export class Journal {
       const line = renderChunk({ system, from, to, counts, milliseconds });
       appendFileSync(this.descriptor, line);
     } catch (error) {
-      // Free the partial line: the rest of a full disk is needed for the results.
+      // Remove the partial line: on a full disk, the results need its space.
       try {
         ftruncateSync(this.descriptor, size);
       } catch {}

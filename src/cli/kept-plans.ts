@@ -103,7 +103,7 @@ export function adviceOf(kept: Pick<ReplayedPlan, 'file' | 'replay'>): readonly 
 
 function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
   const { changes, difference, lost, plan } = replay;
-  // A module that has changed since is run only from a folder that the user names.
+  // A changed module is run only from a folder that the user names.
   const modules = plan.use === undefined ? [] : ['--modules', scenarioFolderOf(file)];
   const words = [...FENCEPOST, 'corpus', 'update', '--corpus', dirname(file), ...modules];
   const command = shellWords(words).join(' ');
@@ -122,7 +122,7 @@ function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): r
   return [`no operation, mark or timer is named "${from}" any more${there}`];
 }
 
-/** A breach by another cause proves nothing about the one for which the plan was kept. */
+/** A breach by another cause proves nothing about the cause for which the plan was kept. */
 function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): readonly string[] {
   if (otherCause === null) return [];
   const kept = plan.expect?.cause;
@@ -195,7 +195,7 @@ export function keptPlanFields(kept: ReplayedFile): object {
   };
 }
 
-/** Returns the fields of a signature for a line of `--json`. The claim is a field beside it. */
+/** Returns the fields of a signature for a line of `--json`, except the claim. */
 export function signatureFields(signature: Signature): object {
   const { shape, roles } = signature;
   return { id: idOf(signature), shape, roles };

@@ -1,4 +1,4 @@
-/** Records which scenarios failed in the last run into a folder, for `--last-failed`. */
+/** Records in the output folder which scenarios failed in the last run, for `--last-failed`. */
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { exits } from '../search/campaign/exit-codes.ts';

@@ -11,7 +11,7 @@ import { noteChanges, type Terminal } from './terminal.ts';
 
 type EventOf<Kind extends CampaignEvent['kind']> = Extract<CampaignEvent, { readonly kind: Kind }>;
 
-/** Returns a listener that prints events. `replaysKept` is false if another shard does so. */
+/** Returns a listener that prints events. `replaysKept` is false if another shard replays plans. */
 export function narrator(
   terminal: Terminal,
   { replaysKept }: { readonly replaysKept: boolean },

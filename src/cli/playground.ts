@@ -114,7 +114,7 @@ export function addPlayground(command: Command, done: Done): void {
     .action(({ output }: { readonly output: string }) => {
       const script = readEditorScript();
       if (script === null) throw new UserError(['playground: this copy is not built']);
-      // Only scenarios that run in the page: built-in names only, and no SQL engine.
+      // Only built-in names can run in the page, and no SQL engine.
       const names = shippedScenarios().map(({ name }) => name);
       const others = names.filter((name) => !LESSON.has(name));
       const gallery = {

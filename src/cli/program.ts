@@ -118,7 +118,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   }
 }
 
-/** Builds all commands, with the options of the requested one or, if it needs them, of all. */
+/** Builds all commands. Loads the options of the requested one; `explain` and `list` need all. */
 export async function buildProgram(
   asked: string | undefined,
   version: string,

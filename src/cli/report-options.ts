@@ -1,4 +1,4 @@
-/** Options for reports: which ones, where, and an earlier report to compare with. */
+/** Options for reports: which to write, where, and an earlier report to compare with. */
 import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
@@ -24,7 +24,7 @@ export function reportOptions(
   return { output: flags.output, reporters, baseline, ...outputOptions(flags) };
 }
 
-/** The size of a report grows with the number of findings. */
+/** Maximum size of a baseline. A report grows with the number of its findings. */
 const MOST_BASELINE_BYTES = 100_000_000;
 
 function baselineIn(file: string): readonly Earlier[] {

@@ -36,9 +36,8 @@ interface Reporting {
 }
 
 /**
- * Writes and prints the results. If a file cannot be written, everything else is reported first, a
- * plan is printed instead, and then the error is thrown, so that no finding is lost if the disk is
- * full.
+ * Writes and prints the results. A plan that cannot be written is printed instead. Errors of files
+ * are thrown only after everything else is reported, so that no finding is lost on a full disk.
  */
 export function report(
   result: Result,
@@ -104,7 +103,7 @@ function isSamePlan(one: string, other: string): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** Returns, by scenario, the lines that name its systems, its page and its duration. */
+/** Returns for each scenario the lines of its systems in the file, its page and its duration. */
 function placesOf(
   scenarios: readonly LoadedScenario[],
   concluded: readonly Concluded[],

@@ -125,7 +125,7 @@ function counterexamplesOf(
   });
 }
 
-/** Renders the plans of seeds. Builds that draw different plans are different versions. */
+/** Returns a function that renders the plan of a seed, or '' if there is no such plan. */
 function planTexts(
   scenario: LoadedScenario['scenario'],
   all: Examined['plans'],
@@ -170,7 +170,7 @@ export async function mergeShardFiles(
 /** Maximum number of incomplete shards to list. */
 const MOST_SHARDS_LISTED = 10;
 
-/** For example `shards 2, 4 of 4 missing`. Counts those after the first few. */
+/** Returns, for example, `shards 2, 4 of 4 missing`. Lists only the first few shards. */
 export function missingText({
   first,
   count,
@@ -288,7 +288,7 @@ function reportEarlier(
   narrate({ kind: 'repeated', subject, runs: repeated, difference, lost: null });
 }
 
-/** Returns every shard file below the folders, and the other files unchanged, each file once. */
+/** Returns the shard files below each folder of `paths`, and the other paths, each file once. */
 function filesIn(paths: readonly string[]): readonly string[] {
   const files = new Map<string, string>();
   for (const path of paths) {

@@ -52,7 +52,7 @@ export function plansFolderOf(scenarioFile: string): string {
   return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
 }
 
-/** Returns the folders of kept plans of a scenario: those that it came with, and the user's. */
+/** Returns the folders of kept plans of a scenario: the one beside it, and the user's. */
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
@@ -101,7 +101,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Returns a path relative to the working directory if it is below it, for reading and typing. */
+/** Returns the path as a user would type it: relative if it is below the working directory. */
 function shortest(path: string): string {
   const here = process.cwd();
   return isBelow(path, here) ? slashed(relative(here, path)) : path;

@@ -55,7 +55,7 @@ async function gather(options: CanaryOptions, folder: string): Promise<CanaryEvi
   };
 }
 
-/** Replays the shrunk plan with the store that cures it. */
+/** Replays the shrunk plan with the store that cures the failure. */
 async function replayCured(cli: string, folder: string, plan: string): Promise<Ended> {
   writeFileSync(join(folder, CURED), plan.replace(/\bstore: unfenced\b/, 'store: fenced'));
   return await call(cli, ['replay', join(folder, CURED), '--json']);
@@ -99,7 +99,7 @@ export interface CanaryEvidence {
   readonly report: string | null;
   readonly pages: readonly string[];
   readonly plan: string | null;
-  /** The replay of that plan; `cured` is its replay with the store that cures it. */
+  /** The replay of `plan`. `cured` is its replay with the store that cures the failure. */
   readonly replay: Ended | null;
   readonly cured: Ended | null;
 }
@@ -221,7 +221,7 @@ function checkReplay({ replay }: CanaryEvidence, found: System | undefined): Che
 function checkCuredReplay({ cured }: CanaryEvidence): Check {
   const { outcome } = outcomeOf(cured);
   const seen = 'the same plan over its cure: fixed';
-  // The plan expects to be reproduced, so a replay with the outcome `fixed` exits with 1.
+  // The plan expects `reproduced`, so a replay with the outcome `fixed` exits with 1.
   const isSeen = cured?.code === 1 && outcome === 'fixed';
   return judge('fixed', isSeen, seen, `the same plan over its cure: ${outcome}`);
 }

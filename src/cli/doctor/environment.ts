@@ -1,7 +1,7 @@
 /**
  * Checks the environment of fencepost: Node and the machine, worker threads and WebAssembly for
  * sweeps, the folders it writes to, the terminal, and this package (is it complete, and which copy
- * is running?). `checkEnvironment` collects the facts; each check receives those that it judges.
+ * is running?). `checkEnvironment` collects the facts; each check receives the ones that it judges.
  */
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
@@ -125,13 +125,13 @@ export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   return ok('clock', `${new Date(wallMs[1]).toISOString()}, wall and monotonic clock agree`);
 }
 
-/** Writes to shared memory, like a worker of a sweep, and ends. */
+/** The program of a worker thread that writes to shared memory, as a sweep does, and ends. */
 const PROGRAM = `const { workerData, parentPort } = require('node:worker_threads');
 workerData[0] = 7; parentPort.postMessage('written');`;
 
 const START_MS = 30_000;
 
-/** Starts one worker thread, like a sweep. */
+/** Checks that a worker thread starts and shares memory, as sweeps require. */
 export async function checkThreads(
   workerMb: number,
   program: string = PROGRAM,
@@ -318,7 +318,7 @@ function digestIn(file: string): string | null {
   }
 }
 
-/** Compares copies, because user modules import the copy of their own project. */
+/** Checks that this copy is the one in the work folder, which user modules import. */
 function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check {
   const found = findPackage(manifest.name, workFolder);
   if (found === null) {
@@ -388,7 +388,7 @@ function findPackage(name: string, folder: string): string | null {
   }
 }
 
-/** Returns null if the syntax of the version, or of an alternative, is unknown. */
+/** Returns null if unknown syntax, of the version or an alternative, leaves the answer open. */
 export function isVersionInRange(version: string, range: string): boolean | null {
   if (valid(version) === null) return null;
   const alternatives = range.split('||').map((part) => part.trim());
