@@ -50,7 +50,7 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 
   override generate(random: Random): Value<Plan> {
-    // No bias towards small seeds, which would try the same few again and again.
+    // Unbiased: a bias toward small seeds would try the same few again and again.
     const seed = this.seeds.generate(random, undefined).value;
     const { data, catalogue } = this.scenario;
     return new Value(new Plan(expand(data, this.system, seed), catalogue), undefined);

@@ -1,7 +1,8 @@
 /**
  * The durations and places that a scenario allows for a plan's faults: by time, by the verb of an
- * operation, at one point, or anywhere. A fault declared by time may be placed at a point that is
- * passed at such a time, which only a run can check; the plan determines everything else.
+ * operation, at one point, or anywhere. A fault declared by time may be placed at a point, if the
+ * run passes that point at an allowed time. Only a run can check this; everything else follows from
+ * the plan.
  *
  * In files, a place is text: `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`.
  */

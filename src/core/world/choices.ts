@@ -16,7 +16,7 @@ export interface DrawLog {
   readonly faults: Fault[];
 }
 
-/** A fault injected into a message or timer, with its index in the plan (null if drawn). */
+/** A fault to inject into a message or timer, with its index in the plan, or null if drawn. */
 export interface Injection<F> {
   readonly fault: F;
   readonly index: number | null;

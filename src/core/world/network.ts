@@ -70,7 +70,7 @@ export class Network {
       this.deliver(message, latencyUs);
       return;
     }
-    const leavesUs = this.cuts.untilUs(message, this.nowUs); // as known by now
+    const leavesUs = this.cuts.untilUs(message, this.nowUs); // later partitions do not count
     let travelUs = latencyUs;
     let copyAfterUs: number | null = null;
     for (const { fault, index } of faults) {

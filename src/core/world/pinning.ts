@@ -10,10 +10,10 @@ import { FIRST } from './agenda.ts';
 import type { DrawLog } from './choices.ts';
 
 export class Pinning {
-  /** The log for the world that runs the plan. */
+  /** The log in which the world records its draws. */
   readonly log: DrawLog = { decisions: new Map(), faults: [] };
   private readonly order: OrderLog = new OrderLog();
-  /** The watcher for that run. */
+  /** The watcher to pass to the world's run. */
   readonly watcher: Watcher = (due, previous) => this.order.see(due, previous);
 
   /** Returns `plan` without chance, and with all draws of the run. Call it after the run. */

@@ -1,9 +1,9 @@
 /**
- * A server is a plain state machine: it takes a request and returns a reply, without I/O and with
- * no time but its own clock. Its host runs it as a process of the world: queues arriving messages
- * during a pause, discards volatile state in a crash, and fails over to a lagging replica. While it
- * handles a request, a server may call others, as a store calls the lock service, with messages
- * like those of clients. The answers reach only the incarnation that sent the call.
+ * A server is a plain state machine: it takes a request and returns a reply. It does no I/O and
+ * reads only its own clocks. Its host runs it as a process of the world: the host queues arriving
+ * messages during a pause, discards volatile state in a crash, and fails over to a lagging replica.
+ * While it handles a request, a server may call others, as a store calls the lock service, with
+ * messages like those of clients. The answers reach only the incarnation that sent the call.
  */
 import type { TraceEvent } from '../history/events.ts';
 import { copy } from '../kernel/copy.ts';
