@@ -84,7 +84,7 @@ describe('a ruling', () => {
 });
 
 describe('an invalid ruling leaves the claim unknown', () => {
-  const message = 'its judge told a breach without a headline or without evidence';
+  const message = 'its judge returned a breach without a headline or without evidence';
   const count = 'its judge did not say how often the claim was exercised';
   const breach = (fields: unknown): object => ({ exercised: 1, breach: fields });
   const shown = (part: unknown): object => breach({ headline: 'x', evidence: [part] });

@@ -82,7 +82,7 @@ function whyNoRuling(ruling: unknown, { events }: Trace): string | null {
   if (breach === null) return null;
   const isBreach = typeof breach === 'object' && 'evidence' in breach && 'headline' in breach;
   if (!isBreach || typeof breach.headline !== 'string' || !Array.isArray(breach.evidence)) {
-    return 'its judge told a breach without a headline or without evidence';
+    return 'its judge returned a breach without a headline or without evidence';
   }
   const strange = breach.evidence.find((part: unknown) => !isEvidence(part, events.length));
   return strange === undefined

@@ -187,7 +187,7 @@ test('a store without a specification is not judged', () => {
     kind: 'unknown',
     claim: 'linearizable',
     exercised: 0,
-    reason: 'nobody wrote the specification of this store',
+    reason: 'this store has no specification',
   });
 });
 

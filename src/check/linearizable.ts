@@ -70,8 +70,7 @@ function judgeAgainst(
   indexed: TraceIndex,
   terms: Terms,
 ): Findings<'no-order'> {
-  if (model === null)
-    return { exercised: 0, unknown: 'nobody wrote the specification of this store' };
+  if (model === null) return { exercised: 0, unknown: 'this store has no specification' };
   const definition = (terms.models ?? storeModels).get(model);
   if (definition === undefined) return { exercised: 0, unknown: `there is no model ${model}` };
   const lacking = lackOfVersions(indexed, definition);
@@ -109,12 +108,12 @@ function lackOfVersions(
     const answer = returned?.event.answer;
     const hasVersions = answer?.kind === 'value' || answer?.kind === 'accepted';
     if (!('store' in call) || call.verb === 'open' || !hasVersions) continue;
-    if (answer.version === undefined) return `${call.store} tells no versions`;
+    if (answer.version === undefined) return `${call.store} reports no versions`;
   }
   if (definition !== storeModels.get('versioned-register')) return null;
   for (const { store, accesses } of places) {
     const isTimed = accesses.some(({ event }) => event.version?.by === 'timestamp');
-    if (isTimed) return `${store} tells timestamps, and a model that counts knows none`;
+    if (isTimed) return `${store} reports timestamps, which a counting model does not have`;
   }
   return null;
 }

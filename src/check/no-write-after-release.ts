@@ -10,9 +10,9 @@ import { inAll } from './verdict.ts';
 
 export const noWriteAfterRelease: Claim = defineClaim({
   name: 'no-write-after-release',
-  about: 'after a holder was told "released", none of its writes applies',
+  about: 'after a client knows that its grant is released, no write under it applies',
   source: 'Burrows, Chubby (2006): lock-delay',
-  hazard: 'writes, accepted or refused, handled after their client was told "released"',
+  hazard: 'writes, accepted or refused, handled after their client knew of the release',
   rules: ['write-after-release'],
   judge: (indexed) =>
     inAll(indexed.places, (place) => {

@@ -13,9 +13,9 @@ import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const renewLive: Claim = defineClaim({
   name: 'renew-live',
-  about: 'a late renew extends nobody else’s grant and undoes no release',
+  about: 'a late renew neither extends another client’s grant nor undoes a release',
   source: 'redis.io, Distributed Locks: extend only what is one’s own',
-  hazard: 'renews handled when the grant that they mean was over',
+  hazard: 'renews handled after the grant that they name had ended',
   rules: ['renewed-successor', 'undid-release', 'renewed-foreign-key'],
   judge: (indexed) =>
     allOf(judgeGrants(indexed), judgeKeys(indexed, { prolonged: 'renewed-foreign-key' })),

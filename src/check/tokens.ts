@@ -101,9 +101,9 @@ export const tokenStable: Claim = defineClaim({
  */
 export const tokenBound: Claim = defineClaim({
   name: 'token-bound',
-  about: 'a write carries the token of the very acquisition that it belongs to',
+  about: 'a write carries the token of its own acquisition',
   source: 'Burrows, Chubby (2006): the sequencer belongs to the acquisition',
-  hazard: 'writes that left their client when its lock had already been granted anew',
+  hazard: 'writes that were sent after their lock had been granted again',
   rules: ['token-foreign'],
   judge: (indexed) =>
     inAll(indexed.places, (place) =>

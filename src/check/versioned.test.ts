@@ -132,7 +132,7 @@ describe('a store that does not count its changes', () => {
       answer(3, 'bob/1/read', { kind: 'value', value: 1 }),
     ];
     for (const events of [read, write, [...write, ...read]]) {
-      const reason = 'store tells no versions';
+      const reason = 'store reports no versions';
       expect(verdict(events)).toMatchObject({ kind: 'unknown', reason });
     }
     expect(verdict(read, { model: 'register' }).kind).toBe('invalid');
@@ -145,7 +145,7 @@ describe('a store that does not count its changes', () => {
       { ...given, operation: 'alice/1/write' },
       answer(2, 'alice/1/write', becomes(7)),
     ];
-    const reason = 'store tells timestamps, and a model that counts knows none';
+    const reason = 'store reports timestamps, which a counting model does not have';
     expect(verdict(events)).toMatchObject({ kind: 'unknown', reason });
     expect(verdict(events, stamped).kind).toBe('valid');
   });

@@ -158,7 +158,7 @@ function headlineOf(report: HistoryReport, { width, paint }: Screen): readonly s
     report;
   const tone = { valid: paint.green, invalid: paint.red, unknown: paint.yellow }[verdict];
   const first = clip(visible(`${SIGNS[verdict]} ${verdict.padEnd(7)} ${file}`), width);
-  const modelText = isDetected ? `${model}, as its operations tell` : model;
+  const modelText = isDetected ? `${model}, detected from its operations` : model;
   const counts = [
     modelText,
     format,

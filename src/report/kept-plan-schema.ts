@@ -84,12 +84,12 @@ const updatedPlan = line('updated-plan', {
   status: z.enum(['updated', 'unchanged', 'left']),
   outcome: fates,
   changes: close.changes,
-  why: text.nullable().describe('why it was left as it is'),
+  why: text.nullable().describe('reason why it was left unchanged'),
 });
 
 const acceptedPlan = line('accepted-plan', {
   file: text,
-  outcome: text.describe('what it came to; a plan is accepted where that is fixed'),
+  outcome: text.describe('outcome of the replay; the plan is accepted if it is fixed'),
   isAccepted: z.boolean(),
 });
 

@@ -103,7 +103,7 @@ function renderLesson(
   if (!isLive) return list;
   const tool = { class: 'buttons lesson', hidden: true, 'data-tool': '', role: 'group' };
   const buttons = Object.entries({ back: '← sentence', next: 'Sentence by sentence →' }).map(
-    ([name, text]) => element('button', { type: 'button', 'data-tell': name }, text),
+    ([name, text]) => element('button', { type: 'button', 'data-story': name }, text),
   );
   return [list, element('div', { ...tool, 'aria-label': 'Lesson' }, buttons)];
 }

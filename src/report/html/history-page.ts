@@ -75,7 +75,7 @@ function renderFacts(report: HistoryReport): Markup {
   const isSingle = parts.length === 1 && parts[0]?.key === '';
   return list('facts', [
     fact('file', report.file),
-    fact('model', model, isDetected ? ', as its operations tell' : ''),
+    fact('model', model, isDetected ? ', detected from its operations' : ''),
     fact('format', format),
     fact('operations', groupDigits(operations)),
     fact('processes', groupDigits(processes)),

@@ -66,8 +66,10 @@ export class FindingView {
     for (const button of all(article, '[data-go]', HTMLButtonElement)) {
       button.addEventListener('click', () => this.go(button.dataset['go'] ?? ''));
     }
-    for (const button of all(article, '[data-tell]', HTMLButtonElement)) {
-      button.addEventListener('click', () => this.move(button.dataset['tell'] === 'back' ? -1 : 1));
+    for (const button of all(article, '[data-story]', HTMLButtonElement)) {
+      button.addEventListener('click', () =>
+        this.move(button.dataset['story'] === 'back' ? -1 : 1),
+      );
     }
     for (const box of all(article, '[data-lane]', HTMLInputElement)) {
       box.addEventListener('change', () => this.setLane(box.value, box.checked));

@@ -1,4 +1,4 @@
-/** Tests how a replay tells apart the reasons why a kept plan has another outcome than expected. */
+/** Tests how a replay distinguishes the reasons for an unexpected outcome of a kept plan. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../../catalogue.ts';
 import type { Expectation, KeptCause, Plan } from '../../core/plan/plan.ts';

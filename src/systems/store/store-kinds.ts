@@ -70,7 +70,7 @@ const checkSequencer: StoreKind = {
   needsSql: false,
   asksLock: true,
   build: (name, check) => {
-    assert(check !== null, 'a store that asks is told how');
+    assert(check !== null, 'a store that asks has a check');
     return askingServer(name, check);
   },
 };

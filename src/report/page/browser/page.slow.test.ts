@@ -89,7 +89,7 @@ describe('the page in a browser', () => {
     const light = page.locator('figure[data-time=true] rect[data-cursor]');
     const places: number[] = [];
     for (const sentence of sentences) {
-      await page.locator('[data-tell=next]').click();
+      await page.locator('[data-story=next]').click();
       expect(await where(page)).toBe(sentence);
       expect(await page.locator('.plainly [aria-current=step]').allInnerTexts()).toEqual([
         sentence,
