@@ -11,7 +11,7 @@ import { readProject, readSnippets, type Source } from './source.ts';
 import { backlog, bannedInPage } from './words.ts';
 
 /** Lower it with each file that leaves the list. */
-const MOST_IN_BACKLOG = 13;
+const MOST_IN_BACKLOG = 0;
 
 let project: readonly Source[] = [];
 let snippets: ReadonlyMap<object, Source> = new Map();
