@@ -118,7 +118,7 @@ test('shards merge into the result of one run, and missing ones are reported', {
   const interrupted = ['--time', '1ms', '--workers', '0', '--shard', '2/3'];
   expect((await run('check-then-act', ...SMALL, ...interrupted)).code).toBe(5);
   const { code, err } = await merge();
-  expect(err).toContain(`${join('reports', 'shard-2-of-3.json')}: only `);
+  expect(err).toContain(`${join('reports', 'shard-2-of-3.json')}: incomplete: `);
   expect(err).toContain('of its 75 plans of check-then-act, unfenced');
   expect(code).toBe(5);
   rmSync(file);
