@@ -19,7 +19,7 @@
 import type { FaultInjected, Invoke } from '../core/history/events.ts';
 import type { ProcessInfo } from '../core/history/trace.ts';
 import { operationOf } from '../core/kernel/name.ts';
-import { affectsMessage, type FaultKind, opensBetweenCalls } from '../core/plan/fault.ts';
+import { affectsLinks, affectsMessage, type FaultKind } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isQuorumGrant } from './holders.ts';
 import { areRivals, isHeldAt, serversOf } from './leases.ts';
@@ -394,7 +394,7 @@ function faultsAt(
     const words = operation === undefined ? labelOf(name) : verbOf(operation.invoke.event);
     return [`of ${words} ${target.slice(target.lastIndexOf('/') + 1)}`];
   }
-  if (opensBetweenCalls(fault)) return pairsOf(indexed, processes);
+  if (affectsLinks(fault)) return pairsOf(indexed, processes);
   const [process = ''] = processes;
   const role = roleOf(indexed, process);
   if (role !== 'client') return [`of ${ROLE_WORDS[role]}${fault === 'clock' ? side(amount) : ''}`];

@@ -4,7 +4,7 @@
  * The words find each event by its role. The role of a fault is its kind: `pause`, `delay`, ….
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
-import { affectsMessage, opensBetweenCalls } from '../core/plan/fault.ts';
+import { affectsLinks, affectsMessage } from '../core/plan/fault.ts';
 import { isQuorumGrant } from './holders.ts';
 import { serversOf } from './leases.ts';
 import {
@@ -201,7 +201,7 @@ function overlaps(fault: Numbered<FaultInjected>, span: Span): boolean {
 function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
   if (affectsMessage(fault.fault)) return false;
-  return opensBetweenCalls(fault.fault)
+  return affectsLinks(fault.fault)
     ? processes.every((process) => fault.processes.includes(process))
     : fault.processes.some((process) => processes.includes(process));
 }

@@ -153,7 +153,7 @@ async function sweepOn(
   const of =
     (await fleet.shardCountBefore(id)) ??
     options.shards ??
-    (await interruptedNow(scenarios, context));
+    (await defaultShards(scenarios, context));
   const orders = Array.from({ length: of }, (_, at): ShardOrder => {
     return { range, shard: { index: at + 1, of }, scenarios: ordered };
   });
@@ -180,7 +180,7 @@ async function sweepOn(
  * Maximum number of shards chosen by default: enough for a hundred machines for a day. More shards
  * only make the merge slower.
  */
-const MOST_INTERRUPTED_MS = 2_000;
+const MOST_DEFAULT_SHARDS = 2_000;
 /** The target duration of a shard on a worker. */
 const SHARD_MS = 60_000;
 /** Duration of the measurement, after the threads have started and compiled the code. */
@@ -188,7 +188,7 @@ const MEASURE_MS = 2_000;
 const WARM_MS = 4_000;
 
 /** Returns a number of shards so that each takes about a minute on a machine like this one. */
-async function interruptedNow(
+async function defaultShards(
   scenarios: readonly LoadedScenario[],
   { options, interruption }: SweepContext,
 ): Promise<number> {
@@ -218,7 +218,7 @@ async function interruptedNow(
   } finally {
     await pool.close();
   }
-  return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_INTERRUPTED_MS);
+  return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_DEFAULT_SHARDS);
 }
 
 /**

@@ -136,7 +136,7 @@ const ways: readonly Way[] = [
  * The relation of a part to the complete history: the states that its calls lead to, and whether
  * the part is the complete history.
  */
-interface CompleteSearch {
+interface PartContext {
   readonly starts: StartStates;
   readonly isComplete: boolean;
 }
@@ -161,7 +161,7 @@ class CoreSearch {
   }
 
   /** Returns null if the part is not known to be contradictory from any earlier state. */
-  find({ starts, isComplete }: CompleteSearch): Core | null {
+  find({ starts, isComplete }: PartContext): Core | null {
     let best: Core | null = null;
     for (const from of this.beginnings(starts, isComplete)) {
       const before = this.left;

@@ -87,7 +87,7 @@ export class StartStates {
   before(part: History): readonly Json[] | null {
     const { model, all } = this;
     const states = model.startingStates?.(distinctCalls(part)) ?? all;
-    const distinct = states === null ? null : distinguishable(states, part, model);
+    const distinct = states === null ? null : representativeStates(states, part, model);
     return distinct === null || distinct.length > mostStates ? null : distinct;
   }
 }
@@ -103,7 +103,11 @@ function providedStates(model: Model, calls: readonly CallData[]): readonly Json
 }
 
 /** Returns each awaited state, and one of the states that no call of `part` awaits. */
-function distinguishable(states: readonly Json[], part: History, model: Model): readonly Json[] {
+function representativeStates(
+  states: readonly Json[],
+  part: History,
+  model: Model,
+): readonly Json[] {
   if (model.approaches !== undefined || model.awaits === undefined) return states;
   const awaited = new Interner();
   awaited.reset();

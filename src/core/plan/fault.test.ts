@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  affectsLinks,
   affectsMessage,
   amountField,
   amountOf,
@@ -10,7 +11,6 @@ import {
   fieldsOfKind,
   instantOf,
   omittable,
-  opensBetweenCalls,
   placeNamed,
   processesNamed,
   targetOf,
@@ -120,7 +120,7 @@ describe('a kind of fault', () => {
 
   test('affects a message, the link between processes, or neither', () => {
     expect(FAULT_KINDS.filter(affectsMessage)).toEqual(['delay', 'drop', 'duplicate']);
-    expect(FAULT_KINDS.filter(opensBetweenCalls)).toEqual(['partition', 'reset']);
+    expect(FAULT_KINDS.filter(affectsLinks)).toEqual(['partition', 'reset']);
   });
 
   test('lists the fields that a scenario may omit, with their defaults', () => {

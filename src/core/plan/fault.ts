@@ -194,7 +194,7 @@ export function affectsMessage(kind: FaultKind): boolean {
 }
 
 /** Returns true if the kind affects the links between processes instead of a single process. */
-export function opensBetweenCalls(kind: FaultKind): boolean {
+export function affectsLinks(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ name }) => name === 'to');
 }
 

@@ -108,9 +108,9 @@ export class Network {
     this.lose(message, 'drop');
     if (this.isDatagram) return;
     const name = `${message.name.text}/loss`;
-    const passengers = message.connection.close();
+    const callsInTransit = message.connection.close();
     this.cuts.whenOpen(message, this.nowUs, () =>
-      this.notify(passengers, 'reset', { name, timeUs: this.nowUs + Math.max(latencyUs, 1) }),
+      this.notify(callsInTransit, 'reset', { name, timeUs: this.nowUs + Math.max(latencyUs, 1) }),
     );
   }
 
@@ -208,22 +208,22 @@ export class Network {
     const way = { from: { name: server }, to: { name: client } };
     const name = `${client}/${server}/torn`;
     for (const connection of connections) {
-      const passengers = connection.close();
+      const callsInTransit = connection.close();
       this.cuts.whenOpen(way, this.nowUs, () =>
-        this.notify(passengers, 'reset', { name, timeUs: this.nowUs + this.latencyUs }),
+        this.notify(callsInTransit, 'reset', { name, timeUs: this.nowUs + this.latencyUs }),
       );
     }
   }
 
   /** Notifies callers of a lost connection (`reset`) or a refused request (`refuse`). */
   private notify(
-    passengers: readonly CallInTransit[],
+    callsInTransit: readonly CallInTransit[],
     news: 'reset' | 'refuse',
     { name, timeUs }: { readonly name: string; readonly timeUs: number },
   ): void {
-    if (passengers.length === 0) return;
+    if (callsInTransit.length === 0) return;
     this.parts.agenda.at(timeUs, name, () => {
-      for (const callInTransit of passengers) callInTransit[news]();
+      for (const callInTransit of callsInTransit) callInTransit[news]();
     });
   }
 
@@ -253,7 +253,7 @@ interface Arrival {
 export class Connection {
   isOpen = true;
   /** Created when first needed: most connections of a pool never carry a call. */
-  private passengers: Set<CallInTransit> | null = null;
+  private callsInTransit: Set<CallInTransit> | null = null;
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
@@ -266,20 +266,20 @@ export class Connection {
   }
 
   enqueue(callInTransit: CallInTransit): void {
-    this.passengers ??= new Set();
-    this.passengers.add(callInTransit);
+    this.callsInTransit ??= new Set();
+    this.callsInTransit.add(callInTransit);
   }
 
   leave(callInTransit: CallInTransit): void {
-    this.passengers?.delete(callInTransit);
+    this.callsInTransit?.delete(callInTransit);
   }
 
   /** Closes the connection. Returns the calls that were pending. */
   close(): readonly CallInTransit[] {
-    const passengers = this.passengers === null ? [] : [...this.passengers];
-    this.passengers = null;
+    const callsInTransit = this.callsInTransit === null ? [] : [...this.callsInTransit];
+    this.callsInTransit = null;
     this.isOpen = false;
-    return passengers;
+    return callsInTransit;
   }
 }
 

@@ -30,17 +30,17 @@ export function shareExports(name: string, exports: object): void {
 }
 
 /** Getters of properties of which each process has its own value. */
-const accessorsSeen: WeakSet<object> = new WeakSet();
+const perProcessGetters: WeakSet<object> = new WeakSet();
 
 /** Marks a getter whose values differ per process, so that a difference is not a change. */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
-  accessorsSeen.add(get);
+  perProcessGetters.add(get);
   return get;
 }
 
 /** Returns true if each process has its own value for this property. */
 export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
-  return get !== undefined && accessorsSeen.has(get);
+  return get !== undefined && perProcessGetters.has(get);
 }
 
 /** Returns all objects reachable from `roots`, which are named, and from other shared objects. */

@@ -117,12 +117,12 @@ function otherCause(
   judge: Judge,
 ): string | null {
   if (cause === null || judge.kept === null) return null;
-  const kept = { ...judge.kept, faults: affectedNow(judge.kept, cause, trace) };
+  const kept = { ...judge.kept, faults: translateLabels(judge.kept, cause, trace) };
   return isSameCause(cause, kept) ? null : causeName(cause);
 }
 
 /** Translates the labels of the kept cause. The code may have renamed an operation since. */
-function affectedNow(
+function translateLabels(
   { faults }: KeptCause,
   { faults: now }: BreachCause,
   trace: Trace,
