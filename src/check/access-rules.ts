@@ -1,6 +1,6 @@
 /**
- * The words of rules about what a store accepted, served or lost, and about what clients did under
- * their grants: jobs and computations.
+ * Describes breaches of the rules about stores (what a store accepted, served or lost) and about
+ * the work that clients did under their grants (jobs and computations).
  */
 import type { Answer } from '../core/history/call.ts';
 import { type EventOf, type Read, stampText, type Write } from '../core/history/events.ts';
@@ -58,8 +58,8 @@ function staleWrite(shown: Contradiction): Sentences {
 }
 
 /**
- * Describes two accesses in the wrong order when the lease of the later grant had ended before its
- * client entered.
+ * Describes two accesses in the wrong order if the client of the later grant entered after its
+ * lease had ended.
  */
 function staleAccess(
   shown: Contradiction,
@@ -126,8 +126,8 @@ export function writeAfterRead(shown: Contradiction): Sentences {
 }
 
 /**
- * Returns a token above the stale write's that the same store had accepted for the resource before,
- * or null if there is none.
+ * Returns a higher token than the stale write's that the same store had already accepted for the
+ * resource, or null if there is none.
  */
 function tokenTakenBefore({ trace }: Contradiction, stale: Write): number | null {
   for (const event of trace.events) {

@@ -1,7 +1,6 @@
 /**
- * Judges `acknowledged-durable` at each recovery of a store: of each key, the store must have the
- * last write whose acceptance its client knows of, or one that was accepted after that and is not
- * yet acknowledged.
+ * Judges `acknowledged-durable` at each recovery of a store. For each key, the store must recover
+ * with the last write that was acknowledged to its client, or with a write that it accepted later.
  */
 import type { Recovered } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';

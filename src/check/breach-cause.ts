@@ -78,8 +78,8 @@ export function faultsBehind(
 }
 
 /**
- * Returns true if two breaches of one claim are the same mistake: the same rule, lost in the same
- * way, and the faults of one are a subset of the faults of the other.
+ * Returns true if two breaches of one claim have the same cause: they broke the same rule, lost the
+ * lock in the same way, and the faults of one are a subset of the faults of the other.
  */
 export function isSameCause(one: BreachCause, other: BreachCause): boolean {
   if (one.rule !== other.rule || one.isByNonOwnerRelease !== other.isByNonOwnerRelease)
@@ -87,7 +87,7 @@ export function isSameCause(one: BreachCause, other: BreachCause): boolean {
   return isPartOf(one, other) || isPartOf(other, one);
 }
 
-/** Returns true if every fault of `one` is also in `other`, with the same effect. */
+/** Returns true if every fault of `one` is also in `other`, with the same target. */
 export function isPartOf(one: BreachCause, other: BreachCause): boolean {
   const known = new Set(other.faults.map(hitText));
   return one.faults.every((hit) => known.has(hitText(hit)));
@@ -116,7 +116,7 @@ export interface Theft {
   readonly holder: string;
 }
 
-/** Returns the first such call that passed on the lock of the breach, or null if there is none. */
+/** Returns the first theft that freed the lock of the breach for its next holder, or null. */
 export function theftBehind(
   indexed: TraceIndex,
   { evidence }: Pick<Invalid, 'evidence'>,
@@ -136,7 +136,7 @@ interface Behind {
   readonly faults: readonly Numbered<FaultInjected>[];
 }
 
-/** Collects the faults in the evidence, and those that made the lock change hands too early. */
+/** Collects the faults in the evidence, and those that made the lock change holders too early. */
 function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
   const shown = new Set(evidence.map(({ event }) => event));
   const found = new Map<number, Numbered<FaultInjected>>();
@@ -200,7 +200,7 @@ function sectionsShown({ locks }: TraceIndex, shown: ReadonlySet<number>): reado
   });
 }
 
-/** A grant in the evidence, and the next one there if another client has it. */
+/** Two successive grants of a lock in the evidence that belong to different acquisitions. */
 interface Handover {
   readonly earlier: GrantLog;
   readonly later: GrantLog;
@@ -217,8 +217,9 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
 }
 
 /**
- * Returns the faults that passed the lock on too early. A foreign release may itself have been on
- * time; then its own grant was lost in the same way before, and that handover is examined.
+ * Returns the faults because of which the lock changed holders too early. If no fault delayed a
+ * foreign release, its client had already lost its own grant, so the handover of that grant is
+ * examined instead.
  */
 function faultsOfHandover(
   indexed: TraceIndex,
@@ -305,8 +306,8 @@ function calledReleases(
 }
 
 /**
- * Returns the last acquire of the grant's client that each server had granted by then, keyed by
- * server and lock.
+ * Maps each server and lock to the last acquire that the grant's client made there successfully
+ * before its grant.
  */
 function acquiredBy(
   acquires: readonly HandledCall[],
@@ -348,7 +349,7 @@ function grantBefore({ locks }: TraceIndex, client: string, before: number): Gra
   return last;
 }
 
-/** Returns the faults that made a release so late that it met another client's grant. */
+/** Returns the faults that made a release so late that it ended another client's grant. */
 function faultsBefore(
   indexed: TraceIndex,
   { client, server, message, meant, index }: NonOwnerRelease,
@@ -431,7 +432,10 @@ function verbOf({ call, operation }: Invoke): string {
 
 const ACCESSES: ReadonlySet<string> = new Set(['read', 'write', 'open', 'fence']);
 
-/** Returns the next action of the process. All accesses count as one: they are equally late. */
+/**
+ * Returns the verb of the process's next call, or `access` for any access, since a pause delays all
+ * kinds of access alike.
+ */
 function nextVerb({ operations }: TraceIndex, process: string, after: number): string {
   for (const { invoke } of operations.values()) {
     if (invoke.index < after || invoke.event.process !== process) continue;

@@ -2,8 +2,8 @@
  * Data about the cause of a breach, found by neighboring runs that each differ in one thing: a
  * fault removed, a number moved to the other side of the boundary, or, as a cure, another store,
  * option or client setting. The turning point is the first event on the way to the breach that
- * differs in a run that holds; the change that made this run hold is a cause. `search/evidence/`
- * performs the runs; reports and JSON carry this result.
+ * differs in a run in which the claim holds; the change that made it hold is a cause.
+ * `search/evidence/` performs the runs; reports and JSON carry this result.
  */
 import type { Evidence } from './verdict.ts';
 

@@ -1,12 +1,13 @@
 /**
  * Lists the built-in claims and judges traces by them. Each claim is one file, and one line here.
- * Read on in `claim.ts` (the form of a claim), then `fence-monotone.ts` (a short one) and
- * `grant-order.ts` (the headline). A claim reads `trace-index.ts` (the indexed trace),
+ * Continue with `claim.ts` (the form of a claim), then `fence-monotone.ts` (a short claim) and
+ * `grant-order.ts` (the main claim). A claim reads `trace-index.ts` (the indexed trace),
  * `contents.ts` and `leases.ts` (the state of stores and lock services), `terms.ts` (the promises
  * of the plan) and, for `linearizable`, `store-models.ts`. It presents a breach with `evidence.ts`.
  * `breach-cause.ts` finds the cause of a breach, `verdict.ts` decides what is *not judged*, and
- * `custom-claim.ts` supports user-defined claims. `explain.ts` words a breach by its rule:
- * `access-rules.ts` and `lock-rules.ts` have a row for each, made of the clauses of `phrases.ts`.
+ * `custom-claim.ts` supports user-defined claims. `explain.ts` describes a breach by its rule:
+ * `access-rules.ts` and `lock-rules.ts` have a row for each rule, and `phrases.ts` has the clauses
+ * of their sentences.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
@@ -37,7 +38,7 @@ import { tokenBound, tokenStable, tokensIncrease, tokensUnique } from './tokens.
 import { indexTrace, type TraceIndex } from './trace-index.ts';
 import { holdBack, type Verdict } from './verdict.ts';
 
-/** All built-in claims by name, the headline first. */
+/** All built-in claims by name, the main claim first. */
 export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
   [
     grantOrder,

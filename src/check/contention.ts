@@ -1,6 +1,6 @@
 /**
- * Finds the sections that asked for a lock while another might have it. Servers usually report
- * their grants and denials, but one that runs user code may report nothing. In that case, an
+ * Finds the sections that asked for a lock while another section might hold it. Servers usually
+ * report their grants and denials, but one that runs user code may report nothing. In that case, an
  * acquire is a call about the lock that a server handled before the calling section entered, and a
  * program has the lock from its entry until it leaves. If a process runs several sections
  * concurrently, each asks as it begins, since it may wait for the others without a call.
@@ -139,7 +139,7 @@ function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']
 }
 
 interface Names {
-  /** Returns the lock that a call is about, by its section's name for it, or null if unknown. */
+  /** Returns the name under which programs enter the lock of a call, or null if unknown. */
   readonly lockOf: (operation: string, call?: Invoke['call']) => string | null;
   /** The requests whose outcome a server recorded. */
   readonly noted: ReadonlySet<string>;

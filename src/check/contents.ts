@@ -81,8 +81,8 @@ export function isShared(
 }
 
 /**
- * Returns the reads whose value reached no program. A client discards the answer to a copy, and an
- * answer that arrives after the client stopped waiting or asked again.
+ * Returns the reads whose value reached no program. A client discards the answer to a duplicate of
+ * its request, and any answer that arrives after it stopped waiting or asked again.
  */
 export function unheardReads(indexed: TraceIndex): ReadonlySet<AccessEvent> {
   const unheard = new Set<AccessEvent>();

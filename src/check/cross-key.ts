@@ -123,7 +123,10 @@ function sumOf(reads: Iterable<LogEntry<AccessEvent>>): number {
   return sum;
 }
 
-/** Shows, per store, the write whose value was found, and the faults that delayed its section. */
+/**
+ * Creates a breach with, per store, the write whose value was found, and the faults that delayed
+ * the sections of these writes.
+ */
 function breachShownBy(
   indexed: TraceIndex,
   shared: SharedKey,

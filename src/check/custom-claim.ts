@@ -30,8 +30,9 @@ export interface Ruling {
   readonly breach?: {
     /** The broken promise: `Two holders of one permit`. */
     readonly headline: string;
-    /** The events that led to it, and the contradiction. */
+    /** The events that led to the breach. */
     readonly next?: string;
+    /** The contradiction. */
     readonly however?: string;
     /** A change that would have prevented it. */
     readonly cure?: string;
@@ -62,7 +63,7 @@ export function customClaim(name: string, definition: ClaimDefinition): Claim {
   return { name, about, source, hazard, rules: [], judge: judgeTrace };
 }
 
-/** The verdict carries the words itself, since a user-defined claim has no rules. */
+/** Includes the explanation in the verdict, since no rule describes a user-defined claim. */
 function verdictOf(name: string, { exercised, breach = null, unknown }: Ruling): Verdict {
   if (breach === null) return conclude(name, { exercised, unknown: unknown ?? null });
   const evidence = [...breach.evidence].sort((a, b) => a.event - b.event);
@@ -72,7 +73,7 @@ function verdictOf(name: string, { exercised, breach = null, unknown }: Ruling):
   return { kind: 'invalid', claim: name, exercised: counted, rule: name, evidence, explanation };
 }
 
-/** Returns why an answer is not a valid ruling, or null if it is. */
+/** Returns the reason why `ruling` is not a valid ruling, or null if it is valid. */
 function whyNoRuling(ruling: unknown, { events }: Trace): string | null {
   if (typeof ruling !== 'object' || ruling === null) return 'its judge returned no ruling';
   if (!('exercised' in ruling) || !Number.isSafeInteger(ruling.exercised)) {

@@ -1,7 +1,8 @@
 /**
  * Selects the events that demonstrate a contradiction: the contradictory events, their grants, and
- * the faults behind them, which affected the same processes or messages while the hazard built up.
- * The words find each event by its role. The role of a fault is its kind: `pause`, `delay`, ….
+ * the faults that affected the same processes or messages while the hazard built up. Each event has
+ * a role, by which the sentences of the explanation refer to it. The role of a fault is its kind:
+ * `pause`, `delay`, ….
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
 import { affectsLinks, affectsMessage } from '../core/plan/fault.ts';
@@ -17,7 +18,10 @@ import {
 } from './trace-index.ts';
 import type { Breach, Evidence } from './verdict.ts';
 
-/** Roles of supplementary events, which are not part of the contradiction or its kind. */
+/**
+ * Roles of supplementary events. They are not part of the contradiction, so they do not distinguish
+ * two kinds of breach.
+ */
 export const ASIDE_ROLES: ReadonlySet<string> = new Set([
   'lease test',
   'other read',
@@ -72,9 +76,10 @@ function eachPart<Event extends { readonly index: number }>(
 }
 
 /**
- * Creates a breach from `accesses`. Adds their grants, `earlier grant` first (a single one is the
- * `grant`), and, for the access `late`, the faults that delayed it and the last test of its lease,
- * which shows that the client checked in vain.
+ * Creates a breach from `accesses`. Adds their grants, with the roles `earlier grant`, `later
+ * grant` and so on (`grant` if there is only one). For the access `late`, also adds the faults that
+ * delayed it and its client's last test of the lease, to show that the test did not prevent the
+ * breach.
  */
 export function accessBreach<Rule extends string>(
   indexed: TraceIndex,
@@ -95,7 +100,10 @@ export function accessBreach<Rule extends string>(
   return breachIn(rule, sets, causes.length === 0 ? ofLate : [...causes, ...ofLate]);
 }
 
-/** Later than the end of any run. A client with no known end of its lease tests nothing. */
+/**
+ * A time later than the end of any run. A client that believes in a later end knows no end of its
+ * lease, so its lease tests do not count.
+ */
 const NEVER_US = 1e15;
 
 /** Returns the last test of its lease that the client made before it issued an access. */
@@ -140,7 +148,7 @@ function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
 
 /** The part of a run in which a fault counts as a cause. */
 interface Span {
-  /** A fault counts if it affected at least one of these. */
+  /** A fault counts if it affected at least one of these; a fault of a link, if it affected all. */
   readonly processes: readonly string[];
   /** A fault also counts if it affected this message; '' for none. */
   readonly message: string;
@@ -197,7 +205,10 @@ function overlaps(fault: Numbered<FaultInjected>, span: Span): boolean {
   return fault.event.fault === 'clock' || atUs >= span.fromUs || (untilUs ?? atUs) > span.fromUs;
 }
 
-/** A fault of one message must have affected this message; a fault of a link, both of its ends. */
+/**
+ * Returns true if a fault affected the span's message or one of its processes. A fault of a link
+ * must have affected all of the processes.
+ */
 function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
   if (affectsMessage(fault.fault)) return false;
@@ -207,8 +218,8 @@ function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
 }
 
 /**
- * Returns the causes by which a client took a lock that another one held: a wrong clock of its own,
- * a partition from the servers of the first grant, or their denial, misread by the client.
+ * Returns the causes because of which a client took a lock that another client held: its clock was
+ * wrong, it was partitioned from the servers of the first grant, or it misread their denial.
  */
 export function causesOfTaking(
   indexed: TraceIndex,

@@ -1,6 +1,6 @@
 /**
- * Explains a breach in sentences: *Let … Then … However …*. The words of each rule are in
- * `access-rules.ts` and `lock-rules.ts`, made of the clauses of `phrases.ts`.
+ * Explains a breach in sentences: *Let … Then … However …*. `access-rules.ts` and `lock-rules.ts`
+ * have the sentences for each rule, built from the clauses in `phrases.ts`.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { ACCESS_RULES } from './access-rules.ts';
@@ -12,15 +12,15 @@ import { bareSentences, grantsOf, withCauses } from './phrases.ts';
 import { indexTrace } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
-/** The words of each rule. A rule without words does not type-check. */
+/** Describes a breach, by its rule. A rule without a row does not type-check. */
 export const RULE_WORDS: Readonly<Record<RuleName, Words>> = { ...ACCESS_RULES, ...LOCK_RULES };
 
 /**
  * Explains why `verdict` contradicts its claim, from the trace alone; only other runs can show what
  * would have prevented it (`explainPlan`). The parts omit `Let`, `Then`, `However` and periods.
- * Never throws, since an error in the words must not hide the finding: a rule without fitting words
- * is described by its evidence. The headline names `known.system`, if given, instead of the server
- * that broke the claim. A law checks that every rule has fitting words
+ * Never throws, since an error in a sentence must not hide the breach: if no sentence fits, the
+ * explanation lists the evidence. The headline names `known.system`, if given, instead of the
+ * server that broke the claim. A law checks that every rule has sentences that fit
  * (`properties/every-rule-has-words.test.ts`).
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {

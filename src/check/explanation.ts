@@ -1,6 +1,6 @@
 /**
- * A breach as its words need it: the events of its evidence by role, the letters of its grants, the
- * faults that caused it, and who its subject is.
+ * A breach, prepared for its explanation: the events of its evidence by role, the letters of its
+ * grants, the faults that caused it, and the subject of its headline.
  */
 import type {
   EventKind,
@@ -16,12 +16,12 @@ import { type StaleClient, staleClientUnder } from './stale-client.ts';
 import { indexTrace, type TraceIndex } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
-/** Words a breach of one rule. */
+/** Describes a breach of one rule in sentences. */
 export type Words = (shown: Contradiction) => Sentences;
 
 /**
- * The words of one rule, without the parts that all rules share: the grants, and the faults that no
- * sentence names. A cure is stated only if a run has proven it.
+ * The sentences about one breach, without the parts that all rules share: the grants, and the
+ * faults that no sentence names. A cure is stated only if a run has proven it.
  */
 export type Sentences = Pick<Explanation, 'headline' | 'next' | 'however'>;
 

@@ -3,10 +3,10 @@
  * accepted writes section by section in grant order, and within a section in the order of issue;
  * every value that a program read, and every final value, must match the replay. A late blind write
  * that arrives before its successor's first access is therefore legal. A key is not judged if it is
- * written under grants and also by some client under none.
+ * written both under grants and without a grant.
  *
- * A grant that never expires cannot become stale. For such grants, the hazard is an acquire that
- * the grant denied or that superseded it.
+ * A grant that never expires cannot become stale. For such a grant, the hazard is an acquire that
+ * was handled while the grant was held.
  */
 import { type Claim, defineClaim } from './claim.ts';
 import { sectionUnder, unnotedAcquires } from './contention.ts';
@@ -83,7 +83,7 @@ interface Replayed {
 
 /**
  * Counts the hazards at keys that are written under grants only, and reports a key that is written
- * both under grants and outside.
+ * both under grants and without a grant as unknown.
  */
 function judgeable({ keys }: PlaceLog): Findings<never> {
   return inAll(keys.values(), ({ key, accesses }) => {
@@ -136,7 +136,7 @@ function breachOf(
   return breachByOverwriting(indexed, { place, key, expected, order }, null);
 }
 
-/** Returns the key's effective writes as if in turns, or null if one was under no grant. */
+/** Returns the key's effective writes in the order of turns, or null if one was under no grant. */
 function replayOf(key: KeyLog, order: AcquisitionOrder): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
@@ -181,7 +181,7 @@ function lastBefore(
 
 interface Mismatch extends Pick<Replayed, 'key' | 'order'> {
   readonly place: PlaceLog;
-  /** The write whose value the replay leaves, or undefined for the initial value. */
+  /** The last write in the replay before the mismatch, or undefined if there is none. */
   readonly expected: WriteEntry | undefined;
 }
 
@@ -209,7 +209,7 @@ function breachAtRead(
   return breachByOverwriting(indexed, { place, key, expected, order }, read);
 }
 
-/** Creates the breach for an expected value that was gone at `read`, or at the end. */
+/** Creates the breach for an expected value that was gone at `read` or, if null, at the end. */
 function breachByOverwriting(
   indexed: TraceIndex,
   { place, key, expected }: Mismatch,

@@ -1,6 +1,6 @@
 /**
- * Judges `holder-order` for each grant within one resource of one store. Ignores `open`, which has
- * no effect that could be out of order. A write lost in a recovery did not take effect.
+ * Judges `holder-order` for each grant within one resource of one store. Ignores `open`, since it
+ * changes no value. A write lost in a recovery did not take effect.
  */
 import type { Recovered } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -65,7 +65,7 @@ function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
 }
 
 /**
- * Returns the writes that a recovery may have kept: those to each key up to the last one with the
+ * Returns the writes that a recovery may have kept: for each key, those up to the last write of the
  * recovered value.
  */
 function survivorsOf(
@@ -80,7 +80,7 @@ function survivorsOf(
   return applied.filter(({ event, index }) => index <= (lastKept.get(event.key) ?? -1));
 }
 
-/** Returns the write of each grant that was issued last; `applied` is in order of issue. */
+/** Returns the last issued write of each grant. `applied` is in order of issue. */
 function newestOf(
   applied: readonly LogEntry<EffectiveWrite>[],
 ): Map<number, LogEntry<EffectiveWrite>> {

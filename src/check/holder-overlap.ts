@@ -1,8 +1,8 @@
 /**
  * Judges `holder-overlap`: no two programs believe at the same time that they hold a lock. No lease
- * can promise this if a process may pause, so it is a claim only for runs without pauses,
- * partitions and bad clocks. Elsewhere it is a measurement of how often, and for how long, beliefs
- * overlap.
+ * can promise this if a process may pause, so it should be claimed only for runs without pauses,
+ * partitions and wrong clocks. For all other runs, it measures how often and for how long such
+ * beliefs overlap.
  */
 import type { Enter } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -76,8 +76,8 @@ interface Overlap {
 }
 
 /**
- * Measures all overlaps of a run. A program believes from the grant's arrival until it leaves or
- * crashes, or until the run ends.
+ * Measures all overlaps of a run. A program believes that it holds the lock from the grant's
+ * arrival until it leaves or crashes, or until the run ends.
  */
 export function measureHolderOverlap(indexed: TraceIndex): Lasted {
   const overlaps = [...indexed.locks.values()].flatMap((lock) => overlapsOf(indexed, lock));

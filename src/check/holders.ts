@@ -220,8 +220,8 @@ export function isKeyOf({ key, isNamed }: KeyChange, lock: string): boolean {
 }
 
 /**
- * Returns the times at which fewer than `needed` of several servers keep a key, from the changes on
- * each server.
+ * Returns the successive values of the time at which fewer than `needed` servers keep a key, from
+ * the changes on each server.
  */
 function endsOf(servers: readonly (readonly Change[])[], needed: number): readonly HoldEnd[] {
   const untilUs = servers.map(() => Number.NEGATIVE_INFINITY);
@@ -283,7 +283,9 @@ const MOST_CONCURRENT = 8;
 /** The possible orders of the acquisitions of one lock. */
 export interface AcquisitionOrders {
   readonly likeliest: AcquisitionOrder;
-  /** Begins with the likeliest order. Combines the orders of all contradictory groups. */
+  /**
+   * Yields all combinations of the orders of the contradictory groups, the likeliest order first.
+   */
   all(): Iterable<AcquisitionOrder>;
 }
 
@@ -355,9 +357,9 @@ type IsBefore = (one: Acquisition, other: Acquisition) => boolean;
 
 /**
  * Divides acquisitions, in the order of their entries, into groups, each entirely before the next.
- * A group has several members only if `isBefore` contradicts the entries there: one of each two
- * comes first, by `isBefore` or else by entry, and a group is a strong component of that
- * tournament. A component ends after the first k acquisitions, ranked by their number of
+ * A group has several members only if `isBefore` contradicts the order of their entries. Of any two
+ * acquisitions, one comes first, by `isBefore` or otherwise by entry; a group is a strong component
+ * of this tournament. A component ends after the first k acquisitions, ranked by their number of
  * predecessors, if these have no other predecessors: k(k − 1)/2 in total (Landau, 1953).
  */
 function groupsOf(

@@ -39,7 +39,10 @@ type Rule = 'believes-longer' | 'left-past-end' | 'live-past-end' | 'live-at-end
 
 type ViewEvent = Enter | LeaseTest | Leave;
 
-/** Later than any run ends: the end of a lease for a program that knows no end. */
+/**
+ * A time later than the end of any run. A program that states a later end knows no end of its
+ * lease.
+ */
 const NEVER_US = 1e15;
 
 function judgeLock(
@@ -77,7 +80,7 @@ function judgeLock(
   return { exercised, breach };
 }
 
-/** Returns true if the lease's end at the server is known from another source than the holder. */
+/** Returns true if the lease's end at the server is known from a source other than the holder. */
 function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<ViewEvent>): boolean {
   if (!isQuorumGrant(grant.event) || grant.keys !== null || event.kind === 'leave') return true;
   if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;

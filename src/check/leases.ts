@@ -49,7 +49,7 @@ export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
   return earlier.leftAt < 0 || earlier.leftAt > later.between[1];
 }
 
-/** Returns true if a release or renew affected another acquisition than its own. */
+/** Returns true if a release or renew affected an acquisition other than its own. */
 export function isByNonOwner(
   { byNumber }: LockLog,
   { client, under }: Release | Renew,
@@ -81,8 +81,8 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
 
 /**
  * Returns the true time until which the keys of a grant were promised to its client, regardless of
- * other clients: from the departure of the request that set this end, for the ttl less the declared
- * clock drift.
+ * other clients: from the departure of the request that set this end, for the ttl minus the
+ * declared clock drift.
  */
 export function promisedUntilUs(
   { operations }: TraceIndex,
@@ -144,9 +144,10 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
 }
 
 /**
- * Returns true if the leases of a lock were exercised: one had no end, a section continued after
- * its lease ended, or a fault that affected its client, a server or a store lasted until the lease
- * ended. Contention alone does not exercise a lease that no fault could outlast.
+ * Returns true if a lease of a lock was exercised: it had no end, its section continued after its
+ * end, or a fault of its client, a server or a store lasted until its end. A clock fault counts if
+ * it changed the rate, or shifted the clock by at least the rest of the lease. Contention alone
+ * does not exercise a lease that no fault could outlast.
  */
 export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   for (const { resource, accesses } of indexed.places) {
@@ -188,9 +189,9 @@ function affectsHolder(
 }
 
 /**
- * Returns the key of each grant without a reported end, as its server kept it when the next of
- * `grants` had the lock or, for the last grant of a lock, at `lastUs`. Null for a grant that has a
- * reported end, has keys on several servers, or has no reported key.
+ * Returns the key of each grant without a reported end, as its server kept it at the time of the
+ * next of `grants` for that lock or, for the last one, at `lastUs`. The entry is null for a grant
+ * that has a reported end, has keys on several servers, or has no reported key.
  */
 export function keysUnder(
   indexed: TraceIndex,
@@ -227,8 +228,8 @@ function keyKept(
 }
 
 /**
- * Returns the release by which the sole granter of a grant without end revoked it by itself before
- * the next client had it, as when a session expires. Returns null if there was none.
+ * Returns the release by which the server of a grant without end revoked it unasked before the
+ * grant `next`, as when a session expires, or null if there is none.
  */
 export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Release | null {
   if (isQuorumGrant(grant) || grant.untilUs !== null) return null;

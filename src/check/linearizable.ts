@@ -1,7 +1,8 @@
 /**
  * Judges `linearizable`: the calls of clients to one resource in one store could have been executed
- * one at a time, each between its call and its return, with a model giving the answers. A history
- * ends where its trace ends; a call without an answer by then may or may not have been executed.
+ * one at a time, each between its call and its return, with the answers that a model gives. A
+ * history ends where its trace ends; a call without an answer by then may or may not have been
+ * executed.
  */
 import { Defect } from '../core/kernel/assert.ts';
 import { sectionOf } from '../core/kernel/name.ts';
@@ -95,8 +96,8 @@ function judgeAgainst(
 }
 
 /**
- * Returns why a model of versions does not apply, or null: the store has no versions, or has
- * timestamps instead of counts.
+ * Returns the reason why a model of versions does not apply (the store has no versions, or has
+ * timestamps instead of counts), or null if it applies.
  */
 function lackOfVersions(
   { operations, places }: TraceIndex,
@@ -133,8 +134,8 @@ function checkCustom(
 }
 
 /**
- * Returns the initial contents of the keys of these operations' place, which are all the same, or
- * null for the default initial value.
+ * Returns the initial contents that all keys at the operations' place have in common, or null for
+ * the default initial value.
  */
 export function firstRowOf(
   indexed: TraceIndex,
@@ -174,8 +175,8 @@ function exercisedBy(
 }
 
 /**
- * Shows the operation whose answer fits no order, how the store handled it, and the last write that
- * the store had accepted.
+ * Creates the breach from the operation whose answer fits no order, how the store handled it, and
+ * the last write that the store had accepted.
  */
 function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;

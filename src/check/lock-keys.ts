@@ -3,9 +3,9 @@
  * when a client took the key of a lock that only its own program reports. The server reports each
  * key that was taken the way locks are, including those of caches and counters (`SET seen NX`). A
  * key is a lock if it is named for a lock that some program enters: the same name (`db`), or one
- * that contains the name and a word for locks (`lock:db`, `db.mutex`); or if its node was given a
- * pattern that it matches. A key that several clients may hold is not reported, since it is not
- * taken this way.
+ * that contains the name and a word for locks (`lock:db`, `db.mutex`); or if it matches a pattern
+ * that is configured for its node. A key that several clients may hold is not reported, since it is
+ * not taken this way.
  *
  * What a client does to its own key is allowed, unless one of its sections mistakenly affects the
  * key of another section. What another client does counts only while the key exists: a client whose
@@ -59,9 +59,9 @@ export function isDenial({ change, isDone }: KeyChange): boolean {
 }
 
 /**
- * Judges each change whose kind is in `rules`. It is a hazard if its client had lost the key that
- * it meant, and a breach of its rule if it affected the key of another holder, unless it is
- * harmless.
+ * Judges each change whose kind is in `rules`. A change is a hazard if its client had lost the key
+ * that it meant, or if the key had another holder. In the second case, a change that took effect is
+ * a breach of its rule, unless it is harmless.
  */
 export function judgeKeys<Rule extends string>(
   indexed: TraceIndex,

@@ -1,6 +1,6 @@
 /**
- * The words of rules about locks: who was granted one, held it too long, freed it for another, or
- * never got it.
+ * Describes breaches of the rules about locks: a client was granted a lock, held it too long,
+ * released another client's, or never got it.
  */
 import type {
   Deadlock,
@@ -360,7 +360,7 @@ const DEEDS = {
   untracked: ['Lock', 'rewritten', 'rewrote'],
 } as const;
 
-/** The words for a breach found by `judgeKeys`. */
+/** Describes a breach that `judgeKeys` found. */
 function nonOwnerKeyChange(shown: Contradiction): Sentences {
   const change = shown.need('change', 'key-change');
   const earlier = shown.find('own taking', 'key-change');
@@ -461,7 +461,7 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   };
 }
 
-/** Words for a section that never ended. */
+/** Describes a section that never ended. */
 function neverEnded(shown: Contradiction): Sentences {
   const call = shown.find('open call', 'invoke');
   const step = call ?? shown.parts.find(({ role }) => role === 'last step')?.event;

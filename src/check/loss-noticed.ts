@@ -3,8 +3,8 @@
  * lease expires, its server gives the lock to another client, or another client's release ends it,
  * while its program counts on it. The program notices by leaving, by a failed test of its lease, by
  * an answer that refuses or denies a request made under that grant, or by crashing. The time that
- * this takes is measured on every run. The claim requires that it be at most the ttl, without the
- * time for which the process is paused, during which it cannot notice anything.
+ * this takes is measured on every run. The claim allows at most the ttl, not counting pauses of the
+ * process, during which it cannot notice anything.
  */
 import type { Enter, TraceEvent } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
