@@ -38,8 +38,8 @@ describe('a file is refused', () => {
       `${write.repeat(1_000)}${events('wite', 1)}`,
       {},
       2_001,
-      'unknown operation "wite" of the model register, which the first operations told ' +
-        '(--model names another); did you mean "write"?',
+      'unknown operation "wite" of the model register, detected from the first operations ' +
+        '(use --model for another); did you mean "write"?',
     ],
     [write, { model: 'counter', initial: 'a' }, 1, expect.stringMatching(/^--init for counter: /)],
     [write, { model: 'mutex' }, 1, expect.stringMatching(/^unknown operation "write"/)],
