@@ -147,7 +147,7 @@ function judgeHold(claim: string, system: SystemResult): Judged {
   return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
 }
 
-/** After a refused request, a system's behavior says little about its behavior elsewhere. */
+/** If a system requests what is not simulated, its behavior here may differ from that elsewhere. */
 function simulationCase({ unsimulated }: SystemResult, at: Place): readonly Case[] {
   if (unsimulated === undefined) return [];
   const message = unsimulatedText(unsimulated);
@@ -192,7 +192,7 @@ function differenceCase(scenario: ReportedScenario): readonly Case[] {
   return [{ ...placeOf(system, scenario), name, outcome: 'failed', message, ...NO_MORE }];
 }
 
-/** Returns, by system, the line that names it in the file, from 1. Empty without a file. */
+/** Maps systems to the lines of the file that name them, from 1. Empty if parsing fails. */
 export function systemLines(
   source: SourceFile,
   systems: readonly string[],

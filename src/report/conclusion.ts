@@ -250,7 +250,7 @@ function testText({ claim, found }: Result): string {
   return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
 }
 
-/** Returns `fewer than 3.0 in 1,000`, the end of the exact 95 % interval for no breach. */
+/** Returns `fewer than 3.0 in 1,000`, the exact 95 % bound if none of `seeds` broke the claim. */
 export function boundText(seeds: number): string {
   const share = 1 - 0.05 ** (1 / Math.max(1, seeds));
   let scale = 100;
@@ -314,7 +314,10 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   return `${tint(sign)} ${others.length === 0 ? line : clip(text, Math.max(10, width - 2))}`;
 }
 
-/** Begins with what is missing, so that a reader of only the last line knows that it is partial. */
+/**
+ * Returns the start of the last line, which shows that the run is incomplete, even to a reader of
+ * this line only. Returns '' for a complete run.
+ */
 function truncateText(summary: Summary): string {
   const { scenarios, notBegun = 0 } = summary;
   const [first] = scenarios;
@@ -334,6 +337,6 @@ function isInterrupted({ exit }: Summary): boolean {
   return exit === INTERRUPTED;
 }
 
-/** The exit codes of an interrupted run, and of one in which the code under test failed. */
+/** The exit codes of an interrupted run, and of a run in which the code under test failed. */
 const INTERRUPTED = 130;
 const FAILED = 3;

@@ -9,9 +9,9 @@ import { columnWidths, tableLine } from '../text/visible.ts';
 
 export interface DeliveryRow {
   readonly event: Deliver;
-  /** The fencing token, false if the lease was held, or 0 if unknown. */
+  /** The fencing token, false if another worker held the lease, or 0 if unknown. */
   readonly fence: number | false;
-  /** The answer to its release, or null if there was none. */
+  /** True if the server released the lease, or null if no release was handled. */
   readonly released: boolean | null;
   /** `failed`: the worker noticed, and requested a retry. `unfinished`: it did not get that far. */
   readonly ending: 'ran' | 'skipped' | 'failed' | 'unfinished' | 'no lease';
@@ -28,7 +28,7 @@ export function deliveriesOf({ events }: Trace): readonly DeliveryRow[] {
   });
 }
 
-/** Builds a row. `since` are the events until the same worker receives another message. */
+/** Builds a row from the events `since` the delivery, up to the next one to the same worker. */
 function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
   const { client, lock } = event;
   const entered = since.find(
@@ -48,9 +48,9 @@ function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
 }
 
 /**
- * Returns true if the last answer that the worker got is that the lease is held. This is read from
- * the servers, since a cache only answers with its contents. If the worker got no answer, the fence
- * is 0.
+ * Returns true if the worker's last request for the lease was answered, and a server recorded a
+ * denial. The answer itself does not show this if the server is a cache, which returns only its
+ * contents.
  */
 function wasDeniedLast({ client }: Deliver, since: readonly TraceEvent[]): boolean {
   const at = since.findLastIndex(
@@ -72,7 +72,10 @@ function endingOf(phases: readonly Job['phase'][], hasLeft: boolean): DeliveryRo
   return hasLeft ? 'failed' : 'unfinished';
 }
 
-/** Returns the answers of the servers in order: `1 F F T`. A missing answer is not theirs. */
+/**
+ * Returns the decisions of the servers in order, such as `1 F F T`: the token of a grant, F for a
+ * denial, T or F for a release. A request that no server handled has none.
+ */
 export function leaseAnswers({ events }: Trace): string {
   const answers = events.flatMap((event): string[] => {
     if (event.kind === 'grant') return [String(event.token)];

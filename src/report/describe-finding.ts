@@ -84,7 +84,7 @@ async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promis
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** Returns the effect of shrinking: numbered events and fired faults, before and after. */
+/** Returns the numbers of numbered events and of fired faults before and after shrinking. */
 function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
   const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace, evidence }) =>
     countEvents(listSteps(trace, { evidence, faults: plan.faults })),

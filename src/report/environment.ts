@@ -1,4 +1,4 @@
-/** Collects the context that the words for an event depend on. */
+/** Collects the facts about a run on which the words for its events depend. */
 import type { Call } from '../core/history/call.ts';
 import type { TraceEvent, VersionScale } from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
@@ -17,25 +17,25 @@ export interface Environment {
   readonly hasSeveralLocks: boolean;
   readonly hasQueue: boolean;
   readonly hasSeveralResources: boolean;
-  /** The server or replica of each operation or message, if there are several. */
+  /** Maps operations or messages to their server or replica, if there are several. */
   readonly servers: ReadonlyMap<string, string>;
   /** Processes that are not clients. Their logs are shown without a topic. */
   readonly services: ReadonlySet<string>;
   /** The kind of versions in the stores of this run, or null if they have none. */
   readonly versionsBy: VersionScale | null;
-  /** By sending of an access with an outdated token: the current token of its lock. */
+  /** Maps the sending of an access with an outdated token to the current token of its lock. */
   readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Lease tests that do not change the believed end of the lease. */
   readonly repeated: ReadonlySet<TraceEvent>;
-  /** The reason why a renew or a release was denied, if the trace shows it. */
+  /** Maps a denied renew or release to the reason, or to '' if the trace does not show it. */
   readonly denials: ReadonlyMap<TraceEvent, string>;
-  /** The action of each quorum node, by the sending of its answer. */
+  /** Maps the sending of a quorum node's answer to the action of the node. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
   readonly faults: readonly Fault[];
   readonly sentAtUs: ReadonlyMap<string, number>;
 }
 
-/** Collects the context. Without `faults`, those of the plan, clock changes stay vague. */
+/** Collects the facts about a run. `faults` are those of its plan. */
 export function environmentOf(trace: Trace, faults: readonly Fault[]): Environment {
   const tokens = new Map<number, number>();
   const locks = new Set<string>();
@@ -81,7 +81,10 @@ export function versionsIn({ events }: Trace): Environment['versionsBy'] {
   return null;
 }
 
-/** Finds accesses with outdated tokens. A client cannot know if its token is the latest. */
+/**
+ * Maps the sending of each access with an outdated token to the current token of its lock. The
+ * client itself cannot know whether its token is current.
+ */
 function outdatedTokens(
   { events }: Trace,
   calls: ReadonlyMap<string, Call>,
@@ -151,16 +154,16 @@ function repeatedTests(trace: Trace): ReadonlySet<TraceEvent> {
   return repeated;
 }
 
-/** The action of a node, and whether it changed anything. */
+/** The action of a quorum node, and whether it changed anything. */
 export interface NodeDeed {
   readonly text: string;
   readonly isChange: boolean;
 }
 
 /**
- * Returns the action of each quorum node, by the sending of its answer: `sets db for alice, ttl 10
- * ms`. Empty if no quorum grants. Since no node of a quorum grants anything alone, actions are
- * inferred from requests and answers.
+ * Maps the sending of each quorum node's answer to the node's action, such as `sets db for alice,
+ * ttl 10 ms`. The actions are inferred from requests and answers, since a single node of a quorum
+ * records no grant. Empty if no grant is by a quorum.
  */
 function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
   const deeds = new Map<TraceEvent, NodeDeed>();

@@ -3,7 +3,7 @@
  * predicate, from which all views derive: the line in the column of its process (`grants token 1 to
  * alice for 10 ms, until 12 ms`), the label in a picture, and the sentence of the story (`At 2 ms
  * \`lock\` grants \`db\` token 1 to \`alice\` for 10 ms, until 12 ms.`). `state-phrases.ts` has the
- * words for what lasts, such as leases and pauses, and for the reasons of servers.
+ * words for lasting states, such as leases and pauses, and for the reasons that servers give.
  */
 import { isClientGrant } from '../check/holders.ts';
 import {
@@ -41,7 +41,7 @@ export interface Clause {
   readonly predicate: string;
 }
 
-/** A clause depends on the rest of the run, and on how names are written. */
+/** The facts that a clause depends on: those about the run, and the notation of names. */
 interface Context extends Environment {
   readonly name: (name: string) => string;
 }
@@ -73,7 +73,7 @@ interface EventPhrase<E> {
 /** The event of a kind. The ends of faults share one type. */
 type Of<Kind extends EventKind> = Kind extends FaultEnds['kind'] ? FaultEnds : EventOf<Kind>;
 
-/** A kind without words does not type-check. */
+/** The words by kind of event. A missing kind does not type-check. */
 const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   send: {
     predicate: (event, context) =>
@@ -144,7 +144,7 @@ const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   },
   log: {
     subject: ({ process, topic }, { name }) => (topic === WHY ? '' : name(process)),
-    // The topic of a client's log names the part that logs; a service has only one.
+    // The topic names the part of a client that logs; a service has only one part.
     predicate: ({ process, topic, text }, { services }) =>
       topic === WHY || services.has(process) || isStep(topic, text)
         ? text
@@ -326,14 +326,14 @@ export function eventSentence(
   return { subject, predicate: `${predicate}${end}` };
 }
 
-/** Returns the clause about the end of a lease by its time, which is not an event. */
+/** Returns the clause about the expiry of a lease, which is not an event. */
 export function leaseEndClause(lease: LeaseSpan, name: (name: string) => string): Clause {
   const { client, lock, token } = lease;
   const which = token === 0 ? '' : ` (token ${token})`;
   return { subject: `${name(client)}'s lease of ${name(lock)}${which}`, predicate: 'expires' };
 }
 
-/** Labels an arrow by its sending. `sentAtUs` is null if the sending is near. */
+/** Returns the text of an arrow. `label` is that of its sending. `sentAtUs` is null if near. */
 export function flightText(
   label: string,
   flight: {
@@ -403,7 +403,7 @@ function faultText(event: EventOf<'fault'>, context: Context): Clause {
   return { subject, predicate: `${predicate}${hasEnd ? `,${untilText(untilUs)}` : ''}` };
 }
 
-/** Names a grant by its token if the lock is clear, otherwise by its lock. */
+/** Names a grant by its token, with its lock if there are several, or by its lock alone. */
 function grantName(
   { lock, token }: { readonly lock: string; readonly token: number },
   { hasSeveralLocks, name }: Context,
@@ -429,12 +429,12 @@ function sentAt(
   return sent === undefined ? [] : [`sent at ${proseDuration(sent)}`];
 }
 
-/** Names the grant that a request meant, if the server changed another. */
+/** Returns the grant that a request meant, or '' if the server changed this grant. */
 function meantText(changed: number, meant: number): string {
   return changed === meant ? '' : ` (meant grant ${meant})`;
 }
 
-/** Returns true if no client requested it: a server that alone grants acted by itself. */
+/** Returns true if a server acted without a request. Events that clients record need none. */
 function isUnasked({ message, process, client }: EventOf<'renew' | 'release'>): boolean {
   return message === '' && process !== client;
 }
@@ -459,7 +459,10 @@ function writeText(event: EventOf<'write'>, context: Context): string {
   return `${verb} ${client}'s ${what}${after(', ', reason)}`;
 }
 
-/** Adds what an accepted write replaces, and that the lease of its client is over. */
+/**
+ * Returns the value that an accepted write replaces, and the end of its client's lease if that is
+ * over. Returns '' for a refused write, and null for an announcement of a token.
+ */
 function writeConsequence(
   event: Write,
   { leases, written }: StorySoFar,

@@ -1,6 +1,6 @@
 /**
  * Describes an exhaustive search in reports: with plans instead of seeds, and with its scope
- * instead of a bound, since it is not a sample. The text says what was tried and never claims a
+ * instead of a bound, since it is not a sample. The text lists what was tried and never claims a
  * proof: other latencies, more clients and lengths between the thresholds were not tried. Also
  * describes the shortest fault that breaks a claim.
  */
@@ -90,7 +90,7 @@ export function faultsText(scenario: Scenario): string {
   return `≤ ${countOf(faults, 'fault')} of ${kinds.join(', ')}${swaps}`;
 }
 
-/** Says why a system with this many plans is refused. */
+/** Returns the reason why a system with this many plans is refused. */
 export function tooManyText(scenario: Scenario, plans: number): string {
   const most = groupDigits(MOST_PLANS);
   const isGuess = plans > 2 * MOST_PLANS;
@@ -131,7 +131,7 @@ function edgeSentences(system: string, { points }: SystemEdges): readonly string
   const claims = new Map<string, Set<string>>();
   for (const { kind, claim } of points) {
     const matching = points.filter((point) => point.kind === kind && point.claim === claim);
-    // No fault of this kind breaks it, or it breaks without a fault, so there is no edge.
+    // No fault of this kind breaks the claim, or any length does, so there is no edge.
     if (matching.every(({ edgeUs }) => edgeUs === null || edgeUs === 0)) continue;
     const text = `a ${kind.replace('-', ' ')} ${matching.map(pointText).join('; ')}`;
     claims.set(text, (claims.get(text) ?? new Set()).add(claim));

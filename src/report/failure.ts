@@ -65,7 +65,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const evidence = evidenceShown(finding);
   const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
   const fitting = fitSteps(all, space);
-  // Evidence that needs a second line takes it from other steps.
+  // If evidence needs a second line, omit other steps.
   const over = Math.max(0, renderSequence(fitting, trace.processes, screen).length - 1 - space);
   const needed = all.filter(({ weight }) => weight === 0).length;
   const steps =
@@ -159,7 +159,7 @@ export function shrunkText(size: ShrunkSize): string {
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 
-/** Returns the results on the twins, one line each; if there are many, only the first. */
+/** Returns the result of each twin. If there are many, counts all but the first few. */
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
@@ -177,7 +177,7 @@ function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): s
   ];
 }
 
-/** Puts a command on one line if it fits, else on several lines with shell continuations. */
+/** Returns a command as one line if it fits, otherwise as lines with shell continuations. */
 function pasteLine(label: string, words: readonly string[], paint: Paint): string[] {
   const lines: string[] = [];
   let line = label;

@@ -41,8 +41,8 @@ function modulesOf({ plan, scenarioFile }: Commanded): readonly string[] {
 }
 
 /**
- * Returns `… run <scenario> --seed N` as words. It works with only the scenario, as in a checkout.
- * A plan of an exhaustive search is found again by the same search.
+ * Returns `… run <scenario> --seed N` as words. The command needs only the scenario, as in a fresh
+ * checkout. For a plan of an exhaustive search, it repeats the search.
  */
 export function rerunCommand(finding: Finding): readonly string[] {
   const { scenarioTyped, scenarioFile, seed, exhaust } = finding;

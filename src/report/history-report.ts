@@ -39,23 +39,23 @@ export interface PartReport {
   readonly verdict: 'valid' | 'invalid' | 'unknown';
   readonly operations: number;
   readonly configurations: number;
-  /** One sentence that says why the part is not valid, or '' if it is. */
+  /** The reason why the part is not valid, as one sentence, or '' if it is valid. */
   readonly because: string;
   /**
-   * The contradiction, in call order; empty unless the part is invalid. It holds regardless of the
-   * initial value and of all other operations, at any time or never.
+   * Operations that contradict each other, in call order; empty unless the part is invalid. They do
+   * so for any initial value, and whenever the other operations take effect, if at all.
    */
   readonly core: readonly ReportedOperation[];
-  /** True if each operation of the core was tested for removal. */
+  /** True if the core is known to be minimal: without any one operation, it is no contradiction. */
   readonly isMinimal: boolean;
   readonly returns: number;
-  /** The number of returns before the bad one. An order satisfies them unless `isPerhapsLate`. */
+  /** The number of returns before the bad one. Some order satisfies them unless `isPerhapsLate`. */
   readonly satisfied: number;
   /** True if no order satisfies the bad return, but it may not be the first such return. */
   readonly isPerhapsLate: boolean;
   /** The operations to draw: the core and those around it, in call order. May be empty. */
   readonly drawn: readonly ReportedOperation[];
-  /** Faults that the recorder injected during that time. */
+  /** Faults that the recorder injected during the drawn operations. */
   readonly marks: readonly ReportedMark[];
 }
 
@@ -73,7 +73,7 @@ export interface ReportedOperation {
   readonly invokeLine: number;
   readonly returnLine: number | null;
   readonly role: 'first bad' | 'core' | 'other';
-  /** Its place in the order that was found, and the position at which it takes effect. */
+  /** Its place in the order that was found, or null if it has none there. */
   readonly effect: ReportedEffect | null;
 }
 
@@ -94,7 +94,7 @@ export interface ReportedMark {
 /** Returns `line 12` or `lines 12–15`. */
 export function linesOf({ invokeLine, returnLine }: ReportedOperation): string {
   if (returnLine === null || returnLine === invokeLine) return `line ${invokeLine}`;
-  // The file does not follow the order of events.
+  // The file does not list the events in order.
   if (returnLine < invokeLine) return `lines ${invokeLine} and ${returnLine}`;
   return `lines ${invokeLine}–${returnLine}`;
 }
@@ -107,7 +107,7 @@ export interface ReportedEvent {
   readonly isReturn: boolean;
 }
 
-/** Returns calls, and returns up to the position `end`, in order. */
+/** Lists all calls, and the returns up to the position `end`, in order. */
 export function eventsUpTo(
   operations: readonly ReportedOperation[],
   end: number,

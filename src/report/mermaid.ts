@@ -3,9 +3,9 @@
  * a participant per process, an arrow for each message that is handled or lost, a note for other
  * events of the story, and a bar while a process believes that it holds a lock.
  *
- * First, the rows of the diagram are created from the steps that the terminal and the page number.
- * Then, the rows that fit are written as text without any character that is special in Mermaid, in
- * the surrounding Markdown or in HTML.
+ * First, the steps, numbered as on the terminal and on the page, are turned into rows. Then, the
+ * rows that fit are written as text without any character that is special in Mermaid, in the
+ * surrounding Markdown or in HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import type { Finding } from '../search/campaign/result.ts';
@@ -31,7 +31,7 @@ export interface DiagramOptions extends StepOptions {
   readonly claim: string | null;
 }
 
-/** Maximum length of a diagram. Mermaid itself refuses 50,000. */
+/** Maximum length of a diagram, in characters. Mermaid itself refuses more than 50,000. */
 export const MOST_DIAGRAM = 40_000;
 const TITLE_COLUMNS = 100;
 const NAME_COLUMNS = 30;
@@ -47,7 +47,7 @@ export function findingDiagram(drawn: Drawn): string {
   return renderDiagram(trace, { title, claim, evidence, faults: plan.faults });
 }
 
-/** Renders the diagram of a trace. If too long, omits less important and earlier rows. */
+/** Renders the diagram of a trace. If it is too long, omits less important and earlier rows. */
 export function renderDiagram(trace: Trace, options: DiagramOptions): string {
   const rows = diagramRows(trace, options);
   const ranked = byRank(rows.map(({ rank }) => rank));
@@ -304,7 +304,7 @@ function isFar({ sent, end }: Flight, { trace, times }: Story): boolean {
 
 const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-";
 
-/** All but letters, digits and harmless symbols. Mermaid's escapes contain `°` and `¶`. */
+/** Matches all but letters, digits and harmless symbols. Mermaid's escapes contain `°` and `¶`. */
 const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
 
 /** Escapes a name or a text as one nonempty line; a semicolon becomes `#59;`. */

@@ -41,7 +41,7 @@ export function renderOpenSystems(summary: Summary, options: OverviewOptions): s
   return lines.slice(0, -1).join('\n');
 }
 
-/** Excludes a system that only lacks seeds. */
+/** Returns true unless the expectation was met, or was not judged only for lack of seeds. */
 function isReported({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
   return (
@@ -180,12 +180,12 @@ export function markOf(met: boolean | null): {
   return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
 }
 
-/** Returns whether the expectation was met, or null if only the merge can say so. */
+/** Returns whether the expectation was met, or null if only the merge can decide. */
 export function shownMet({ met, isPart = false }: SystemResult): boolean | null {
   return isPart && met === true ? null : met;
 }
 
-/** Returns the words for systems that were not judged; a shard leaves that to the merge. */
+/** Returns the words for systems that were not judged. Those of a shard are judged at the merge. */
 export function openWord(systems: readonly Pick<SystemResult, 'isPart'>[]): string {
   return systems.some(({ isPart }) => isPart) ? 'judged at merge' : 'not judged';
 }
@@ -203,9 +203,9 @@ export function expectationText(system: SystemResult): string {
 const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
 
 /**
- * Returns unsolicited advice that every user of a fence should know: a write after the release is
- * accepted like any other until a client with a higher token has accessed the store. Null if it
- * does not apply.
+ * Returns a note that every user of a fence should read: a write after the release is accepted like
+ * any other until a client with a higher token has accessed the store. Returns null if it does not
+ * apply.
  */
 function adviceOnReleases(system: SystemResult): string | null {
   const { expect } = system;
@@ -242,8 +242,8 @@ function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
 const MOST_ERRORS = 1;
 
 /**
- * Describes how sections ended, or only unusual endings. If no section was entered, the reason is
- * already part of the vacuity note.
+ * Describes how sections ended. Unless `isFull`, usual endings are omitted, and so are errors if no
+ * section was entered, since the vacuity note then includes the reason.
  */
 function sectionLines(system: SystemResult, isFull: boolean): readonly string[] {
   const { sections } = system;
@@ -300,7 +300,7 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
   return `to exercise ${lone.join(', ')}, add a twin: the same lock without its check, expected to break it; each seed counts on which only the twin breaks`;
 }
 
-/** Returns further notes about a system among those of its scenario; all if `isFull`. */
+/** Returns notes about a system; all notes if `isFull`. `all` are the systems of its scenario. */
 export function noteLines(
   system: SystemResult,
   { all, isFull = false }: { readonly all: readonly SystemResult[]; readonly isFull?: boolean },

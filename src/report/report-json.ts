@@ -1,8 +1,8 @@
 /**
- * Renders findings and whole results as JSON, in the format of `output-schema.ts`, and reads those
- * of an earlier run, to classify each current finding as new or known, and earlier ones as fixed.
- * Findings are equal if their scenario, system and claim are equal: another seed or another name of
- * a client does not make a finding new.
+ * Renders findings and whole results as JSON, in the format of `output-schema.ts`. Also reads the
+ * findings of an earlier run, to classify current findings as new or known, and earlier ones as
+ * fixed. Findings are equal if their scenario, system and claim are equal: another seed or another
+ * name of a client does not make a finding new.
  */
 import type { Finding, FindingLine, Result } from '../search/campaign/result.ts';
 import { countOf } from '../text/prose.ts';
@@ -18,7 +18,7 @@ export function renderReportJson({ type, version, summary, findings }: Result): 
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** Returns the part of a finding for JSON, without the runs that follow from its plan. */
+/** Returns the part of a finding for JSON, without the runs that its plan reproduces. */
 function findingJson(finding: Finding): FindingLine {
   const { exhaust, siblings, causation, isExpected, trace } = finding;
   return {
@@ -47,7 +47,7 @@ export type Earlier = Pick<Finding, 'scenario' | 'system' | 'claim'> & {
   readonly headline: string;
 };
 
-/** Reads the findings of an earlier `report.json`. Returns a clause if the text is not one. */
+/** Returns the findings in an earlier `report.json`, or the reason, as a clause, why it is none. */
 export function readBaseline(text: string): readonly Earlier[] | string {
   let read: unknown;
   try {

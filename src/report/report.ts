@@ -5,7 +5,7 @@
  *
  * Read on in this order. The data: `cases.ts` (the cases of a scenario), `finding.ts` (the commands
  * of a counterexample; `describe-finding.ts` creates one). The words: `event-phrases.ts` and
- * `state-phrases.ts` word every event for all views, and `steps.ts` numbers the events of a trace,
+ * `state-phrases.ts` describe events for all views, and `steps.ts` numbers the events of a trace,
  * using `spans.ts` and `environment.ts`. The reports: `failure.ts` with `sequence-text.ts`,
  * `conclusion.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures` and includes the
  * script in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts`
@@ -29,7 +29,7 @@ import type { REPORTERS } from './reporters.ts';
 
 export interface ReportedRun {
   readonly result: Result;
-  /** By scenario, where to look for it. */
+  /** The places of the scenarios, by name. */
   readonly places: ReadonlyMap<string, ScenarioPlace>;
   readonly output: string;
   readonly version: string;
@@ -79,9 +79,9 @@ function oneFile({ output }: ReportedRun, name: string, text: string): ReportPar
 }
 
 /**
- * Yields unexpected findings first, in full. Expected findings are in full only if there is a
- * single scenario with no unexpected finding, or if `isVerbose`. Then come the tables of systems
- * that are not as expected, or all tables, the lines of the scenarios, and the conclusion.
+ * Yields the unexpected findings first. Then, if `isVerbose`, come all expected findings and all
+ * tables; otherwise, the expected findings of a single scenario, most of them in brief, and the
+ * tables of systems that are not as expected. The lines of the scenarios and the conclusion follow.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
   const { result, colour, width, isVerbose, hasReportedScenarios } = run;
@@ -118,7 +118,10 @@ function below(text: string): ReportPart {
   return { to: 'terminal', text: `\n${text}` };
 }
 
-/** Returns the first in full if nothing is unexpected, and one of each other claim in brief. */
+/**
+ * Renders expected findings: one in full if no finding is unexpected, and the first of each other
+ * system and claim in brief.
+ */
 function expectedOfOne(
   { result, colour, width }: ReportedRun,
   unexpected: readonly Finding[],

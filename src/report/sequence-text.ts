@@ -19,8 +19,8 @@ const WIDEST = 26;
 const NARROWEST = 8;
 
 /**
- * Renders a line of names, then one line per step, and at most `spare` additional lines for
- * evidence that is too long for one. Processes without steps get no column.
+ * Renders a line of names, then one line per step, and at most `columnsLeft` additional lines for
+ * evidence that is too long for one line. Processes without steps get no column.
  */
 export function renderSequence(
   steps: readonly Step[],
@@ -101,7 +101,7 @@ function wordsOf(step: Step): string {
 /**
  * Renders a step, which may extend over the columns to its right, since its line otherwise only
  * contains `│`. Evidence that would exceed the screen starts further left and, if necessary,
- * continues on up to `spare` more lines.
+ * continues on up to `columnsLeft` more lines.
  */
 function linesOf(
   step: Step,

@@ -1,5 +1,5 @@
 /**
- * Describes the result of a twin with the plan that broke another system in one line: `same plan on
+ * Describes, in one line, how a twin behaves with the plan that broke another system: `same plan on
  * twin fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text contains only
  * what the two traces show: a refusal that only the twin made, and the verdict on the claim.
  */
@@ -20,7 +20,7 @@ import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
 import { refusalReason } from './state-phrases.ts';
 
-/** The result of the claim in a run in which all names of the plan had a match. */
+/** The result of the claim in a run in which every fault of the plan found its target. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
 
 /** Returns the line for a twin. `broken` is the run of the same plan that broke the claim. */
@@ -94,7 +94,7 @@ function skipIn({ events }: Trace, broken: Trace): string | null {
   return skip ? `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}` : null;
 }
 
-/** Describes a grant that the twin never gave, because it was never requested. */
+/** Describes a grant that only the broken run made, after the denial to the client, if any. */
 function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const givenBy = ({ process, client, lock }: Grant): string =>
     JSON.stringify([process, client, lock]);

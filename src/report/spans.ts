@@ -1,8 +1,8 @@
 /**
- * Extracts from a trace everything that has a duration: leases as the service holds them, the views
- * of clients that they hold a lock, overlaps of the two, losses until they are noticed, pauses,
- * crashes and partitions, messages in transit, and clock offsets. Pictures and steps are built from
- * these.
+ * Extracts from a trace everything that has a duration: leases as the service records them, periods
+ * in which clients believe that they hold a lock, overlaps of the two, losses that clients have not
+ * noticed, pauses, crashes and partitions, messages in transit, and clock offsets. Pictures and
+ * steps are built from these.
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
@@ -26,7 +26,7 @@ export interface LeaseSpan extends Span {
   readonly ending: 'expired' | 'released' | 'replaced' | 'open';
 }
 
-/** A client's view that it holds a lock. The client acts as the holder regardless of its lease. */
+/** A client believes that it holds a lock, and acts as the holder regardless of its lease. */
 export interface ClientViewSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
@@ -95,7 +95,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   return trace.events.some(({ kind }) => kind === 'key-change') ? asKept(trace, spans) : spans;
 }
 
-/** Replaces leases that only clients report by the lifetimes of their keys on the servers. */
+/** Replaces each lease that only its client reports by the lifetime of its keys on servers. */
 function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[] {
   const { locks } = indexTrace(trace);
   return leases.map((lease) => {
@@ -134,7 +134,7 @@ function release(leases: Leases, ordinal: number, atUs: number): void {
   change(leases, ordinal, { untilUs: atUs, ending: 'released' });
 }
 
-/** Ends a lease that its client has left when the same client acquires the lock again. */
+/** Ends the lease of a section that is over when the same client acquires the lock again. */
 function replaceLeaseOf(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
@@ -178,7 +178,7 @@ export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
   return views;
 }
 
-/** Returns where a client view and a later lease of the same lock overlap. */
+/** Returns the periods in which a client view overlaps a later lease of the same lock. */
 export function overlapSpans(
   clientViews: readonly ClientViewSpan[],
   leases: readonly LeaseSpan[],
@@ -284,7 +284,7 @@ export function flightsOf(trace: Trace): readonly Flight[] {
   return [...flights, ...underWay.values()].sort((left, right) => left.sent - right.sent);
 }
 
-/** A period in which the clocks of a process are off, or run at a wrong rate, in one way. */
+/** A period, between two clock changes of a process, in which its clocks are off or run wrong. */
 export interface ClockSpan extends Span {
   /** Offset of the wall clock from true time at the start of the span; negative if behind. */
   readonly offsetUs: number;
@@ -294,7 +294,7 @@ export interface ClockSpan extends Span {
 
 const MILLION = 1_000_000;
 
-/** Returns one span for each change that leaves a clock off. Empty if clocks agree. */
+/** Returns one span for each change that leaves a clock wrong. Empty if no clock ever is. */
 export function clockSpans(trace: Trace, faults: readonly Fault[]): readonly ClockSpan[] {
   const spans: ClockSpan[] = [];
   const open = new Map<string, ClockSpan>();

@@ -1,7 +1,7 @@
 /**
- * The words for parts of clauses (calls, answers, versions, reasons of servers), and for what
- * lasts: leases, what clients believe, pauses and clocks. Pictures and tables use them, and the
- * clauses of `event-phrases.ts`.
+ * The words for parts of clauses (calls, answers, versions, reasons of servers), and for lasting
+ * states: leases, beliefs of clients, pauses and clocks. Pictures, tables and the clauses of
+ * `event-phrases.ts` use them.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import {
@@ -43,14 +43,14 @@ export function quoted(name: string): string {
   return `\`${name.replaceAll('`', "'")}\``;
 }
 
-/** The context of the words for a call. */
+/** The facts about a run on which the words for a call depend. */
 interface CallTerms {
   readonly calls: ReadonlyMap<string, Call>;
   readonly hasTokens: boolean;
   readonly versionsBy: VersionScale | null;
 }
 
-/** Describes a request, `write x = 1, token 1`, or returns an unknown operation's last part. */
+/** Describes a request: `write x = 1, token 1`. Returns the last part of an unknown operation. */
 export function requestText(message: string, context: CallTerms): string {
   const operation = operationName(message);
   const call = context.calls.get(operation);
@@ -185,10 +185,9 @@ export function flagText({ token, version, isAccepted }: Write): string {
 }
 
 /**
- * Returns the reason of a server that denied a renew or a release, as far as the preceding events
- * show it: `bob holds
- * it, token 2`, `its lease ended at 22 ms`. Returns '' otherwise: a server that crashed, failed
- * over, lost a key, or whose clock was changed may have another view.
+ * Returns the reason why a server denied a renew or a release: `bob holds it, token 2`, `its lease
+ * ended at 22 ms`. Returns '' if the preceding events do not show it. They do not if the server
+ * crashed, failed over, lost a key, or had its clock changed.
  */
 export function denialReason(event: Renew | Release, events: readonly TraceEvent[]): string {
   const before = events.slice(0, events.indexOf(event));
@@ -245,7 +244,10 @@ export function keyChangeText(event: KeyChange, name: (name: string) => string):
   return verbs[change];
 }
 
-/** A server may use another lease than requested: in whole seconds, or from a heartbeat. */
+/**
+ * Describes the duration and the end of a lease. A server may grant another lease than requested:
+ * in whole seconds, or from a heartbeat.
+ */
 export function leaseText(lease: {
   readonly atUs: number;
   readonly ttlUs: number;
@@ -258,8 +260,8 @@ export function leaseText(lease: {
 }
 
 /**
- * Describes what a quorum node did by its command and its answer: `sets db for alice, ttl 10 ms`.
- * Returns null for anything that is not a command.
+ * Describes the action of a quorum node, from a command and its answer: `sets db for alice, ttl 10
+ * ms`. Returns null if the request is not a command.
  */
 export function deedOf(request: Json, reply: Json, client: string): string | null {
   const key = bodyField(request, 'key');
@@ -340,7 +342,7 @@ export function clientEndTitle({ process, believedUntilUs }: ClientViewSpan): st
   return `own clock of ${process}: lease is over at ${proseDuration(believedUntilUs)}`;
 }
 
-/** Marks where the evidence contradicts the claim. */
+/** Returns the label of the event at which the claim breaks. `part` is its part in the evidence. */
 export function violationText(part: string, claim: string): string {
   return `✗ ${part}: ${claim} breaks`;
 }
@@ -356,7 +358,7 @@ export function viewFact({ lock, token, believedUntilUs }: ClientViewSpan, nowUs
   return `${lock}${tokenText(token)}${believedUntilUs <= nowUs ? over : end}`;
 }
 
-/** `leases` are those that are live. */
+/** Describes whether a client really holds the lock. `leases` are the live ones. */
 export function truthText(
   { lock, ordinal, process }: ClientViewSpan,
   leases: readonly LeaseSpan[],

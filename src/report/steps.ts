@@ -1,8 +1,8 @@
 /**
  * Turns a trace into steps: the process of each, its words, its weight for the story, and its
  * number. Events are numbered only here, from 1, so that `5` on the terminal is `5` on the page,
- * and in `60 → 12 events`, 12 is the number of the last event. Sending or receiving a message is a
- * detail of its request and has no number; neither have other details that a reader would not miss.
+ * and in `60 → 12 events`, 12 is the number of the last event. The sending and the receipt of a
+ * message are details of its request without numbers, like other details that no reader would miss.
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
@@ -85,7 +85,7 @@ export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
 interface StepContext {
   readonly around: Environment;
   readonly hit: ReadonlySet<string>;
-  /** True if the evidence ends with a lock holder, not with a change of a store. */
+  /** True if the last piece of evidence is about a lock holder, not about a store. */
   readonly isOfGrants: boolean;
   readonly part: string;
   /** The number of the next numbered event. */
@@ -96,7 +96,7 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const { around, part } = context;
   const weight = part === '' ? weightIn(event, context) : 0;
   const isMessage = event.kind === 'send' || event.kind === 'receive';
-  // A message in transit. What a node of a quorum did is numbered separately.
+  // Messages have no numbers, except those that stand for the action of a quorum node.
   const isTransit = isMessage && !around.nodes.has(event);
   const number = weight === 3 || isTransit ? null : context.number;
   const { atUs } = event;
@@ -105,7 +105,7 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   return { event: at, number, atUs, process, text, label, asides, weight, part };
 }
 
-/** Weighs an event. For grants, the actions of quorum nodes show the majority. */
+/** Returns the weight of an event. Changes by quorum nodes show the majority behind a grant. */
 function weightIn(event: TraceEvent, { around, hit, isOfGrants }: StepContext): Step['weight'] {
   const weight = weightOf(event, hit);
   // With a queue, each delivery requests a lease, so the answers are the story.
@@ -144,7 +144,7 @@ function weightOf(event: TraceEvent, hit: ReadonlySet<string>): Step['weight'] {
   }
 }
 
-/** Returns the part of each piece of evidence, by event index, with the letter of a grant. */
+/** Returns the part of each piece of evidence, by event index; for a grant, with its letter. */
 function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<number, string> {
   const shown = new Contradiction(trace, { claim: '', rule: '', evidence });
   return new Map(

@@ -1,6 +1,6 @@
 /**
- * Selects the steps that carry the story of a run, which of them to keep if space is limited, and
- * the sentences of the story (`event-phrases.ts` has the words).
+ * Selects the steps that carry the story of a run, decides which of them to keep if space is
+ * limited, and writes the sentences of the story, with the words of `event-phrases.ts`.
  * Evidence is always kept, and so is whatever the words mention: each time and each number in the
  * sentences above a trace occurs in its lines, so that a reader can verify every sentence. If no
  * essential step contains a number, a detail that does is included (`sent at 4 ms` includes the
@@ -60,8 +60,8 @@ interface Said {
 }
 
 /**
- * Returns the fewest steps besides the evidence that make every number of the words appear, and the
- * text of each, with its aside if that contains the number.
+ * Returns the steps that are needed besides the evidence, so that a line contains each number of
+ * the words, by the text of each step. The text includes an aside if only that contains the number.
  */
 function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();
@@ -107,7 +107,7 @@ function messagesOf({ trace, evidence }: Said): ReadonlySet<string> {
 }
 
 /**
- * Returns the steps that fit in `room` lines. Gaps in their numbers show omissions. Steps that
+ * Returns the steps that fit in `mostRows` lines. Gaps in their numbers show omissions. Steps that
  * repeat other lines are omitted first: the expiry of a lease follows from its grant. If even the
  * evidence does not fit, the steps of one process at one instant are merged.
  */
@@ -136,7 +136,7 @@ function merged(steps: readonly Step[]): readonly Step[] {
   return lines;
 }
 
-/** Returns the indexes of rows by rank. Of equal ranks, later rows come first. */
+/** Returns the indexes of rows by rank. Among rows of equal rank, later ones come first. */
 export function byRank(ranks: readonly number[]): readonly number[] {
   const ranked = ranks.map((rank, at) => ({ at, rank }));
   ranked.sort((left, right) => left.rank - right.rank || right.at - left.at);
@@ -172,7 +172,7 @@ export function describePlainly(
     const left = events.find(
       (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
     );
-    // Omit it, unless its client was still in the section when the lease expired.
+    // Omit the expiry, unless the client was still in the section at that time.
     if (left !== undefined && left.atUs <= atUs) continue;
     clauses.push({ ...leaseEndClause(lease, quoted), atUs, event: null });
   }

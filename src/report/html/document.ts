@@ -37,7 +37,7 @@ export interface DocumentParts {
   readonly header: Child;
   readonly main: Child;
   readonly footer: string;
-  /** Null for no script, and a policy that forbids scripts. Absent for no policy. */
+  /** If null, the page has no script, and its policy forbids any. If absent, it has no policy. */
   readonly script?: PageScript | null;
   readonly packed?: PackedParts;
   /** True if the script may start workers from its own text. */
@@ -104,7 +104,7 @@ function digestOf(text: string): string {
   return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
 }
 
-/** Files that a page includes only if its plans use their locks, with those locks. */
+/** Files of locks, which a page includes only if its plans use one of these locks. */
 const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   [
     'locks-on-caches',
@@ -120,7 +120,7 @@ const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   ['locks-on-services', ['etcd', 'kubernetes', 'postgres', 'zookeeper']],
 ];
 
-/** The unbundled location of this file, to which the two modules loaded by URL are relative. */
+/** The folder of all built files. `import.meta.url` is the unbundled location of this file. */
 const HERE = new URL('../../', import.meta.url);
 const EDITOR = new URL('../page/editor.js', import.meta.url);
 const BOOT = new URL('../page/boot.js', import.meta.url);
@@ -128,7 +128,7 @@ const LOADER = new URL('../page/loader.js', import.meta.url);
 
 const made = new Map<string, PageScript | null>();
 
-/** Returns the built script for these locks, or null in the source tree: a static page. */
+/** Returns the built script for these locks, or null in the source tree, which has none. */
 export function readPageScript(locks: readonly string[]): PageScript | null {
   const files = filesWith(locks);
   const key = files.join();

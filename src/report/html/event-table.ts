@@ -1,7 +1,7 @@
 /**
  * Renders the table of events, the accessible equivalent of the pictures and the target of links
- * such as `#e=12` (event 12 of those with a number), and the filter above it, which stays hidden
- * until the page's script activates it.
+ * such as `#e=12` (to the event with number 12), and the filter above it, which stays hidden until
+ * the page's script activates it.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import type { ProcessInfo } from '../../core/history/trace.ts';
@@ -52,7 +52,7 @@ const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
   ['messages', ['send', 'receive', 'lose']],
 ]);
 
-/** Returns true if an event is of a kind, '' for all. `undefined` is the end of a lease. */
+/** Returns true if `kind` is '' or contains the event. An undefined event is the end of a lease. */
 export function isOfKind(event: TraceEvent | undefined, kind: string): boolean {
   if (kind === '') return true;
   if (event === undefined) return kind === 'grants';

@@ -1,8 +1,8 @@
 /**
  * Renders one finding on the page: its picture, the events in plain words and as a story, the same
- * plan on the system that holds, and the playground. Collapsed below are the state of every process
- * with the step-by-step picture, the runs to compare, the verdicts, the table of events and the
- * plan.
+ * plan on a system where the claim holds, and the playground. Collapsed below are the state of
+ * every process with the step-by-step picture, the runs to compare, the verdicts, the table of
+ * events and the plan.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -166,7 +166,7 @@ function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
   );
 }
 
-/** Prepares a finding and another run for one time scale, with their first difference. */
+/** Finds the first difference between a finding and another run, and their common time scale. */
 function besides(
   finding: Finding,
   other: OtherRun,
@@ -191,7 +191,7 @@ function besides(
   };
 }
 
-/** Renders the nearest run that passes beside the finding, with their first difference. */
+/** Renders the finding and, beside it, the nearest run that passes, with the first difference. */
 function renderNearest(finding: Finding, id: string, options: FindingOptions): Child {
   const { nearest, claim, plan } = finding;
   if (nearest === undefined) return [];
@@ -285,7 +285,7 @@ function wordsAt({ trace, plan }: OtherRun, event: number | null): string {
 }
 
 interface Parting {
-  /** Indices into both traces; null if a trace has ended. */
+  /** Index into the trace of either run; null if that trace has ended. */
   readonly here: number | null;
   readonly there: number | null;
   /** The time of the earlier of the two events. */
@@ -293,8 +293,8 @@ interface Parting {
 }
 
 /**
- * Finds the first difference between two runs, or returns null if there is none. Faults are
- * ignored, since they are what was changed.
+ * Returns the first difference between two runs, or null if there is none. Fault events are
+ * ignored, since a changed fault is the cause of a difference.
  */
 export function partingOf(here: Ran, there: Ran): Parting | null {
   const left = happenings(here);
@@ -326,8 +326,8 @@ function happenings({ trace, plan }: Ran): readonly Happening[] {
 }
 
 /**
- * Returns true if two events read alike, even if their requests differ in fields that the words
- * omit. If only one of the two stores has versions, this is not a difference.
+ * Returns true if two events have the same words, even if their requests differ in fields that the
+ * words omit. Versions are ignored if only one of the two stores has them.
  */
 function isAlike(
   { event: left, words }: Happening,

@@ -60,7 +60,7 @@ export function dataOf(finding: Finding, options: PageDataOptions): PageData {
   };
 }
 
-/** Of longer traces, only the last part is shown, without stepping. */
+/** Maximum number of events to step through. A page shows only the last part of a longer trace. */
 const MOST_WALKED = 12_000;
 
 /** Returns true if the page includes the whole trace, so that a reader can step through it. */
@@ -82,7 +82,7 @@ export function renderData(id: string, data: PageData): Markup {
 }
 
 export interface Drawing extends Omit<LayoutOptions, 'claim' | 'evidence' | 'faults'> {
-  /** The prefix of the ids of their hatches. */
+  /** The prefix of the ids of the hatches in both pictures. */
   readonly id: string;
 }
 
@@ -126,8 +126,8 @@ export function renderPictures(
 export const DRAWN_BY_SCRIPT = 'Where scripts may run, the picture stands here.';
 
 /**
- * Renders, collapsed, what each process believes, and the finding step by step. With a script, that
- * picture is included for the first finding only, since the script draws it anyway.
+ * Renders a collapsed section with the state of each process and the step-by-step picture. If the
+ * page has a script, only the first finding includes the picture, since the script draws it anyway.
  */
 export function renderSteps(
   data: PageData,
@@ -157,7 +157,7 @@ export function renderSteps(
   );
 }
 
-/** Returns the step of the last piece of evidence, or of the end of the story. */
+/** Returns the index of the step with the last piece of evidence, or else of the story's end. */
 export function stepOfViolation({ trace, evidence }: PageData, steps: readonly Step[]): number {
   const last = lastOfStory(trace, evidence);
   return steps.findIndex(({ event }) => event === last);

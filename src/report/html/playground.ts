@@ -18,7 +18,7 @@ import { faint } from './parts.ts';
 
 /** A duration that can be changed. */
 export interface Knob {
-  /** Distinguishes the knobs of a plan. */
+  /** Unique among the knobs of a plan. */
   readonly id: string;
   /** A description such as `pause of bob`. */
   readonly what: string;
@@ -83,7 +83,7 @@ function latencyKnob({ network }: Plan): Knob {
   };
 }
 
-/** Applies a reader's choices to a plan. It has not been judged, so it expects nothing. */
+/** Applies a reader's choices to a plan. The new plan was never judged, so it expects nothing. */
 export function turn(plan: Plan, { durations, store, message, lateUs }: Turned): Plan {
   let turned = plan;
   for (const { id, write } of knobsOf(plan)) {
@@ -96,7 +96,7 @@ export function turn(plan: Plan, { durations, store, message, lateUs }: Turned):
   return { ...rest, faults, system: { ...turned.system, store } };
 }
 
-/** Returns the stores to try, including the plan's own. Empty if it cannot run on the page. */
+/** Returns the stores to try and the plan's own. Empty if the plan cannot run on the page. */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
   if (whyLeftOut(plan, catalogue) !== null) return [];
   return [...catalogue.stores].flatMap(([store, { needsSql }]) => {
@@ -111,7 +111,7 @@ export function renderNoTry(why: string): Markup {
   return element('p', { class: 'faint', 'data-no-try': '' }, text);
 }
 
-/** Returns a clause that says why a plan cannot run on the page, or null if it can. */
+/** Returns the reason why a plan cannot run on the page, as a clause, or null if it can. */
 function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
   const { lock, store } = plan.system;
   const protocol = catalogue.locks.get(lock);

@@ -1,8 +1,8 @@
 /**
  * Computes the state of every process after a step of a trace: what it holds and believes, what it
- * waits for, if it runs, and how far its clock is off; also the actual holder of each lock, and the
- * contents of each store. On the page, each process has a card that highlights the changes of the
- * step.
+ * waits for, whether it runs, and how far its clock is off; also the actual holder of each lock,
+ * and the contents of each store. On the page, each process has a card that highlights the changes
+ * of the step.
  */
 import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -52,7 +52,7 @@ export interface StateOptions {
   readonly isFenced: boolean;
 }
 
-/** Returns the state of every process right after `steps[at]`. −1 is the initial state. */
+/** Returns the state of every process right after `steps[at]`; the initial state if `at` is −1. */
 export function stateAfter(
   trace: Trace,
   at: number,
@@ -78,7 +78,7 @@ export function stateAfter(
       const clientLeases = held.filter(({ process }) => process === name);
       facts.push(...clientFacts(client, clientLeases, { leases, nowUs }));
     }
-    // If no single server grants a lock, its clients do.
+    // If no single server grants a lock, its clients record the grants.
     facts.push(...locksOf(trace, name, leases));
     if (skew !== '') facts.push({ name: 'clock', value: skew });
     return { process: name, role, facts };
@@ -87,7 +87,7 @@ export function stateAfter(
 
 interface ClientState {
   is: string;
-  /** The rows of stores with versions that it knows, by store, resource and key. */
+  /** The versioned rows that the client knows, by store, resource and key. */
   readonly rows: Map<string, string>;
   readonly waits: Map<string, string>;
 }
@@ -119,10 +119,10 @@ function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
   client.waits.clear();
 }
 
-/** The context of the words for an answer. */
+/** The facts about a run on which the words for an answer depend. */
 type Known = Pick<Environment, 'calls' | 'versionsBy'>;
 
-/** Records the version of a row in an answer. The client attaches it to its next write. */
+/** Records the version of a row in an answer, which the client attaches to its next write. */
 function learn(client: ClientState, event: Return, { calls, versionsBy }: Known): void {
   const { answer } = event;
   const call = calls.get(event.operation);

@@ -142,9 +142,9 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult):
 }
 
 /**
- * Renders, per kind of fault, the number of seeds on which it fired, and on how many of those while
- * some client held a grant. A kind that never did tested nothing. Empty if no fault fired in any
- * system.
+ * Renders, per kind of fault, the number of seeds on which it fired, and the number on which it
+ * fired while some client held a grant. If the latter is 0, the fault tested nothing. Empty if no
+ * fault fired in any system.
  */
 function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];

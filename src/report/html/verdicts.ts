@@ -66,7 +66,7 @@ export interface RunOutcome {
   readonly verdicts: readonly Verdict[];
   /** Explains the breach of `claim`, or of the first other claim that broke; null if none did. */
   readonly explanation: Explanation | null;
-  /** The number of its numbered events. */
+  /** The number of numbered events in the run. */
   readonly events: number;
 }
 

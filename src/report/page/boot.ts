@@ -1,8 +1,8 @@
 /**
  * Starts the page: activates the controls of each finding, handles keys and the fragment of the
- * address, and switches between dark and light. Everything is rendered by the page's own functions;
- * nothing is fetched or stored. Read on in `stage.ts` (steps through a finding) and `playground.ts`
- * (runs it with other numbers).
+ * address, and switches between dark and light. It renders with the same functions as the command,
+ * and fetches and stores nothing. Read on in `finding-view.ts` (steps through a finding) and
+ * `playground.ts` (runs it with other numbers).
  */
 import type { PageData } from '../html/finding-pictures.ts';
 import { all, FindingView, one } from './finding-view.ts';

@@ -1,8 +1,9 @@
 /**
- * The page of `fencepost playground`: a scenario as text, with its errors shown during typing. A
- * worker, which runs this same script, examines it on 200 seeds, or on every plan with one or two
- * faults. The first plan that breaks a claim is shrunk, explained and drawn, with numbers to
- * change. Nothing is fetched, and the text in a link is filled in but never run automatically.
+ * The page of `fencepost playground`: an editor for a scenario, which shows errors during typing. A
+ * worker, which runs this same script, examines the scenario on 200 seeds, or on every plan with
+ * one or two faults. The first plan that breaks a claim is shrunk, explained and drawn, with
+ * numbers to change. Nothing is fetched, and the text in a link is filled in but never run
+ * automatically.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -33,7 +34,7 @@ import { openPlayground } from './playground.ts';
 const SEEDS = 200;
 /** Maximum length of a scenario in an address. */
 const MOST_TEXT = 20_000;
-/** Maximum number of plans that a reader would wait for. */
+/** Maximum number of plans to examine, for which a reader would still wait. */
 const MOST_PLANS = 20_000;
 /** Number of progress reports from the worker. */
 const NOTES = 20;
@@ -75,7 +76,7 @@ function read(text: string): ScenarioRead {
   return readScenario({ text, file: 'scenario', vocabulary: wordsOf(builtIn) });
 }
 
-/** In the worker: examines each text that it receives, and reports its progress. */
+/** Runs in the worker. Examines each text that it receives, and reports its progress. */
 function serve(): void {
   const note = (one: Note): void => self.postMessage(one);
   self.addEventListener('message', ({ data }: MessageEvent<Task>) => {
@@ -159,7 +160,7 @@ async function plansOf(scenario: Scenario, faults: number): Promise<readonly Sys
   return all;
 }
 
-/** In the page. `code` is the text of this script. */
+/** Runs in the page. Activates the editor. `code` is the text of this script, for the worker. */
 function openEditor(code: string): void {
   const text = one(document, '#scenario', HTMLTextAreaElement);
   const runs = all(document, '[data-faults]', HTMLButtonElement);

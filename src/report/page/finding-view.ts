@@ -258,7 +258,7 @@ export class FindingView {
   }
 }
 
-/** Closer to an edge than this, a step has no space for its label. */
+/** Minimum distance of a step from an edge, so that there is space for its label. */
 const EDGE_PX = 60;
 
 /** Scrolls an x coordinate to the middle of its frame, unless it is clearly visible. */
@@ -312,7 +312,7 @@ class EventTable {
     this.dropAnchors();
   }
 
-  /** Removes anchors, so that an address does not jump away from the pictures. */
+  /** Removes anchors, so that following an address does not scroll away from the pictures. */
   private dropAnchors(): void {
     for (const row of this.rows()) row.removeAttribute('id');
   }

@@ -22,7 +22,7 @@ function bases(bits: readonly number[], first: number): readonly number[] {
   });
 }
 
-// The last symbol stands for the longest copy, 258, alone.
+// The last symbol stands only for the longest copy, 258.
 const LENGTH_BASES = [...bases(LENGTH_BITS.slice(0, 28), 3), 258];
 const DISTANCE_BASES = bases(DISTANCE_BITS, 1);
 
@@ -160,7 +160,7 @@ class BitReader {
     throw new Error('the script of this page is damaged');
   }
 
-  /** Reads an uncompressed block: from a byte boundary, its length and the complement, its data. */
+  /** Reads an uncompressed block at a byte boundary: its length, the complement, and the data. */
   stored(): Uint8Array {
     this.at -= this.count >> 3;
     this.bits = 0;

@@ -1,7 +1,7 @@
 /**
  * The first script of the page. It decompresses the second script, which contains the simulator and
- * `boot.ts`, together with content that requires a script, and runs it. Compression reduces the
- * size to a third, and the page's policy lists the digests of both scripts.
+ * `boot.ts`, and the content that requires a script. Then it runs the second script. Compression
+ * reduces the size to a third, and the page's policy lists the digests of both scripts.
  */
 import { inflate } from './inflate.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Lets a reader change the numbers of a plan, which is then run, judged and drawn on the page. It
- * is offered only if running the unchanged plan here gives exactly the trace that the page
- * contains.
+ * Lets a reader change the numbers of a plan, which is then run, judged and drawn on the page. The
+ * controls are offered only if the unchanged plan gives, in this browser, exactly the trace that
+ * the page contains.
  *
  * Changed values are stored in the address, `#try=…`, as a JSON object from field names to values.
  * An address is untrusted: only existing fields and valid values are accepted, and nothing runs
@@ -103,7 +103,7 @@ function initialOf(field: Field): string {
   return [...field.options].find(({ defaultSelected }) => defaultSelected)?.value ?? '';
 }
 
-/** Fills in the values from the address, and runs them when the reader requests it. */
+/** Fills in the values from the address, and runs the plan with them if the reader confirms. */
 function offerAddress(section: HTMLElement, prefix: string, show: () => void): void {
   const begin = `#${prefix}try=`;
   if (!location.hash.startsWith(begin) || location.hash.length > MOST_ADDRESS) return;

@@ -21,7 +21,7 @@ import { clientRole, type Role } from './shapes.ts';
 
 const AFTER_THE_STORY = 8;
 const LABEL_COLUMNS = 44;
-/** The label of a store, which includes what it compared, is at the right, where there is space. */
+/** The labels of stores include compared values. There is space, as stores are at the right. */
 const STORE_COLUMNS = 66;
 const COLUMN_PX = 6.6;
 const HEAD_COLUMN_PX = 9.5;
@@ -95,7 +95,7 @@ export function layOut(trace: Trace, options: LayoutOptions): Layout {
   return { trace, spans, lanes, items, yOf, waits, ...size };
 }
 
-/** Returns the y coordinate of a time, interpolated if it has no row. */
+/** Returns the y coordinate of a time, interpolated if no row has this time. */
 export function yAt(layout: Layout, atUs: number): number {
   let before: Item | undefined;
   for (const item of layout.items) {

@@ -35,9 +35,9 @@ export interface Linearization {
 const MAX_CONFIGURATIONS = 20_000;
 
 /**
- * Returns the order of the first store without a complete one. Returns null for other claims, for
- * user-defined models, and if the search found nothing within its limits. `model` is the model of
- * the store, or null if it has no specification.
+ * Returns the order of the operations of the first store that violates the claim. Returns null for
+ * other claims, for user-defined models, and if the search found no violation within its limits.
+ * `model` is the model of the store, or null if it has no specification.
  */
 export function linearizationOf(
   trace: Trace,

@@ -6,7 +6,7 @@
  */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 
-/** `client…` are for clients, `danger` only for breaches, `cursor` for backgrounds. */
+/** `client…` are for clients, `danger` only for breaches, `cursor` only as a background. */
 export const PALETTE = {
   page: { light: '#f6f7f9', dark: '#0d1117' },
   paper: { light: '#fff', dark: '#151a21' },
@@ -98,7 +98,7 @@ export function named(title: string, kind: string): Attributes {
   return { role: 'img', 'aria-label': title, 'font-family': FONT, class: kind };
 }
 
-/** Returns the paint for what a client believes or, with `danger`, for where that is wrong. */
+/** Returns a hatched paint for a client's belief; `danger` is for the part that is wrong. */
 export function hatched(id: string, role: Role): Paint {
   const width = role === 'danger' ? 1.6 : 1.4;
   return { ...ink({ stroke: role }), fill: `url(#${id}-${role})`, 'stroke-width': width };

@@ -1,8 +1,8 @@
 /**
  * Draws an overview of a finding: time runs to the right and is true to scale, with a row per
- * process. Labels that the sequence shows better are omitted; the picture shows who held what when,
- * and what was late. Each drawing function records its kinds of mark, so that the key explains only
- * those in the picture.
+ * process. Labels that the sequence shows better are omitted; the picture shows which client held
+ * which lock when, and what was late. Each drawing function records its kinds of mark, so that the
+ * key explains only those in the picture.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup, render } from '../../text/markup.ts';
@@ -320,7 +320,7 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
   ];
 }
 
-/** Marks where each holder's clock ends its lease before the holder leaves. Drawn on top. */
+/** Draws a mark on top where a holder's own clock ends its lease before the holder leaves. */
 function drawClientEnds(scene: Scene): Child {
   const { fromUs, untilUs, spans } = scene;
   return spans.clientViews.map((span) => {

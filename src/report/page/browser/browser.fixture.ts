@@ -1,6 +1,6 @@
 /**
- * Opens pages in an installed Chromium, with the script from the build. For tests without Chromium,
- * see `needs`.
+ * Opens pages in an installed Chromium, with the script from the build. `needs` in `tools/needs.ts`
+ * handles a missing Chromium.
  */
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ export interface Opened {
   readonly requests: readonly string[];
 }
 
-/** Opens everything that is folded, by clicks. */
+/** Opens all collapsed parts of a page by clicks. */
 export async function unfold(page: Page): Promise<void> {
   const folded = page.locator('details:not([open]) > summary:visible');
   while ((await folded.count()) > 0) await folded.first().click();
