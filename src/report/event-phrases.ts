@@ -102,7 +102,8 @@ const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
     sign: ({ fault }) => (fault === 'crash' ? '✖' : fault === 'clock' ? '◷' : ''),
     subject: (event, context) => faultText(event, context).subject,
     predicate: (event, context) => faultText(event, context).predicate,
-    sentence: ({ atUs, processes }, { leases }, { name }) => {
+    sentence: ({ fault, atUs, processes }, { leases }, { name }) => {
+      if (affectsMessage(fault)) return '';
       const held = leases.find(
         (lease) => processes.includes(lease.client) && isLiveAt(lease, atUs),
       );
@@ -392,11 +393,14 @@ function faultText(event: EventOf<'fault'>, context: Context): Clause {
     process: context.name,
     target: (target) => {
       if (!affectsMessage(fault)) return target;
+      if (target === '') return 'a message';
       const [asker = ''] = target.split('/');
-      const owner = isReply(target) || asker === target ? 'the ' : `${context.name(asker)}'s `;
-      return target === ''
-        ? 'a message'
-        : `${owner}${messageText(target, context)}${placeOf(target, context)}`;
+      const words = `${messageText(target, context)}${placeOf(target, context)}`;
+      if (isReply(target)) {
+        const call = callName(operationName(target), context);
+        return `${context.name(processOf(event))}'s answer to ${context.name(asker)}'s ${call}`;
+      }
+      return asker === target ? words : `${context.name(asker)}'s ${words}`;
     },
   });
   const hasEnd = (fault === 'pause' || fault === 'partition') && untilUs !== null;
