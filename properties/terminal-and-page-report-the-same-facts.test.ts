@@ -1,7 +1,7 @@
 /**
  * Law: the terminal and the page report the same facts about each step of a story: which processes,
- * when, what, and until when. Checked for every kept plan in `fixtures`, with the times and names of
- * the events themselves as the oracle, so that a fact that both omit is found as well.
+ * when, what, and until when. Checked for every kept plan in `fixtures`. The names and times of the
+ * events are the oracle, so that a fact that both views omit is found as well.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

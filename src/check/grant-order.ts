@@ -8,6 +8,7 @@
  * A grant that never expires cannot become stale. For such a grant, the hazard is an acquire that
  * was handled while the grant was held.
  */
+
 import { type Claim, defineClaim } from './claim.ts';
 import { sectionUnder, unnotedAcquires } from './contention.ts';
 import {
@@ -20,6 +21,7 @@ import {
 import { accessBreach } from './evidence.ts';
 import type { AcquisitionOrder } from './holders.ts';
 import { inEveryOrder, isReleasedBefore, serviceEndUs } from './leases.ts';
+import { outsidePhrase } from './phrases.ts';
 import {
   type AccessEvent,
   isStale,
@@ -86,14 +88,12 @@ interface Replayed {
  * both under grants and without a grant as unknown.
  */
 function judgeable({ keys }: PlaceLog): Findings<never> {
-  return inAll(keys.values(), ({ key, accesses }) => {
+  return inAll(keys.values(), ({ accesses }) => {
     const writes = accesses.filter(isEffective);
     const outside = writes.find(({ event }) => event.under === 0);
     if (outside === undefined) return { exercised: accesses.filter(isStale).length };
     if (writes.every(({ event }) => event.under === 0)) return { exercised: 0 };
-    const { client, operation } = outside.event;
-    const unknown = `${client} wrote \`${key}\` outside any grant, by \`${operation}\``;
-    return { exercised: 0, unknown };
+    return { exercised: 0, unknown: outsidePhrase(outside.event) };
   });
 }
 

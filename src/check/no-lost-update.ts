@@ -17,13 +17,14 @@
  * section) between the read and the write of the other. They were kept apart if instead only the
  * acquire of one was handled in between.
  */
+
 import { sectionOf } from '../core/kernel/name.ts';
-import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type Acquire, acquiresOf, beginsIn, wasContested } from './contention.ts';
 import { contentsBefore, firstValue, isEffective, isShared, repeatsOf } from './contents.ts';
 import { type AccessParts, accessBreach } from './evidence.ts';
 import { couldOutlast } from './leases.ts';
+import { strayPhrase } from './phrases.ts';
 import {
   type AccessEvent,
   isAcknowledged,
@@ -68,11 +69,7 @@ export const noLostUpdate: Claim = defineClaim({
         const chain = updateChain(indexed, judged, addsItself);
         const breach = breachOf(indexed, { ...judged, updates, chain });
         if (end !== null && !indexed.probes.has(end.event.client)) {
-          const { client, under, value, atUs } = end.event;
-          const when = `at ${proseDuration(atUs)}${under === 0 ? ' under no grant' : ''}`;
-          const wrote = `${client} wrote ${value ?? 0} to it ${when}`;
-          const unknown = `\`${key.key}\` cannot be followed: ${wrote}, which is no update of what it held`;
-          return { exercised: 0, breach, unknown };
+          return { exercised: 0, breach, unknown: strayPhrase(end.event) };
         }
         const contested = contestedUpdates(indexed, key, acquires);
         return { exercised: contested + updates.repeated, breach };

@@ -4,7 +4,7 @@
  * builds sentences from them. Names of clients are plain; all other names are in backticks. No
  * clause ends with a period.
  */
-import type { FaultInjected, Grant, Read, Write } from '../core/history/events.ts';
+import type { Enter, FaultInjected, Grant, Read, Write } from '../core/history/events.ts';
 import { hasTokens, type Trace, type Wait } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { affectsMessage } from '../core/plan/fault.ts';
@@ -414,4 +414,35 @@ function forgottenPhrase({ events }: Trace, injected: FaultInjected, next: Grant
   if (lost === null || lost.client === next.client) return '';
   const isToLast = lost.untilUs === null || lost.untilUs > next.atUs;
   return isToLast ? `, and forgot ${lost.client}'s grant` : '';
+}
+
+/** Compares two runs: a client held a lock before another did, or in one run only. */
+export function holdingPhrase({ process, lock }: Enter | Grant, before: string | null): string {
+  return `${process} had \`${lock}\` ${before === null ? 'only here' : `before ${before}`}`;
+}
+
+/** Names what a server did in one of two runs: it recovered, or handled a call twice. */
+export function oddityPhrase(server: string, call: string | null): string {
+  return `\`${server}\` ${call === null ? 'came back' : `handled ${call} twice`}`;
+}
+
+/** Compares the outcome of a call in two runs. `there` is null if the other run has none. */
+export function outcomePhrase(call: string, here: string, there: string | null): string {
+  return `${call} was ${here}${there === null ? ' only here' : `, and is ${there} there`}`;
+}
+
+export function orderPhrase(server: string, first: string, second: string): string {
+  return `\`${server}\` handled ${first} before ${second}`;
+}
+
+/** Names a write under no grant, which leaves a claim about grants not judged. */
+export function outsidePhrase({ client, key, operation }: Write | Read): string {
+  return `${client} wrote \`${key}\` outside any grant, by \`${operation}\``;
+}
+
+/** Names a write that continues no chain of updates. */
+export function strayPhrase({ client, key, value, under, atUs }: Write | Read): string {
+  const when = `at ${proseDuration(atUs)}${under === 0 ? ' under no grant' : ''}`;
+  const wrote = `${client} wrote ${value ?? 0} to it ${when}`;
+  return `\`${key}\` cannot be followed: ${wrote}, which is no update of what it held`;
 }

@@ -18,7 +18,14 @@ import { entryOf } from '../core/kernel/entries.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { tokenText } from '../text/prose.ts';
 import type { TurningPoint } from './causation.ts';
-import { callPhrase, messagePhrase } from './phrases.ts';
+import {
+  callPhrase,
+  holdingPhrase,
+  messagePhrase,
+  oddityPhrase,
+  orderPhrase,
+  outcomePhrase,
+} from './phrases.ts';
 import type { Evidence } from './verdict.ts';
 
 /** Returns null if the two runs do not differ on the way to the breach. */
@@ -115,13 +122,13 @@ function turnOf(event: TraceEvent): Turn | null {
     }
     case 'write':
     case 'read':
-      return { where: `${event.process} answers`, what: event.message };
+      return { where: `${event.process}/answers`, what: event.message };
     case 'enter':
-      return { where: `${event.lock} is entered`, what: event.section };
+      return { where: `${event.lock}/entered`, what: event.section };
     case 'grant': {
       // Requests of a client to a quorum are not numbered, so its first grant counts.
       const isTaken = event.process === event.client;
-      return isTaken ? { where: `${event.lock} is taken`, what: event.client } : null;
+      return isTaken ? { where: `${event.lock}/taken`, what: event.client } : null;
     }
     default:
       return null;
@@ -136,20 +143,18 @@ function oddityOf(event: TraceEvent): string | null {
 
 function differenceAt(failing: Trace, event: TraceEvent, other: Named): Difference | null {
   if (event.kind === 'enter' && !other.entered.has(event.section)) {
-    return { kind: 'grant', text: `${event.process} had \`${event.lock}\` only here` };
+    return { kind: 'grant', text: holdingPhrase(event, null) };
   }
   const odd = oddityOf(event);
   if (odd !== null && !other.oddities.has(odd)) {
-    const text = event.kind === 'recovered' ? 'came back' : 'handled';
-    const what = event.kind === 'recovered' ? '' : ` ${messagePhrase(failing, odd)} twice`;
-    const server = 'to' in event ? event.to : odd;
-    return { kind: 'only here', text: `\`${server}\` ${text}${what}` };
+    const call = event.kind === 'recovered' ? null : messagePhrase(failing, odd);
+    return { kind: 'only here', text: oddityPhrase('to' in event ? event.to : odd, call) };
   }
   if (event.kind === 'return') {
     const [here, there] = [endOf(event), other.returns.get(event.operation)];
     if (there === undefined || there === here) return null;
     const call = callPhrase(failing, event.operation);
-    return { kind: 'answer', text: `${call} was ${here}, and is ${there} there` };
+    return { kind: 'answer', text: outcomePhrase(call, here, there) };
   }
   const ruling = rulingOf(event);
   if (ruling === null || !('message' in event)) return null;
@@ -158,11 +163,11 @@ function differenceAt(failing: Trace, event: TraceEvent, other: Named): Differen
   const call = messagePhrase(failing, event.message);
   const isGrant = event.kind === 'grant';
   if (there === undefined) {
-    return { kind: isGrant ? 'grant' : 'only here', text: `${call} was ${ruling} only here` };
+    return { kind: isGrant ? 'grant' : 'only here', text: outcomePhrase(call, ruling, null) };
   }
   return {
     kind: isGrant ? 'grant' : 'answer',
-    text: `${call} was ${ruling}, and is ${there} there`,
+    text: outcomePhrase(call, ruling, there),
   };
 }
 
@@ -181,12 +186,12 @@ function orderAt(
   const overtaken = before.find((earlier) => !handled.has(`${where} ${earlier}`));
   if (overtaken === undefined) return null;
   if (event.kind === 'enter' || event.kind === 'grant') {
-    const [overtakenBy] = overtaken.split('/');
-    return { kind: 'grant', text: `${event.process} had \`${event.lock}\` before ${overtakenBy}` };
+    const [overtakenBy = ''] = overtaken.split('/');
+    return { kind: 'grant', text: holdingPhrase(event, overtakenBy) };
   }
   const [first, second] = [messagePhrase(failing, what), messagePhrase(failing, overtaken)];
-  const server = event.kind === 'receive' ? event.to : where.slice(0, -' answers'.length);
-  return { kind: 'order', text: `\`${server}\` handled ${first} before ${second}` };
+  const server = event.kind === 'receive' ? event.to : where.slice(0, -'/answers'.length);
+  return { kind: 'order', text: orderPhrase(server, first, second) };
 }
 
 /** Returns the events on the way to the breach, in trace order. */

@@ -5,7 +5,9 @@
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import {
+  type Deny,
   type Grant,
+  type Job,
   type KeyChange,
   type Read,
   type Refusal,
@@ -367,6 +369,41 @@ export function truthText(
   if (ofLock.some((lease) => lease.ordinal === ordinal)) return '✓ it holds it';
   const other = ofLock.find(({ client }) => client !== process);
   return other === undefined ? '✗ its lease is over' : `✗ ${holderText(other)}`;
+}
+
+/** Describes a job that was skipped: `511 ms bob skips job 1`. */
+export function skipText({ atUs, process, tick }: Job): string {
+  return `${proseDuration(atUs)} ${process} skips job ${tick}`;
+}
+
+/** Describes a grant that another run never gave, after the denial that its client got there. */
+export function neverText({ process, client, lock }: Grant, denied: Deny | null): string {
+  const before = denied === null ? '' : `${proseDuration(denied.atUs)} ${refusalText(denied)}; `;
+  if (process === client) return `${before}${client} never enters ${lock}`;
+  return `${before}${process} never grants ${lock} to ${client}`;
+}
+
+/** Describes a refusal or denial: `⊘ refused, token 1, has seen 2`. */
+export function refusalText(event: Write | Read | Deny | Grant | Renew | Release): string {
+  if (event.kind === 'write' || event.kind === 'read') {
+    const why = refusalReason(event);
+    const isIgnored = event.refusal?.kind === 'stamp';
+    const what = event.kind === 'read' ? 'read refused' : isIgnored ? 'ignored' : 'refused';
+    return `⊘ ${what}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
+  }
+  if (event.kind === 'deny') {
+    return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;
+  }
+  return event.kind === 'grant' ? '' : `⊘ ${event.kind} of ${event.client} denied`;
+}
+
+/** Describes the first difference between two runs. */
+export function differenceText(atUs: number, here: string, there: string): string {
+  return `First difference, at ${proseDuration(atUs)}: here ${here}; there ${there}.`;
+}
+
+export function heldBy(lock: string): string {
+  return `${lock} is held by`;
 }
 
 /** Describes an open call: `the answer to acquire db`. */

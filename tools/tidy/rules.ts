@@ -3,6 +3,7 @@ import { isSelfContained } from './ambient.ts';
 import { copiesByLiterals } from './hot-paths.ts';
 import { importsNoTest, importsPureCode, keepsLayers, packsNoFolder } from './layers.ts';
 import { groupsNoFields, inlinesShortHelpers, namedHelpers } from './over-split.ts';
+import { phrasesSample, wordsNoEvent } from './phrases.ts';
 import { exportsByName, exportsWithTypes, trustsTheChecker } from './safety.ts';
 import {
   beginsWithComment,
@@ -307,6 +308,10 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
         ],
       },
     ],
+  ],
+  [
+    'only the tables of phrases choose words for events, faults and rules',
+    [wordsNoEvent, phrasesSample],
   ],
   ['a name uses the standard word', [usesStandardWords, wordSample]],
   [

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../docs/pages.ts';
 import { importsOf, isCore } from './layers.ts';
 import { inlinesShortHelpers, namedHelpers, readNamedHelpers } from './over-split.ts';
+import { PHRASES } from './phrases.ts';
 import { rules } from './rules.ts';
 import { readProject, readSnippets, type Source } from './source.ts';
 import { backlog, bannedInPage } from './words.ts';
@@ -44,6 +45,12 @@ describe.each([...rules])('%s', (_, [rule, sample]) => {
   test('and compliant code is accepted', () => {
     for (const one of sample.passes) expect(rule(snippet(one)), one[1]).toEqual([]);
   });
+});
+
+test('at most six modules choose words for events, faults and rules', () => {
+  const paths = new Set(project.map(({ path }) => path));
+  expect([...PHRASES].filter((path) => paths.has(path)).length).toBe(PHRASES.size);
+  expect(PHRASES.size).toBeLessThanOrEqual(6);
 });
 
 test('every form of import is found', () => {

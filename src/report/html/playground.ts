@@ -113,12 +113,12 @@ export function renderNoTry(why: string): Markup {
 
 /** Returns the reason why a plan cannot run on the page, as a clause, or null if it can. */
 function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
-  const { lock, store } = plan.system;
-  const protocol = catalogue.locks.get(lock);
+  const { lock: lockName, store } = plan.system;
+  const protocol = catalogue.locks.get(lockName);
   const storeKind = catalogue.stores.get(store);
   if (plan.use !== undefined) return 'the plan needs modules of its own';
-  if (protocol === undefined) return `the lock ${lock} is not built in`;
-  if (protocol.build === undefined) return `the clients of ${lock} are asynchronous code`;
+  if (protocol === undefined) return `the lock ${lockName} is not built in`;
+  if (protocol.build === undefined) return `the clients of ${lockName} are asynchronous code`;
   if (storeKind === undefined) return `the store ${store} is not built in`;
   return storeKind.needsSql ? `the store ${store} needs an SQL engine` : null;
 }

@@ -25,6 +25,7 @@ import {
   clockText,
   contentText,
   faultStateText,
+  heldBy,
   leaseFact,
   truthText,
   versionText,
@@ -172,7 +173,7 @@ function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): r
   return [...locks].map((lock) => {
     const live = leases.filter((lease) => lease.lock === lock && lease.process === service);
     const value = live.map(leaseFact).join('; ') || 'no client';
-    return { name: `${lock} is held by`, value };
+    return { name: heldBy(lock), value };
   });
 }
 
