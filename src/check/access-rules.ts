@@ -325,10 +325,7 @@ function updateLost(shown: Contradiction): Sentences {
 function sameStamp({ version, client }: Write): string {
   if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
   const stamp = stampText(version, version.expected);
-  return (
-    `: it left the timestamp that ${client} had read, ${stamp} in whole milliseconds, and the ` +
-    `store, which found ${stamp} where ${client} expected ${stamp}, took both`
-  );
+  return `: it left the timestamp at ${stamp}, as ${client} expected, so the store took both`;
 }
 
 function updateRepeated(shown: Contradiction): Sentences {
@@ -393,7 +390,7 @@ function probeDidNotWrite(shown: Contradiction): Sentences {
   return {
     headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
     next: `${held}, after healing`,
-    however: 'it never sent the write that its section has: what came before it stopped it',
+    however: 'it never sent the write of its section',
   };
 }
 

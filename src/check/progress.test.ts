@@ -165,7 +165,7 @@ test('a probe that is granted the lock and never sends its write breaks the clai
   expect(breach.rule).toBe('probe-did-not-write');
   expect(breach.evidence).toEqual(['2 first try', '3 grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write that its section has: what came before it stopped it."`,
+    `"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write of its section."`,
   );
 });
 

@@ -7,13 +7,28 @@
 import { readFileSync } from 'node:fs';
 import { Document, isMap, isPair, parse, visit } from 'yaml';
 import { isRecord } from '../core/plan/document.ts';
-import { FAULT_WORDS } from '../core/plan/fault-words.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
 import { loadScenario } from '../load.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import type { Entry } from './entries.ts';
 import { fileMeant, shippedScenarios } from './shipped.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** An example of each fault in a scenario, as a YAML map. */
+const FAULT_EXAMPLES: Readonly<Record<FaultKind, string>> = {
+  pause: '{ process: clients, before: write, for: 1ms..40ms, chance: 1/2 }',
+  delay: '{ message: write, by: 1ms..20ms, chance: 1/4 }',
+  drop: '{ message: acquire, leg: reply, chance: 1/4 }',
+  duplicate: '{ by: 1ms..20ms, chance: 1/20 }',
+  partition: '{ from: clients, to: locks, for: 5ms..40ms, chance: 1/2 }',
+  clock: '{ process: clients, at: 0ms..50ms, step: -20ms..20ms, chance: 1/2 }',
+  crash: '{ process: clients, after: acquire, restart: 1ms..20ms, chance: 1/4 }',
+  reset: '{ from: clients, to: stores, chance: 1/4 }',
+  failover: '{ process: stores, at: 0ms..50ms, lag: 1ms..20ms }',
+  evict: '{ process: locks, key: db, chance: 1/2 }',
+  'late-timer': '{ by: 1ms..20ms, chance: 1/10 }',
+};
 
 /** A shipped scenario, parsed, and the contents of its file. */
 interface Shipped {
@@ -156,8 +171,8 @@ function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
     case 'claims':
       return { systems: { [CALLED]: { lock, store, expect: { holds: [name] } } } };
     case 'faults': {
-      const words: Readonly<Record<string, { readonly example: string }>> = FAULT_WORDS;
-      return { faults: [{ [name]: parse(words[name]?.example ?? '{}') }] };
+      const examples: Readonly<Record<string, string>> = FAULT_EXAMPLES;
+      return { faults: [{ [name]: parse(examples[name] ?? '{}') }] };
     }
     case 'workloads':
       return { workload: { kind: name } };

@@ -17,8 +17,8 @@ import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { SiblingLine } from '../search/campaign/result.ts';
 import type { Replay, Sibling } from '../search/corpus/replay.ts';
-import { countOf } from '../text/prose.ts';
-import { neverText, refusalText, skipText } from './state-phrases.ts';
+import { countOf, tokenText } from '../text/prose.ts';
+import { refusalReason } from './state-phrases.ts';
 
 /** The result of the claim in a run in which every fault of the plan found its target. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
@@ -91,7 +91,7 @@ function skipIn({ events }: Trace, broken: Trace): string | null {
     event.kind === 'job' && event.phase === 'skip';
   const before = broken.events.filter(isSkip).map(({ section }) => section);
   const skip = events.filter(isSkip).find(({ section }) => !before.includes(section));
-  return skip ? skipText(skip) : null;
+  return skip ? `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}` : null;
 }
 
 /** Describes a grant that only the broken run made, after the denial to the client, if any. */
@@ -102,7 +102,14 @@ function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const missing = broken.events.find((one) => one.kind === 'grant' && !given.has(givenBy(one)));
   if (missing?.kind !== 'grant') return null;
   const denied = events.find((one) => one.kind === 'deny' && one.client === missing.client);
-  return neverText(missing, denied?.kind === 'deny' ? denied : null);
+  const before =
+    denied?.kind === 'deny' ? `${proseDuration(denied.atUs)} ${refusalText(denied)}; ` : '';
+  const { process, client, lock } = missing;
+  const never =
+    process === client
+      ? `${client} never enters ${lock}`
+      : `${process} never grants ${lock} to ${client}`;
+  return `${before}${never}`;
 }
 
 /** Returns true if the server did what was requested. */
@@ -110,4 +117,17 @@ function isGiven(event: Handled): boolean {
   if (event.kind === 'renew') return event.extended > 0;
   if (event.kind === 'release') return event.released > 0;
   return 'isAccepted' in event ? event.isAccepted : event.kind === 'grant';
+}
+
+function refusalText(event: Handled): string {
+  if (event.kind === 'write' || event.kind === 'read') {
+    const why = refusalReason(event);
+    const isIgnored = event.refusal?.kind === 'stamp';
+    const what = event.kind === 'read' ? 'read refused' : isIgnored ? 'ignored' : 'refused';
+    return `⊘ ${what}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
+  }
+  if (event.kind === 'deny') {
+    return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;
+  }
+  return event.kind === 'grant' ? '' : `⊘ ${event.kind} of ${event.client} denied`;
 }

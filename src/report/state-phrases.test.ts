@@ -175,7 +175,7 @@ describe('the reason of a denied renew or release if', () => {
       'it is another grant',
       [alices, given('alice', 2, [5, 15])],
       releaseAt(6, 'alice', 1),
-      'it names token 31, its lease has token 32',
+      'it names token 31, its lease has 32',
     ],
     [
       'it was released',

@@ -5,9 +5,7 @@
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import {
-  type Deny,
   type Grant,
-  type Job,
   type KeyChange,
   type Read,
   type Refusal,
@@ -217,7 +215,7 @@ export function denialReason(event: Renew | Release, events: readonly TraceEvent
   if (under === last.ordinal) return isOver ? `its lease ended at ${end}` : '';
   const meant = grants.find(({ ordinal }) => ordinal === under);
   if (meant === undefined || meant.token === last.token) return '';
-  return `it names token ${meant.token}, its lease has token ${last.token}`;
+  return `it names token ${meant.token}, its lease has ${last.token}`;
 }
 
 function endOf(grant: Grant, events: readonly TraceEvent[]): number | null {
@@ -337,7 +335,7 @@ export function overlapText({ other }: OverlapSpan): string {
 
 export function lossTitle({ process, fromUs, untilUs }: LossSpan): string {
   const span = `from ${proseDuration(fromUs)} to ${proseDuration(untilUs)}`;
-  return `${process} has lost the lock and does not know it ${span}`;
+  return `${process} has lost the lock and does not know it, ${span}`;
 }
 
 export function clientEndTitle({ process, believedUntilUs }: ClientViewSpan): string {
@@ -371,37 +369,6 @@ export function truthText(
   return other === undefined ? '✗ its lease is over' : `✗ ${holderText(other)}`;
 }
 
-/** Describes a job that was skipped: `511 ms bob skips job 1`. */
-export function skipText({ atUs, process, tick }: Job): string {
-  return `${proseDuration(atUs)} ${process} skips job ${tick}`;
-}
-
-/** Describes a grant that another run never gave, after the denial that its client got there. */
-export function neverText({ process, client, lock }: Grant, denied: Deny | null): string {
-  const before = denied === null ? '' : `${proseDuration(denied.atUs)} ${refusalText(denied)}; `;
-  if (process === client) return `${before}${client} never enters ${lock}`;
-  return `${before}${process} never grants ${lock} to ${client}`;
-}
-
-/** Describes a refusal or denial: `⊘ refused, token 1, has seen 2`. */
-export function refusalText(event: Write | Read | Deny | Grant | Renew | Release): string {
-  if (event.kind === 'write' || event.kind === 'read') {
-    const why = refusalReason(event);
-    const isIgnored = event.refusal?.kind === 'stamp';
-    const what = event.kind === 'read' ? 'read refused' : isIgnored ? 'ignored' : 'refused';
-    return `⊘ ${what}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
-  }
-  if (event.kind === 'deny') {
-    return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;
-  }
-  return event.kind === 'grant' ? '' : `⊘ ${event.kind} of ${event.client} denied`;
-}
-
-/** Describes the first difference between two runs. */
-export function differenceText(atUs: number, here: string, there: string): string {
-  return `First difference, at ${proseDuration(atUs)}: here ${here}; there ${there}.`;
-}
-
 export function heldBy(lock: string): string {
   return `${lock} is held by`;
 }
@@ -431,21 +398,21 @@ export type MarkKind =
 
 /** The meaning of each mark, for the key of a picture. */
 export const MARK_MEANINGS: Readonly<Record<MarkKind, string>> = {
-  lease: 'lease, as the lock service records it',
+  lease: 'lease, by the lock service',
   'client view': 'a client acts as the holder',
-  overlap: 'a client acts as the holder while another one holds the lock',
-  loss: 'a client has lost the lock and does not know it',
+  overlap: 'a client acts as holder, but another holds it',
+  loss: 'it lost the lock unnoticed',
   pause: 'paused: runs nothing',
   crash: 'down',
   partition: 'cut off',
-  accepted: '✓ write accepted, with its token, or the row’s version or timestamp',
-  violating: '✗ write accepted that breaks the claim',
+  accepted: '✓ write accepted',
+  violating: '✗ write that breaks the claim',
   refused: '⊘ write refused',
   request: 'request',
   answer: 'answer',
   lost: 'message lost',
-  'own end': 'its own clock ends the lease here',
-  duplicate: 'message that is executed twice',
+  'own end': 'its clock ends the lease here',
+  duplicate: 'message executed twice',
   skew: 'its clock is off',
-  order: 'takes effect here, in the order found',
+  order: 'takes effect here, in this order',
 };

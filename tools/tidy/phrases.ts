@@ -27,6 +27,7 @@ export const PHRASES: ReadonlySet<string> = new Set([
 const OTHER_WORDS: ReadonlySet<string> = new Set([
   'src/check/breach-cause.ts', // a cause is data: plans record it, and runs compare it
   'src/check/verdict.ts', // how a run ended
+  'src/report/sibling-text.ts', // what another run did or never did; the page has no such text
   'src/report/html/history-picture.ts', // operations of a history, which has no events
 ]);
 

@@ -1,7 +1,6 @@
 /**
  * The words for each kind of fault, for everything that people read: the schema and `fencepost
- * list`, explanations, the steps and sentences of a story, and the shapes by which the corpus
- * compares plans.
+ * list`, explanations, and the steps and sentences of a story.
  */
 import { listOf } from '../../text/prose.ts';
 import { proseDuration } from './duration.ts';
@@ -45,11 +44,8 @@ type Predicate = (parts: FaultParts) => string;
 interface FaultWords {
   /** The effect, for the JSON Schema of scenarios and `fencepost list`. */
   readonly about: string;
-  /** An example in a scenario as a YAML map, for `fencepost explain`. */
-  readonly example: string;
-  /** Start of the fault's shape, before the affected process or target: `pause `. */
-  readonly shape: string;
-  readonly subject: 'processes' | 'target' | 'clock' | 'connections';
+  /** Default: the affected processes. */
+  readonly subject?: 'target' | 'clock' | 'connections';
   /** Predicates in the present tense for a story, and in the past tense for an explanation. */
   readonly now: Predicate;
   readonly past: Predicate;
@@ -59,48 +55,34 @@ interface FaultWords {
 export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   pause: {
     about: 'A process runs nothing for a while (a garbage collection, a VM that is suspended).',
-    example: '{ process: clients, before: write, for: 1ms..40ms, chance: 1/2 }',
-    shape: 'pause ',
-    subject: 'processes',
     now: ({ amount }) => `is paused for ${amount}`,
     past: ({ span }) => `was paused ${span}`,
   },
   delay: {
     about: 'A message arrives late.',
-    example: '{ message: write, by: 1ms..20ms, chance: 1/4 }',
-    shape: 'delay ',
     subject: 'target',
     now: ({ amount }) => `arrives ${amount} late`,
     past: ({ amount }) => `came ${amount} late`,
   },
   drop: {
     about: 'A message is lost.',
-    example: '{ message: acquire, leg: reply, chance: 1/4 }',
-    shape: 'drop ',
     subject: 'target',
     now: () => 'is lost',
     past: () => 'was lost',
   },
   duplicate: {
     about: 'A datagram is executed twice; needs link: datagram.',
-    example: '{ by: 1ms..20ms, chance: 1/20 }',
-    shape: 'duplicate ',
     subject: 'target',
     now: ({ amount }) => `is executed again ${amount} later`,
     past: ({ amount }) => `was executed again ${amount} later`,
   },
   partition: {
     about: 'No message crosses. A word (clients) cuts off each separately, a list all together.',
-    example: '{ from: clients, to: locks, for: 5ms..40ms, chance: 1/2 }',
-    shape: 'partition ',
-    subject: 'processes',
     now: () => 'are cut off from each other',
     past: ({ span }) => `were cut off ${span}`,
   },
   clock: {
     about: 'A process believes another time.',
-    example: '{ process: clients, at: 0ms..50ms, step: -20ms..20ms, chance: 1/2 }',
-    shape: 'clock ',
     subject: 'clock',
     now: ({ isRate, change }) => (isRate ? `runs ${change}` : `is set ${change}`),
     past: ({ isRate, change, at, span }) =>
@@ -108,40 +90,27 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   crash: {
     about: 'Volatile state is gone; pending calls never answer.',
-    example: '{ process: clients, after: acquire, restart: 1ms..20ms, chance: 1/4 }',
-    shape: 'crash ',
-    subject: 'processes',
     now: () => 'crashes',
     past: ({ at }) => `crashed ${at}`,
   },
   reset: {
     about: 'The connections between two processes are replaced.',
-    example: '{ from: clients, to: stores, chance: 1/4 }',
-    shape: 'reset ',
     subject: 'connections',
     now: () => 'are replaced',
     past: ({ at }) => `were replaced ${at}`,
   },
   failover: {
     about: 'A replica takes over that lags behind.',
-    example: '{ process: stores, at: 0ms..50ms, lag: 1ms..20ms }',
-    shape: 'failover ',
-    subject: 'processes',
     now: ({ amount }) => `fails over to a replica that lags by ${amount}`,
     past: ({ at, amount }) => `failed over ${at} to a replica that lagged by ${amount}`,
   },
   evict: {
     about: 'A cache forgets a key.',
-    example: '{ process: locks, key: db, chance: 1/2 }',
-    shape: '',
-    subject: 'processes',
     now: ({ target }) => `forgets ${target}`,
     past: ({ target, at }) => `forgot ${target} ${at}`,
   },
   'late-timer': {
     about: 'A timer fires later than asked.',
-    example: '{ by: 1ms..20ms, chance: 1/10 }',
-    shape: 'late timer ',
     subject: 'target',
     now: ({ amount }) => `fires ${amount} late`,
     past: ({ amount }) => `fired ${amount} late`,
@@ -162,8 +131,7 @@ export function faultClause(
   const isRate = injected.target === 'rate';
   const size = isRate ? `${Math.abs(amount)} ppm` : proseDuration(Math.abs(amount));
   const [less, more] = isRate ? ['too slow', 'too fast'] : ['back', 'ahead'];
-  const subjects: Readonly<Record<FaultWords['subject'], string>> = {
-    processes,
+  const subjects = {
     target,
     clock: `${processes}'s clock`,
     connections: `the connections between ${processes}`,
@@ -176,5 +144,5 @@ export function faultClause(
     isRate,
     change: `${size} ${amount < 0 ? less : more}`,
   });
-  return { subject: subjects[words.subject], predicate };
+  return { subject: words.subject ? subjects[words.subject] : processes, predicate };
 }

@@ -24,7 +24,6 @@ import { shrunkText } from '../failure.ts';
 import { evidenceShown, keepCommand, replayCommand, rerunCommand } from '../finding.ts';
 import { layOut } from '../pictures/layout.ts';
 import { drawTimeline, scaleOf, type TimelineOptions } from '../pictures/timeline.ts';
-import { differenceText } from '../state-phrases.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';
 import { describePlainly, type PlainSentence } from '../story-steps.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
@@ -273,7 +272,8 @@ function changeText(here: Plan, there: Plan): string {
 function partingText(here: OtherRun, there: OtherRun, parting: Parting | null): string {
   if (parting === null) return 'Both runs do the same.';
   const [left, right] = [wordsAt(here, parting.here), wordsAt(there, parting.there)];
-  return differenceText(parting.atUs, left, right);
+  const when = proseDuration(parting.atUs);
+  return `First difference, at ${when}: here ${left}; there ${right}.`;
 }
 
 function wordsAt({ trace, plan }: OtherRun, event: number | null): string {

@@ -123,7 +123,7 @@ export function renderPictures(
 }
 
 /** Replaces a picture that only the page's script draws. */
-export const DRAWN_BY_SCRIPT = 'Where scripts may run, the picture stands here.';
+export const DRAWN_BY_SCRIPT = 'Scripts draw this picture.';
 
 /**
  * Renders a collapsed section with the state of each process and the step-by-step picture. If the
@@ -140,7 +140,7 @@ export function renderSteps(
   const { sequence } = drawPictures(data, { id, mostDrawn, steps });
   const total = groupDigits(countEvents(steps));
   const warped =
-    'Time runs downwards and is warped: every moment gets a row, long waits are compressed. ' +
+    'Time runs downward, and long waits are compressed. ' +
     `Showing ${groupDigits(sequence.drawn)} of ${total} events.`;
   return element(
     'details',

@@ -11,7 +11,6 @@ import { ASIDE_ROLES } from '../../check/evidence.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import type { Fault } from '../../core/plan/fault.ts';
-import { FAULT_WORDS } from '../../core/plan/fault-words.ts';
 import type {
   ChancePlan,
   ClientPlan,
@@ -186,7 +185,10 @@ function permutationsOf<T>(items: readonly T[]): readonly (readonly T[])[] {
 
 /** Describes a fault in one clause, without times and sizes: `pause A before A/1/write`. */
 function shapeOfFault(fault: Fault, names: Names): string {
-  const parts = [FAULT_WORDS[fault.kind].shape, subjectShape(fault, names)];
+  const parts = [
+    fault.kind === 'evict' ? '' : `${fault.kind.replace('-', ' ')} `,
+    subjectShape(fault, names),
+  ];
   if ('clocks' in fault && fault.clocks === 'freeze') parts.push(' with frozen clocks');
   if ('restartAfterUs' in fault && fault.restartAfterUs === null) parts.push(' for good');
   if ('stepUs' in fault) {
