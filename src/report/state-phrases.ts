@@ -335,7 +335,7 @@ export function overlapText({ other }: OverlapSpan): string {
 
 export function lossTitle({ process, fromUs, untilUs }: LossSpan): string {
   const span = `from ${proseDuration(fromUs)} to ${proseDuration(untilUs)}`;
-  return `${process} has lost the lock and does not know it, ${span}`;
+  return `${process} lost the lock unnoticed, ${span}`;
 }
 
 export function clientEndTitle({ process, believedUntilUs }: ClientViewSpan): string {
@@ -398,11 +398,11 @@ export type MarkKind =
 
 /** The meaning of each mark, for the key of a picture. */
 export const MARK_MEANINGS: Readonly<Record<MarkKind, string>> = {
-  lease: 'lease, by the lock service',
+  lease: 'lease of the lock service',
   'client view': 'a client acts as the holder',
   overlap: 'a client acts as holder, but another holds it',
   loss: 'it lost the lock unnoticed',
-  pause: 'paused: runs nothing',
+  pause: 'paused',
   crash: 'down',
   partition: 'cut off',
   accepted: '✓ write accepted',

@@ -36,7 +36,7 @@ describe('the marks of a picture', () => {
     const key = render(renderKey('k', new Set(['client view', 'request'] as const)));
     expect(key.match(/<li>/g)).toHaveLength(2);
     expect(key).toContain('a client acts as the holder');
-    expect(key).not.toContain('lease, by the lock service');
+    expect(key).not.toContain('lease of the lock service');
     expect(key).not.toContain('paused');
   });
 });
