@@ -76,10 +76,9 @@ function eachPart<Event extends { readonly index: number }>(
 }
 
 /**
- * Creates a breach from `accesses`. Adds their grants, with the roles `earlier grant`, `later
- * grant` and so on (`grant` if there is only one). For the access `late`, also adds the faults that
- * delayed it and its client's last test of the lease, to show that the test did not prevent the
- * breach.
+ * Creates a breach from `accesses`. Adds their grants (`earlier grant`, `later grant`, …; `grant`
+ * if there is only one). For the access `late`, also adds the faults that delayed it and its
+ * client's last test of the lease, to show that the test did not prevent the breach.
  */
 export function accessBreach<Rule extends string>(
   indexed: TraceIndex,
@@ -218,8 +217,8 @@ function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
 }
 
 /**
- * Returns the causes because of which a client took a lock that another client held: its clock was
- * wrong, it was partitioned from the servers of the first grant, or it misread their denial.
+ * Returns the reasons why a client took a lock that another client held: its clock was wrong, it
+ * was partitioned from the servers of the first grant, or it misread their denial.
  */
 export function causesOfTaking(
   indexed: TraceIndex,

@@ -209,7 +209,10 @@ function breachAtRead(
   return breachByOverwriting(indexed, { place, key, expected, order }, read);
 }
 
-/** Creates the breach for an expected value that was gone at `read` or, if null, at the end. */
+/**
+ * Creates the breach for an expected value that was gone at `read` or, if `read` is null, at the
+ * end.
+ */
 function breachByOverwriting(
   indexed: TraceIndex,
   { place, key, expected }: Mismatch,

@@ -1,11 +1,12 @@
 /**
- * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until its
- * request's departure + ttl − declared drift margin, until its own release is handled, or until the
- * same client acquires again after its program has left. An effective renew extends it in the same
- * way, and a grant without end is live until released. A grant from a quorum is live no longer than
- * its client counts on it. A grant that a program reports is live from when it took the keys, for
- * as long as they were promised to it, if their servers report them. Crashes, evictions, failovers,
- * clock steps and another holder's release do not end a grant.
+ * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until the first
+ * of three times: its request's departure + ttl − declared drift margin; the handling of its own
+ * release; and the next acquire of the same client after its program has left. An effective renew
+ * extends it in the same way, and a grant without end is live until released. A grant from a quorum
+ * is live no longer than its client counts on it. If servers report the keys of a grant that a
+ * program reports, the grant is live from the time at which the client took the keys, for as long
+ * as they were promised to it. Crashes, evictions, failovers, clock steps and another holder's
+ * release do not end a grant.
  */
 import type { Enter, Grant, KeyChange, LeaseTest, Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -134,7 +135,10 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   return { exercised, breach };
 }
 
-/** A grant with known keys ends with them. */
+/**
+ * Returns the hold of a new grant. A grant with known keys ends with them, so its `endUs` is
+ * infinite.
+ */
 function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
   const { sentAtUs } = grant.event;
   const endUs = grant.keys === null ? endOf(grant.event, driftPpm) : Number.POSITIVE_INFINITY;
@@ -193,7 +197,10 @@ function liveAt(
   return null;
 }
 
-/** A holder whose release was denied has given up the lock all the same. */
+/**
+ * Removes the holds that their own client released, even if the service denied the release. Notes
+ * another client's release, which does not end the hold.
+ */
 function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<Release>): void {
   const { under, released } = release.event;
   holds.delete(under);
@@ -203,7 +210,7 @@ function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<
   else holds.set(released, changed(touched, { nonOwnerRelease: release }));
 }
 
-/** A client gives up a grant from a quorum by itself when its own validity time has passed. */
+/** Ends a hold from a quorum at the time until which its client counts on it. */
 function shorten(
   holds: Map<number, LeaseHold>,
   { ordinal, believedUntilUs }: Enter | LeaseTest,
@@ -214,7 +221,7 @@ function shorten(
   holds.set(ordinal, changed(hold, { endUs: believedUntilUs }));
 }
 
-/** A renew that was sent before the last honored one never shortens the lease. */
+/** Extends a hold. A renew that was sent before the last honored one never shortens the lease. */
 function renewed(hold: LeaseHold, renewal: Numbered<Renew>, driftPpm: number): LeaseHold {
   const { sentAtUs } = renewal.event;
   const endUs = endOf(renewal.event, driftPpm);

@@ -5,17 +5,17 @@
  * however often its client writes for it. `cross-key` judges keys that exist in several stores.
  *
  * `update-chain.ts` tracks which write was computed from which; an update is lost if the last write
- * was not computed from it, directly or indirectly. The program of a `guard.write` may compute
- * anything from what it read, such as a maximum or a text's number as well as a sum. So only P4
- * applies to it: a write computed from a value that another write had replaced loses the other.
- * Increments are also compared by their sum.
+ * was not computed from it, directly or indirectly. A program may pass any function of the value
+ * that it read to `guard.write`, such as a maximum, not only a sum. Such a write is therefore
+ * judged by P4 alone: a write computed from a value that another write had replaced loses that
+ * other write. Increments are also compared by their sum.
  *
  * A write with an unknown basis ends the judgment of an updated key. If it is a probe's, this
  * counts as the end of the run; if it is any other client's, the claim is unknown.
  *
  * Two updates overlap if the store handled an access of one's grant (or, without grants, of its
- * section) between the read and the write of the other. They were kept apart if instead only the
- * acquire of one was handled in between.
+ * section) between the read and the write of the other. The lock kept them apart if only an acquire
+ * of one was handled there.
  */
 
 import { sectionOf } from '../core/kernel/name.ts';
@@ -139,7 +139,7 @@ function blindWrite(indexed: TraceIndex, key: KeyLog): LogEntry<AccessEvent> | n
 
 type Fate = 'yes' | 'no' | 'unknown';
 
-/** Combines two attempts at one increment, either of which is enough. */
+/** Combines the outcomes of two attempts at one update, either of which is enough. */
 function eitherOf(one: Fate, other: Fate): Fate {
   if (one === 'yes' || other === 'yes') return 'yes';
   return one === 'unknown' || other === 'unknown' ? 'unknown' : 'no';

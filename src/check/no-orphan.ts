@@ -6,12 +6,12 @@
  * eventually resolves this, but until then no work is done.
  *
  * A server that keeps keys reports who took one, but not which key causes a denial. In this case, a
- * denial counts if it was asked for and answered while the orphan's key existed. For example, a
- * driver that resends a command after its connection was lost is denied by its own key:
+ * denial counts if its call began and ended while the orphan's key existed. For example, a driver
+ * that resends a command after its connection was lost is denied by its own key:
  *
  *     alice SET db NX → taken, the answer is lost │ connects again, SET db NX → nil
  *
- * With several servers, one denial decides nothing, so these are left to `progress`.
+ * With several servers, one denial decides nothing, so such runs are left to `progress`.
  */
 import type { Deny, Invoke, KeyChange, Return } from '../core/history/events.ts';
 import { operationOf } from '../core/kernel/name.ts';
@@ -131,8 +131,8 @@ interface Shown {
 }
 
 /**
- * Includes the faults that kept the answer from its client: of the request, the reply, or the
- * processes at both ends.
+ * Creates the breach, with the faults that kept the answer from its client: those of the request,
+ * the reply, or the processes at either end.
  */
 function breachAt(indexed: TraceIndex, shown: Shown): Breach<Rule> {
   const { event } = shown.grant;
@@ -175,7 +175,7 @@ interface Denial {
   readonly denial: Numbered<Return>;
 }
 
-/** Returns the first client's denial because of the key while it was orphaned, or null. */
+/** Returns the first denial of a client because of the orphaned key, or null. */
 function denialByKey(
   { operations }: TraceIndex,
   { taking, unanswered, later }: OrphanKey,

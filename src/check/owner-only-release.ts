@@ -1,9 +1,9 @@
 /**
  * Judges `owner-only-release`: a release or renew affects the acquisition that it names, or none. A
  * grant is over when it is no longer the latest of its lock, was released, or has expired by the
- * service's own clock. A client that withdraws a request whose answer never arrived ends its own
- * grant, although it cannot name it. On a server that keeps keys, removing or extending a lock key
- * that another client has taken is such a breach (`lock-keys.ts`).
+ * service's own clock. A client may withdraw a request whose answer never arrived: the grant that
+ * this ends is its own, although the client cannot name it. On a server that keeps keys, it is a
+ * breach to remove or extend a lock key that another client has taken (`lock-keys.ts`).
  */
 import type { Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';

@@ -1,8 +1,8 @@
 /**
- * Words events and faults as clauses of an explanation, in the past tense: grants, accesses and how
- * an access came late, calls, messages, and what a fault affected. `RULE_WORDS` of `explain.ts`
- * builds sentences from them. Names of clients are plain; all other names are in backticks. No
- * clause ends with a period.
+ * Describes events and faults in clauses of an explanation, in the past tense: grants, accesses
+ * (with the reason why one came late), calls, messages, and the effects of faults. `RULE_WORDS` of
+ * `explain.ts` builds sentences from them. Names of clients are plain; all other names are in
+ * backticks. No clause ends with a period.
  */
 import type { Enter, FaultInjected, Grant, Read, Write } from '../core/history/events.ts';
 import { hasTokens, type Trace, type Wait } from '../core/history/trace.ts';
@@ -31,7 +31,7 @@ export function grantsOf(shown: Contradiction): string {
 
 /**
  * Returns the time at which the key of a grant was taken if another grant was given between that
- * and its entry, or null.
+ * time and the entry under this one; otherwise null.
  */
 function takenBefore(shown: Contradiction, { lock, ordinal, atUs }: Grant): number | null {
   const { keys = null } = shown.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
@@ -103,7 +103,7 @@ export function whileFaults(shown: Contradiction): string {
   return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
 }
 
-/** Like `whileFaults`, followed by the call or server decision that lost the lock, if any. */
+/** Like `whileFaults`, followed by the call or server decision that ended the grant, if any. */
 export function withCauses(shown: Contradiction): string {
   const isFaultless = shown.faults.length === 0;
   const faults = whileFaults(shown);
@@ -116,7 +116,7 @@ export function withCauses(shown: Contradiction): string {
   return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
 }
 
-/** Describes a grant that its server revoked by itself, `\`lock\` ended A at 3 ms`, or ''. */
+/** Describes a server's decision to revoke a grant, `\`lock\` ended A at 3 ms`; '' if none. */
 function endedPhrase(shown: Contradiction): string {
   for (const [place, next] of shown.grants.slice(1).entries()) {
     const grant = shown.grants[place];
@@ -248,8 +248,8 @@ export function holdersOf({ events }: Trace, one: Grant, other: Grant): readonly
 }
 
 /**
- * Returns `carol, who took `db` at 3 ms, entered under B` for a grant that its program reports,
- * with the taking only if the evidence has it; null for any other grant.
+ * Returns `carol, who took `db` at 3 ms, entered under B` for a grant that its program reports, or
+ * null for any other grant. Mentions the key only if the evidence shows how it was taken.
  */
 export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
   if (!isClientGrant(grant)) return null;
@@ -379,7 +379,7 @@ function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultInjected
 
 const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
 
-/** Describes what a lock service lost by a fault: `, and its tokens began again at 1`. */
+/** Describes what a lock service lost in a fault: `, and its tokens began again at 1`. */
 function lossPhrase(trace: Trace, injected: FaultInjected): string {
   const { events, processes } = trace;
   const isLock = processes.some(({ name, role }) => {

@@ -6,12 +6,12 @@
  *    retries at its own intervals. The probe then sends the write of its section, and its first
  *    write to a store is accepted.
  * 2. A store never refuses the holder of the latest grant while the lock service still holds that
- *    lease. If only clients report that they have a lock, the last one to enter is not such a
- *    holder if its lease had ended by then, or if another client with a higher token may have
- *    acquired the lock after it: then a fence rightly refuses it. A store also rightly refuses a
- *    repeated write, a write that arrives after a later-issued one of the same grant, and a write
- *    that violates a rule of the table, such as a sale of an item that is out of stock.
- * 3. No cycle of clients remains in which each waits for a lock that the next one keeps.
+ *    lease. If only clients report that they have a lock, a store may refuse the last client to
+ *    enter if its lease had ended by then, or if another client with a higher token may have
+ *    acquired the lock after it. A store may also refuse a repeated write, a write that arrives
+ *    after a later-issued one of the same grant, and a write that violates a rule of the table,
+ *    such as a sale of an item that is out of stock.
+ * 3. No cycle of clients remains in which each waits for a lock that the next one holds.
  * 4. Each section ends (`never-ended.ts`).
  */
 import type { Deadlock } from '../core/history/events.ts';
@@ -163,7 +163,7 @@ function grantAsked(
 ): { readonly lock: LockLog | undefined; readonly grant: GrantLog | undefined } {
   const client = operation.invoke.event.process;
   const isOfClient = ({ event }: GrantLog): boolean => event.client === client;
-  // A lock that the client takes itself, regardless of the name of the requests to its servers.
+  // Requests to the servers of a lock that the client takes itself may use another name.
   const lock =
     indexed.locks.get(name) ??
     [...indexed.locks.values()].find(({ grants }) =>
@@ -200,9 +200,9 @@ function breachOfWaiting(
 }
 
 /**
- * Judges each section of a probe whose servers keep keys. A section that did not enter breaks the
- * claim if another client kept the key of a lock, either without an end or by extending it since. A
- * key that expires does not count, and neither does a key that is not named for a lock.
+ * If servers keep keys, judges each section of a probe. A section that did not enter breaks the
+ * claim if another client still has a key (see `keysKept`) that has no end, or that it extended
+ * after the section began. A key that is left to expire does not count.
  */
 function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   const { trace, probes, isComplete, keyChanges } = indexed;
@@ -252,7 +252,7 @@ function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | n
   return breachShown('probe-did-not-write', { 'first try': { index }, grant });
 }
 
-/** Returns true if the value was refused, which does not depend on the client. */
+/** Returns true if the store refused the value itself, which it does for every client. */
 function isForbidden({ refusal }: AccessEvent): boolean {
   return refusal?.kind === 'check';
 }
@@ -290,7 +290,10 @@ function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Finding
   return { exercised, breach };
 }
 
-/** Returns true if the latest grant of a lock may not be the last one that was given. */
+/**
+ * Returns true if a store may refuse the latest grant: its lease had ended before its client
+ * entered, or a grant with a higher token may be newer.
+ */
 function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
   const { event } = grant;
   const isOver = staleClientUnder(indexed, event, new Map([[event.client, ttlUs]])) !== null;

@@ -30,7 +30,7 @@ export const readFence: Claim = defineClaim({
     ),
 });
 
-/** A write, accepted or refused, under an older grant than that of a read served before it. */
+/** A served read, and a later write, accepted or refused, under an older grant. */
 interface WriteAfterRead {
   readonly read: Numbered<AccessEvent>;
   readonly write: Numbered<AccessEvent>;

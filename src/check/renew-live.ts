@@ -33,7 +33,7 @@ function judgeGrants(indexed: TraceIndex): Findings<'renewed-successor' | 'undid
   );
 }
 
-/** Returns a breach if a late renew extended another grant than it meant, or a released one. */
+/** Returns a breach if a late renew extended a released grant, or a grant that it did not mean. */
 function breachBy(
   indexed: TraceIndex,
   lock: LockLog,

@@ -1,8 +1,7 @@
 /**
  * Judges `single-flight` from the marks `computing` and `computed` of a memoize. A program that is
- * paused during the computation, or that has lost its lock meanwhile, is still computing. Also
- * measures the stampede that a lock should prevent: how many programs compute the same value at
- * once.
+ * paused during the computation, or that loses its lock, still counts as computing. Also measures
+ * the stampede that a lock should prevent: how many programs compute the same value at once.
  */
 import type { FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
@@ -47,7 +46,7 @@ interface Computation {
   readonly began: Numbered<Mark>;
   /** The grant under which the program computes, or undefined if there is none. */
   readonly grant: GrantLog | undefined;
-  /** The log entry by which the program continued without the lock, if any. */
+  /** The log entry that the program continued without the lock, if any. */
   readonly without: Numbered<Log> | undefined;
   /** Computations of the same value by other programs that were in progress, the earliest first. */
   readonly rivals: readonly Computation[];
@@ -55,7 +54,9 @@ interface Computation {
 
 interface Computations {
   readonly all: readonly Computation[];
-  /** Number of computations whose value another program missed, before they began or meanwhile. */
+  /**
+   * Number of computations before or during which another program read the key and found no value.
+   */
   readonly contested: number;
 }
 
@@ -70,8 +71,8 @@ interface Program {
 }
 
 /**
- * Finds the computations of a run. A computation, of the last key that its section read, is open
- * until `computed` or a crash.
+ * Finds the computations of a run. A computation is about the last key that its section read, and
+ * lasts until `computed` or a crash.
  */
 function computationsOf(indexed: TraceIndex): Computations {
   // Checked first, since this is measured on every run and few workloads memoize.
@@ -116,7 +117,7 @@ class Reader {
   private readonly programs: Map<string, Program> = new Map();
   /** By place, the programs whose last read found no value. */
   private readonly missing: Map<string, Set<string>> = new Map();
-  /** By place and program. */
+  /** The computations in progress, by place and program. */
   private readonly open: Map<string, Map<string, Computation>> = new Map();
 
   programOf(process: string): Program {
@@ -201,8 +202,8 @@ function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-
 }
 
 /**
- * Returns the role of a computation without the lock: a client that asked only once and was denied
- * did not wait.
+ * Returns the role of a log entry of a client that continued without the lock: `denied once` if the
+ * client asked only once and was denied, since it did not wait; otherwise `wait in vain`.
  */
 function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
   const { process } = without.event;

@@ -1,7 +1,7 @@
 /**
- * Finds a stale client: its lease had ended before it entered, although it may have checked all it
- * could and still believes that it holds the lock. Only a server knows when a lease ends, and a
- * server that reports its grants also reports their ends.
+ * Finds a stale client: its lease had ended before it entered. The client may have made every check
+ * that it can and still believes that it holds the lock, since only a server knows when a lease
+ * ends. A server that reports its grants also reports their ends.
  *
  * If no server reports grants but one reports the keys that it keeps, the lease is the lifetime
  * that the server set for the client's key. This also finds a reply that was delayed by just about
@@ -11,8 +11,9 @@
  * If no server reports leases, assume the latest possible start, so that no valid holder is called
  * stale: a message that reached the program before it entered let it in, so its lease had begun
  * when the last of these messages was sent. A request that was sent long before proves nothing,
- * since it may have been handled late. The end counts only if the lock went to another client after
- * it, since user code may request a longer lease than its scenario states.
+ * since it may have been handled late. The end counts only if another section won the lock after
+ * this lease had begun, and entered first, since user code may request a longer lease than its
+ * scenario states.
  *
  * If the program itself reports an earlier end, that end is used.
  */
@@ -26,14 +27,15 @@ import type { TraceIndex } from './trace-index.ts';
 export interface StaleClient {
   readonly client: string;
   readonly enteredUs: number;
-  /** Departure of the request, and end of the lease that it won. */
+  /** Departure of the request that won the lease. */
   readonly sentAtUs: number;
+  /** End of the lease. */
   readonly overUs: number;
 }
 
 /**
- * Returns null if the client entered in time, or if the end of its lease is unknown. `ttlUs` is the
- * ttl of each client in the plan.
+ * Returns null if the client entered in time or not at all, or if the end of its lease is unknown.
+ * `ttlUs` is the ttl of each client in the plan.
  */
 export function staleClientUnder(
   indexed: TraceIndex,
@@ -74,8 +76,8 @@ export function staleClientUnder(
 }
 
 /**
- * Returns true if the key was gone when the program that had taken it entered, so that the server's
- * end is reliable.
+ * Returns true if the key was certainly gone when the program that had taken it entered: another
+ * section had taken it since, or the server's clock was right.
  */
 function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
   let isClockRight = true;
@@ -92,7 +94,7 @@ function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
   return isClockRight;
 }
 
-/** The last call of a section before it entered, and when its lease had certainly begun. */
+/** The last call of a section before it entered, and the latest possible start of its lease. */
 interface Won {
   readonly sentAtUs: number;
   readonly begunUs: number;

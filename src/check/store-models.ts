@@ -48,7 +48,7 @@ export interface ModelForm<Calls extends string, C extends CallData> {
   readonly calls: Calls;
   readonly model: Model<Json, C>;
   /**
-   * The same model for a store whose values start as something else. By default, `model` is used.
+   * Creates the model for a store with other initial values. By default, `model` is used.
    * @internal
    */
   readonly from?: (first: FirstRow) => Model<Json, C>;
@@ -111,7 +111,9 @@ function customModel<Calls extends string, C extends CallData>(
   return { about, calls, model: from(UNWRITTEN), from };
 }
 
-/** Checks if these operations fit a model; `at` is the operation whose answer fits no order. */
+/**
+ * Checks whether these operations fit a model; `at` is the operation whose answer fits no order.
+ */
 export function checkStore(
   operations: readonly StoreOperation[],
   definition: ModelDefinition,
@@ -272,7 +274,7 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
   return [...stores.values()].flatMap((resources) => [...resources.values()]);
 }
 
-/** Converts to calls of a plain register, in which a refused call did not happen. */
+/** Converts to calls of a plain register, in which a refused call counts as not executed. */
 export function registerHistory(
   operations: readonly StoreOperation[],
 ): ClientHistory<RegisterCall> {
@@ -288,7 +290,8 @@ export function registerHistory(
 
 /**
  * Converts to calls of a register that compares tokens, in which a refusal is an answer. A read
- * whose answer was lost is kept: if reads register their token, it may have locked out others.
+ * whose answer was lost is kept: if reads register their tokens, its token may have locked out
+ * other clients.
  */
 export function fencedHistory(operations: readonly StoreOperation[]): ClientHistory<FencedCall> {
   return historyOf(operations, ({ call, answer }) => {
@@ -343,8 +346,8 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
 
 /**
  * Converts to calls of a register that counts its writes. A refusal that reports the store's
- * current version is an answer; any other refusal did not happen. A row that was never written has
- * version 0.
+ * current version is an answer; a call with any other refusal counts as not executed. A row that
+ * was never written has version 0.
  */
 export function versionedHistory(
   operations: readonly StoreOperation[],

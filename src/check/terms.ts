@@ -1,5 +1,5 @@
 /**
- * The facts about a run that a claim may use beside its trace: the bounds and durations that the
+ * The facts about a run that a claim may use besides its trace: the bounds and durations that the
  * plan declares, and the model for the clients' history.
  */
 import type { Draft } from '../core/kernel/json.ts';

@@ -44,7 +44,7 @@ export const tokensUnique: Claim = defineClaim({
     }),
 });
 
-/** Compares only grants of which one was certainly acquired before the other. */
+/** Compares two grants only if one was certainly acquired before the other. */
 export const tokensIncrease: Claim = defineClaim({
   name: 'tokens-increase',
   about: 'tokens strictly increase in the order of the grants',
@@ -126,8 +126,8 @@ export const tokenBound: Claim = defineClaim({
 });
 
 /**
- * Returns the grants of each lock that has tokens, in the order of acquisition. Omits a section
- * that enters under an earlier section's keys, since it rightly has the same token.
+ * Returns the grants of each lock that has tokens, in the order of acquisition. Omits the grant of
+ * a section that entered under an earlier section's keys, since it rightly has the same token.
  */
 function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
   return [...indexed.locks.values()].flatMap(({ grants }) => {

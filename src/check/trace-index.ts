@@ -130,11 +130,14 @@ export interface TraceIndex {
   readonly faults: readonly Numbered<FaultInjected>[];
   /** The changes of keys that were taken the way locks are. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
-  /** The grants under a key, by the message that took it; several if sections kept the key. */
+  /**
+   * Maps the message that took a key to the grants under it; several if later sections kept the
+   * key.
+   */
   readonly byTaking: ReadonlyMap<string, readonly GrantLog[]>;
   /** True if a call ended with an unknown outcome. */
   readonly hasUnknown: boolean;
-  /** Rare events. A claim about these checks here before it reads the complete trace. */
+  /** Rare events. A claim about them checks these lists before it reads the complete trace. */
   readonly marks: readonly Numbered<Mark>[];
   readonly jobs: readonly Numbered<Job>[];
   readonly deadlocks: readonly Numbered<Deadlock>[];
@@ -216,7 +219,7 @@ function buildIndex(trace: Trace): TraceIndex {
   let index = -1;
   for (const event of trace.events) {
     index += 1;
-    // Half of all events, and not part of any log.
+    // These are half of all events, and are not part of any log.
     if (event.kind === 'send' || event.kind === 'receive') continue;
     enter(growing, event, index);
   }
@@ -334,9 +337,9 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
 /**
  * Adds a write to its place. The value of a replicated store is the write with the latest
  * timestamp, so a write is handled once, when it reaches the first replica, and takes effect if no
- * later one came before it, even at other replicas. A write that reached too few replicas to be
- * acknowledged, and that was never read, is omitted: it may still turn out as if it had never been
- * sent.
+ * write with a later timestamp had reached any replica before. A write that reached too few
+ * replicas to be acknowledged, and that was never read, is omitted, since it may have no effect at
+ * all.
  */
 function enterWrite(growing: Growing, event: Write, index: number): void {
   const place = placeOf(growing, event);

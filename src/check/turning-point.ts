@@ -7,9 +7,9 @@
  * The way to the breach is its causal past: the earlier events of its processes and, for each
  * message that one of them handled, the sender's events before it was sent.
  *
- * Example: alice pauses before her write, her lease expires, bob takes the lock and writes, and so
- * does she. Without the pause, `lock` handles her release first; so the turning point is that it
- * handled bob's acquire before.
+ * Example: alice pauses before her write, her lease expires, bob takes the lock and writes, and
+ * then alice writes. Without the pause, `lock` handles her release before bob's acquire, so the
+ * turning point is that it handled bob's acquire first.
  */
 
 import type { TraceEvent } from '../core/history/events.ts';
@@ -126,7 +126,7 @@ function turnOf(event: TraceEvent): Turn | null {
     case 'enter':
       return { where: `${event.lock}/entered`, what: event.section };
     case 'grant': {
-      // Requests of a client to a quorum are not numbered, so its first grant counts.
+      // The requests of a client to a quorum are not numbered, so only its first grant is compared.
       const isTaken = event.process === event.client;
       return isTaken ? { where: `${event.lock}/taken`, what: event.client } : null;
     }
@@ -171,7 +171,10 @@ function differenceAt(failing: Trace, event: TraceEvent, other: Named): Differen
   };
 }
 
-/** Returns the difference if the other run has another turn before this one, or null. */
+/**
+ * Returns the difference if a turn that comes before this one in the other run has not come yet, or
+ * null.
+ */
 function orderAt(
   failing: Trace,
   event: TraceEvent,

@@ -1,7 +1,7 @@
 /**
- * Returns the sections that make a run unfinished: they have no end, and it could have changed what
- * the run shows. Excludes a section that waited in a lock service's queue and had not accessed a
- * store, since it did nothing and the actions of the others stand.
+ * Returns the sections that make a run unfinished: they never ended, and what they would have done
+ * could change the verdict. Excludes a section that waited in a lock service's queue and had not
+ * accessed a store, since it had no effect on the other sections.
  */
 import type { Invoke } from '../core/history/events.ts';
 import { openSections, type SectionRun, type Trace } from '../core/history/trace.ts';

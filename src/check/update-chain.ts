@@ -5,9 +5,9 @@
  *
  *     alice reads 0, bob reads 0, alice writes 1, bob writes 1, carol reads 1, carol writes 2
  *
- * The 2 was computed from bob's 1, and that from 0. The key contains the updates of bob and carol,
- * and alice's is lost, although its value may match the two updates whose acceptance clients know
- * of.
+ * The 2 was computed from bob's 1, and bob's 1 from 0. The key contains the updates of bob and
+ * carol, and alice's is lost, even if the value 2 matches the number of updates that clients know
+ * to be accepted, as when bob's answer was lost.
  *
  * The basis of a workload's increment is the read by its grant, or its section, that returned the
  * value to which it adds. The basis of a write by asynchronous code is the last access by which its
@@ -35,15 +35,18 @@ export interface State {
   readonly write: LogEntry<AccessEvent> | null;
   /** The read that the write was computed from. */
   readonly read: LogEntry<AccessEvent> | null;
-  /** The state that it was computed from, or null for a first value. */
+  /** The state that this one was computed from, or null for a first value. */
   readonly from: State | null;
 }
 
-/** A state that was replaced, or ignored by a replica, for one not computed from it. */
+/**
+ * A state that was replaced by one not computed from it, or that its store ignored in favor of such
+ * a state.
+ */
 export interface Replacement {
   readonly before: State;
   readonly after: State;
-  /** The recovery that replaced it, or null for a write. */
+  /** The recovery that replaced the state, or null if a write did. */
   readonly recovery: Numbered<Recovered> | null;
 }
 
@@ -84,7 +87,7 @@ export function holderOf({ under, operation }: AccessEvent): number | string {
   return under > 0 ? under : sectionOf(operation);
 }
 
-/** Yields a state and those below it, down to a first value. */
+/** Yields a state, the state that it was computed from, and so on, down to a first value. */
 export function* statesFrom(latest: State): Generator<State, void> {
   for (let state: State | null = latest; state !== null; state = state.from) yield state;
 }
@@ -94,7 +97,7 @@ function baseOf({ operations }: TraceIndex, operation: string): string | undefin
   return call !== undefined && 'base' in call ? call.base : undefined;
 }
 
-/** The basis of a write; all null if it is not an update. */
+/** The basis of a write; both are null if it is not an update. */
 type Origin = Pick<State, 'read' | 'from'>;
 
 /** A read, and the state that it returned. */
@@ -113,7 +116,7 @@ class Walk implements UpdateChain {
   /** The successive states of the key. */
   private readonly held: State[];
   private readonly written: Map<string, State> = new Map();
-  /** The reads of each holder, and the executions of each read. */
+  /** The reads by holder, and the executions of each read by its operation. */
   private readonly served: Map<number | string, Served[]> = new Map();
   private unheard: ReadonlySet<AccessEvent> | null = null;
 
@@ -129,7 +132,9 @@ class Walk implements UpdateChain {
     if (value !== this.last.value) this.hold(this.heldWith(value), recovery);
   }
 
-  /** Processes accesses from the `from`-th up to event `before`; returns the next one's place. */
+  /**
+   * Processes accesses from the `from`-th up to event `before`; returns the index of the next one.
+   */
   accesses({ accesses }: KeyLog, from: number, before: number): number {
     let at = from;
     for (let next = accesses[at]; next !== undefined && next.index < before; next = accesses[at]) {
@@ -154,7 +159,7 @@ class Walk implements UpdateChain {
 
   private write(write: LogEntry<Write>): void {
     const { operation, value, adds, stamp } = write.event;
-    // A replica may have served a value that the replicas as a whole never had.
+    // Includes ignored writes to replicas: one of these may have served the value of such a write.
     if (value === null || !(write.event.isAccepted || stamp !== undefined)) return;
     const { read, from } = this.originOf(write, value);
     const isChange = from !== null && (adds !== null || value !== from.value);
@@ -185,7 +190,10 @@ class Walk implements UpdateChain {
     return { read: origin?.read ?? null, from };
   }
 
-  /** Returns the state by which a guard knew the key; the basis of a write without effect. */
+  /**
+   * Returns the state that an operation showed to a guard or, for a write without effect, its
+   * basis.
+   */
   private knownBy(operation: string): Origin {
     const from = this.written.get(operation);
     if (from !== undefined) return { read: null, from };
@@ -209,8 +217,8 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Returns the latest state with this value. For a value that the key never had, the states below
-   * it are unknown.
+   * Returns the latest state with this value. For a value that the key never had, returns a new
+   * state with an unknown basis.
    */
   private heldWith(value: number): State {
     return this.held.findLast((state) => state.value === value) ?? { ...this.first, value };

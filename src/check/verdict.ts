@@ -1,8 +1,8 @@
 /**
- * The verdict on one claim in one run: it held, it broke, or it was *not judged*. Three places
- * decide the last: the claim itself, if it does not apply (`unknown` in its findings); `holdBack`
- * below, for a run that stopped early or in which a section never ended; and, for a sweep, the
- * search, if the hazard never arose (`exercised` is 0).
+ * The verdict on one claim in one run: it held, it broke, or it was *not judged*. Three parts of
+ * the code may decide not to judge: the claim itself, if it does not apply (`unknown` in its
+ * findings); `holdBack` below, for a run that stopped early or in which a section never ended; and,
+ * for a sweep, the search, if the hazard never arose (`exercised` is 0).
  */
 import { sectionName } from '../core/history/trace.ts';
 import { listOf } from '../text/prose.ts';
@@ -19,11 +19,11 @@ export type Verdict =
       readonly kind: 'invalid';
       readonly claim: string;
       readonly exercised: number;
-      /** The rule of the claim that broke. `RULE_WORDS` of `explain.ts` has its words. */
+      /** The rule of the claim that broke. `RULE_WORDS` of `explain.ts` describes its breaches. */
       readonly rule: string;
       /** The events that contradict the claim, in trace order, each with its role. */
       readonly evidence: readonly Evidence[];
-      /** The words of a user-defined claim, whose rules have none. */
+      /** The explanation by a user-defined claim, which `RULE_WORDS` does not cover. */
       readonly explanation?: Explanation;
     }
   | {
@@ -97,7 +97,7 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
   const { exercised, breach = null, unknown = null } = findings;
   if (breach !== null) {
     const { rule, evidence } = breach;
-    // A broken claim was exercised, even if its hazard is counted by other signs.
+    // A broken claim was exercised, even if its count of hazards is 0.
     return { kind: 'invalid', claim, exercised: Math.max(exercised, 1), rule, evidence };
   }
   if (unknown !== null) return { kind: 'unknown', claim, exercised, reason: unknown };
