@@ -11,7 +11,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
 import {
   checkStore,
-  isCustomModel,
+  isBuiltInModel,
   type ModelDefinition,
   type ModelVerdict,
   type StoreOperation,
@@ -128,7 +128,7 @@ function checkCustom(
   try {
     return checkStore(operations, definition, setting);
   } catch (error) {
-    if (isCustomModel(definition) || error instanceof Defect) throw error;
+    if (isBuiltInModel(definition) || error instanceof Defect) throw error;
     return errorText(error);
   }
 }

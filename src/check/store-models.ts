@@ -63,11 +63,11 @@ export type ModelVerdict =
 
 /** The models, by the names that claims and stores use. */
 export const storeModels: ReadonlyMap<string, ModelDefinition> = new Map<string, ModelDefinition>([
-  ['register', customModel('register', 'a plain register', ({ value }) => register(value))],
-  ['counter', customModel('counter', 'a counter', ({ value }) => counter(value))],
+  ['register', builtInModel('register', 'a plain register', ({ value }) => register(value))],
+  ['counter', builtInModel('counter', 'a counter', ({ value }) => counter(value))],
   [
     'fenced-register',
-    customModel(
+    builtInModel(
       'fenced',
       'a write is accepted iff its token is at least the highest',
       ({ value }) => fencedRegister({ initial: value }),
@@ -75,25 +75,25 @@ export const storeModels: ReadonlyMap<string, ModelDefinition> = new Map<string,
   ],
   [
     'fenced-register-strict',
-    customModel('fenced', 'a write is accepted iff its token is above the highest', ({ value }) =>
+    builtInModel('fenced', 'a write is accepted iff its token is above the highest', ({ value }) =>
       fencedRegister({ initial: value, isStrict: true }),
     ),
   ],
   [
     'fenced-register-with-reads',
-    customModel('fenced', 'a read registers its token too', ({ value }) =>
+    builtInModel('fenced', 'a read registers its token too', ({ value }) =>
       fencedRegisterWithReads(value),
     ),
   ],
   [
     'versioned-register',
-    customModel('versioned', 'each write raises the version by one', ({ value, version }) =>
+    builtInModel('versioned', 'each write raises the version by one', ({ value, version }) =>
       versionedRegister(value, version),
     ),
   ],
   [
     'cas-register',
-    customModel(
+    builtInModel(
       'cas',
       'a write that names a version is accepted only over what its client read',
       (first) => casRegister(first.value),
@@ -103,7 +103,7 @@ export const storeModels: ReadonlyMap<string, ModelDefinition> = new Map<string,
 
 const builtInModels: ReadonlySet<ModelDefinition> = new Set(storeModels.values());
 
-function customModel<Calls extends string, C extends CallData>(
+function builtInModel<Calls extends string, C extends CallData>(
   calls: Calls,
   about: string,
   from: (first: FirstRow) => Model<Json, C>,
@@ -123,7 +123,7 @@ export function checkStore(
   }: { readonly first: FirstRow | null; readonly maxConfigurations: number },
 ): ModelVerdict {
   return asSeen(operations, { definition, first }, (seen, model) => {
-    const replayed = isCustomModel(definition) ? replayAsReturned(seen.history, model) : 'open';
+    const replayed = isBuiltInModel(definition) ? replayAsReturned(seen.history, model) : 'open';
     if (replayed === 'fits') return { kind: 'valid' };
     if (replayed !== 'open') return { kind: 'invalid', at: seen.sources[replayed] };
     return checkAgainst(seen, model, maxConfigurations);
@@ -168,7 +168,7 @@ function checkAgainst<C extends CallData>(
 }
 
 /** Returns true for a built-in model: its steps never throw, and its calls are created here. */
-export function isCustomModel(definition: ModelDefinition): boolean {
+export function isBuiltInModel(definition: ModelDefinition): boolean {
   return builtInModels.has(definition);
 }
 
