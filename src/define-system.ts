@@ -47,8 +47,8 @@ const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,79}$/u;
  * });
  */
 export function defineSystem(definitions: Definitions): SystemDefinition {
-  const given: unknown = definitions;
-  if (typeof given !== 'object' || given === null) refuse('defineSystem', 'takes an object');
+  const value: unknown = definitions;
+  if (typeof value !== 'object' || value === null) refuse('defineSystem', 'takes an object');
   const known = ['locks', 'stores', 'claims', 'models'];
   for (const field of Object.keys(definitions)) {
     if (!known.includes(field)) refuse(field, `is none of ${known.join(', ')}`);
@@ -87,14 +87,14 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
 
 function entriesOf<V>(
   field: string,
-  given: Readonly<Record<string, V>> = {},
+  definitions: Readonly<Record<string, V>> = {},
 ): readonly [string, V][] {
-  const value: unknown = given;
+  const value: unknown = definitions;
   if (typeof value !== 'object' || value === null) refuse(field, 'is not an object');
-  const entries = Object.entries(given);
-  for (const [name, one] of entries) {
+  const entries = Object.entries(definitions);
+  for (const [name, entry] of entries) {
     if (!NAME.test(name)) refuse(field, `has the name ${JSON.stringify(name)}: ${NAME_ABOUT}`);
-    if (typeof one !== 'object' || one === null) refuse(`${field}.${name}`, 'is not an object');
+    if (typeof entry !== 'object' || entry === null) refuse(`${field}.${name}`, 'is not an object');
   }
   return entries;
 }
@@ -128,7 +128,7 @@ function checkLock(where: string, lock: LockDefinition): void {
     refuse(where, `has an unknown field "${field}"${suggest(field, Object.keys(LOCK_FIELDS))}`);
   }
   const { operations } = lock;
-  const isNamed = Array.isArray(operations) && operations.every((one) => typeof one === 'string');
+  const isNamed = Array.isArray(operations) && operations.every((name) => typeof name === 'string');
   if (operations !== undefined && !isNamed) refuse(`${where}.operations`, 'is not a list of names');
 }
 
@@ -137,13 +137,13 @@ function checkModel(where: string, { about, calls, model }: ModelDefinition): vo
   if (!['register', 'fenced', 'counter'].includes(calls)) {
     refuse(`${where}.calls`, 'is none of register, fenced, counter');
   }
-  const given: unknown = model;
-  const isModel = typeof given === 'object' && given !== null && 'init' in given;
+  const value: unknown = model;
+  const isModel = typeof value === 'object' && value !== null && 'init' in value;
   if (!isModel || typeof model.step !== 'function') {
     refuse(`${where}.model`, 'has no `init` or no `step`');
   }
 }
 
-function refuse(where: string, what: string): never {
-  throw new Error(`${where} ${what}`);
+function refuse(where: string, problem: string): never {
+  throw new Error(`${where} ${problem}`);
 }

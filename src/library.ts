@@ -158,7 +158,7 @@ export async function loadPlan(
 
 /** Reads a file. Throws `InvalidInput` if it cannot be read, or if `source` has neither form. */
 function sourceOf(source: string | SourceFile): SourceFile {
-  const given: unknown = source;
+  const argument: unknown = source;
   if (typeof source === 'string') {
     try {
       return { file: source, text: readFileSync(source, 'utf8') };
@@ -168,9 +168,9 @@ function sourceOf(source: string | SourceFile): SourceFile {
       throw new InvalidInput(`${first}: ${readFailure(error)}${hint}`);
     }
   }
-  const isObject = typeof given === 'object' && given !== null;
+  const isObject = typeof argument === 'object' && argument !== null;
   if (isObject && typeof source.file === 'string' && typeof source.text === 'string') return source;
-  throw new InvalidInput(`expected a path, or { file, text }, not ${described(given)}`);
+  throw new InvalidInput(`expected a path, or { file, text }, not ${described(argument)}`);
 }
 
 function readFailure(error: unknown): string {
@@ -188,19 +188,19 @@ function definitionsIn(
     value: SystemDefinition | readonly SystemDefinition[],
   ): value is readonly SystemDefinition[] => Array.isArray(value);
   const list = isList(use) ? use : [use];
-  for (const given of list) {
-    const one: unknown = given;
-    const isMade = typeof one === 'object' && one !== null && 'kind' in one;
-    if (isMade && one.kind === 'fencepost-system') continue;
-    throw new InvalidInput(`use: expected what defineSystem returns, not ${described(one)}`);
+  for (const definition of list) {
+    const value: unknown = definition;
+    const isMade = typeof value === 'object' && value !== null && 'kind' in value;
+    if (isMade && value.kind === 'fencepost-system') continue;
+    throw new InvalidInput(`use: expected what defineSystem returns, not ${described(value)}`);
   }
   return list;
 }
 
 /** Describes an argument of a wrong type. */
-function described(given: unknown): string {
-  if (given instanceof Promise) return 'a promise: await it first';
-  return shown(given);
+function described(argument: unknown): string {
+  if (argument instanceof Promise) return 'a promise: await it first';
+  return shown(argument);
 }
 
 /**
@@ -252,9 +252,9 @@ export async function judge(
   claims?: readonly string[],
 ): Promise<readonly Verdict[]> {
   requirePlan('judge', plan);
-  const given: unknown = trace;
-  if (typeof given !== 'object' || given === null || !Array.isArray(trace.events)) {
-    throw new InvalidInput(`judge: expected a trace, not ${described(given)}`);
+  const argument: unknown = trace;
+  if (typeof argument !== 'object' || argument === null || !Array.isArray(trace.events)) {
+    throw new InvalidInput(`judge: expected a trace, not ${described(argument)}`);
   }
   const names = claims ?? claimsJudged([], plan.catalogue);
   if (!Array.isArray(names)) {

@@ -37,8 +37,8 @@ function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary
 
 function replicaNamesOf({ replicated, options = [] }: StoreKind): ReplicaNames | null {
   if (replicated === undefined) return null;
-  return (store, given) => {
-    const read = Options.read(options, given);
+  return (store, values) => {
+    const read = Options.read(options, values);
     return typeof read === 'string' ? [] : replicated.names(store, read);
   };
 }
@@ -65,12 +65,12 @@ function operationsOf({ operations, buildAsync }: Protocol): Pick<LockWord, 'ope
 function wordOf(protocol: Protocol): LockWord {
   return {
     options: protocol.options.map(optionWordOf),
-    servers: (given) => {
-      const options = Options.read(protocol.options, given);
+    servers: (values) => {
+      const options = Options.read(protocol.options, values);
       return typeof options === 'string' ? [] : protocol.servers(options);
     },
-    problem: (given, clients) => {
-      const options = Options.read(protocol.options, given);
+    problem: (values, clients) => {
+      const options = Options.read(protocol.options, values);
       return typeof options === 'string' ? null : (protocol.problem?.(options, clients) ?? null);
     },
     canRenew: protocol.canRenew !== false,

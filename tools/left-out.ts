@@ -35,10 +35,17 @@ export function reportLeftOut(): Plugin {
     configureVitest({ vitest }) {
       const { reporters } = vitest.config;
       // Each project loads this plugin again; one line is enough for all.
-      if (reporters.some((one) => !Array.isArray(one) && typeof one === 'object' && NAME in one)) {
+      if (
+        reporters.some(
+          (reporter) =>
+            !Array.isArray(reporter) && typeof reporter === 'object' && NAME in reporter,
+        )
+      ) {
         return;
       }
-      const isDocument = reporters.some((one) => Array.isArray(one) && DOCUMENTS.includes(one[0]));
+      const isDocument = reporters.some(
+        (reporter) => Array.isArray(reporter) && DOCUMENTS.includes(reporter[0]),
+      );
       const print = isDocument ? 'error' : 'log';
       reporters.push(leftOutReporter(vitest, (line) => vitest.logger[print](line)));
     },
@@ -80,7 +87,7 @@ export function leftOutLine(needed: readonly Program[]): string | null {
   const programs = [...new Set(needed)].sort();
   if (programs.length === 0) return null;
   const counts = programs.map((program, at) => {
-    const count = needed.filter((one) => one === program).length;
+    const count = needed.filter((other) => other === program).length;
     const [tests, need] = count === 1 ? [' test', 'needs'] : [' tests', 'need'];
     return `${count}${at === 0 ? tests : ''} that ${need} ${program}`;
   });

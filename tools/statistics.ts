@@ -21,8 +21,8 @@ const Z = 1.959964;
 /** Returns the mean of one number per seed, and the normal interval, which suffices from 30 on. */
 export function meanOf(numbers: readonly number[]): Mean {
   const { length } = numbers;
-  const value = numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, length);
-  const squares = numbers.reduce((sum, one) => sum + (one - value) ** 2, 0);
+  const value = numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, length);
+  const squares = numbers.reduce((sum, number) => sum + (number - value) ** 2, 0);
   const reach = length < 2 ? 0 : Z * Math.sqrt(squares / (length - 1) / length);
   return { value, lower: value - reach, upper: value + reach };
 }

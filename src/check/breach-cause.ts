@@ -291,8 +291,8 @@ function calledReleases(
     const key = `${server} ${lock}`;
     const indexes = [from.get(key)?.index ?? index, until.get(key)?.index ?? index];
     // The client that was granted the lock first may learn of it last.
-    const [given, givenAgain] = [Math.min(...indexes), Math.max(...indexes)];
-    if (index <= given || index >= givenAgain) return [];
+    const [givenFirst, givenAgain] = [Math.min(...indexes), Math.max(...indexes)];
+    if (index <= givenFirst || index >= givenAgain) return [];
     const { process: client } = invoke.event;
     const basis = acquires.findLast(
       (call) =>
@@ -300,7 +300,7 @@ function calledReleases(
         call.invoke.event.process === client &&
         `${call.server} ${call.lock}` === key,
     );
-    if (basis !== undefined && basis.index >= given) return [];
+    if (basis !== undefined && basis.index >= givenFirst) return [];
     return [{ index, client, server, message, meant: grantBefore(indexed, client, invoke.index) }];
   });
 }

@@ -51,7 +51,7 @@ export function acquireBy({ client, message, atUs }: Grant | Deny, index: number
 
 /** Returns the implicit requests of processes that run several sections: one per section start. */
 export function beginsIn({ marks }: TraceIndex): readonly Acquire[] {
-  return marks.map(({ event, index }) => beginBy(event, index)).filter((one) => one !== null);
+  return marks.map(({ event, index }) => beginBy(event, index)).filter((begin) => begin !== null);
 }
 
 function beginBy({ point, process: client, atUs }: Mark, index: number): Acquire | null {

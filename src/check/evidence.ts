@@ -56,7 +56,7 @@ function breachIn<Rule extends string>(
 ): Breach<Rule> {
   const evidence: Evidence[] = [];
   const show = (role: string, event: number): void => {
-    if (!evidence.some((one) => one.event === event)) evidence.push({ role, event });
+    if (!evidence.some((item) => item.event === event)) evidence.push({ role, event });
   };
   for (const parts of sets) eachPart(parts, (role, { index }) => show(role, index));
   for (const [role, { index }] of causes) show(role, index);

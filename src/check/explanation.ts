@@ -124,7 +124,7 @@ export class Contradiction {
    * entry was in time.
    */
   staleClientOf(ordinal: number): StaleClient | null {
-    const grant = this.grants.find((one) => one.ordinal === ordinal);
+    const grant = this.grants.find((candidate) => candidate.ordinal === ordinal);
     return grant === undefined ? null : staleClientUnder(this.indexed, grant, this.ttlUs);
   }
 }

@@ -343,9 +343,9 @@ function tokensAgree(inOrder: readonly Acquisition[]): boolean {
   let highest = 0;
   let next = 0;
   for (const later of starts) {
-    for (let one = inOrder[next]; one !== undefined; one = inOrder[next]) {
-      if (!isCertain(one, later)) break;
-      highest = Math.max(highest, one.event.token);
+    for (let earlier = inOrder[next]; earlier !== undefined; earlier = inOrder[next]) {
+      if (!isCertain(earlier, later)) break;
+      highest = Math.max(highest, earlier.event.token);
       next += 1;
     }
     if (later.event.token <= highest) return false;

@@ -200,7 +200,7 @@ export function keysUnder(
 ): readonly (KeyChange | null)[] {
   return grants.map((grant, place) => {
     if (grant.untilUs !== null) return null;
-    const next = grants.find((one, at) => at > place && one.lock === grant.lock);
+    const next = grants.find((later, at) => at > place && later.lock === grant.lock);
     const untilUs = next?.atUs ?? lastUs;
     return keyKept(indexed, grant, ({ event }) => event.atUs <= untilUs);
   });

@@ -55,10 +55,13 @@ export const linearizableClaims: readonly Claim[] = [
 ];
 
 /** Creates `linearizable(<model>)`, or for null `linearizable`, whose model the terms name. */
-export function linearizableTo(model: string | null, said: Pick<Claim, 'about' | 'source'>): Claim {
+export function linearizableTo(
+  model: string | null,
+  texts: Pick<Claim, 'about' | 'source'>,
+): Claim {
   return defineClaim({
     name: model === null ? 'linearizable' : `linearizable(${model})`,
-    ...said,
+    ...texts,
     hazard: 'calls that overlapped or whose version was gone; fenced: accesses under an old grant',
     needsNoLock: true,
     rules: ['no-order'],

@@ -230,10 +230,10 @@ function keyBreach(
 ): Breach<Rule> {
   const { client, process, message, atUs } = taking.event;
   const reply = message.replace(/request$/, 'reply');
-  const causes = [message, reply].flatMap((one) => {
+  const causes = [message, reply].flatMap((name) => {
     const before = unanswered.index;
     const fromUs = indexed.operations.get(operationOf(message))?.invoke.event.atUs ?? atUs;
-    return causesIn(indexed, { processes: [client, process], message: one, fromUs, before });
+    return causesIn(indexed, { processes: [client, process], message: name, fromUs, before });
   });
   return breachShown('orphan-key-denies', { taking, unanswered, asked, denial }, causes);
 }

@@ -36,9 +36,9 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
       if (event.kind === 'release' && endsOrphanOfClient(indexed, lock, event))
         return { exercised: 0 };
       const change = { event, index, latest };
-      const meant = lock.byNumber.get(event.under);
-      const isCurrent = meant !== undefined && meant === latest;
-      const exercised = isCurrent && isHeldAt(meant, { index, atUs: event.atUs }) ? 0 : 1;
+      const meantGrant = lock.byNumber.get(event.under);
+      const isCurrent = meantGrant !== undefined && meantGrant === latest;
+      const exercised = isCurrent && isHeldAt(meantGrant, { index, atUs: event.atUs }) ? 0 : 1;
       const touched = event.kind === 'release' ? event.released : event.extended;
       if (touched === 0 || touched === event.under) return { exercised };
       const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
@@ -72,11 +72,11 @@ export function nonOwnerBreach<Rule extends string>(
 ): Breach<Rule> {
   const { lock, change, touched } = shown;
   const { client, message, process } = change.event;
-  const meant = lock.byNumber.get(change.event.under);
-  const fromUs = meant?.event.sentAtUs ?? 0;
+  const meantGrant = lock.byNumber.get(change.event.under);
+  const fromUs = meantGrant?.event.sentAtUs ?? 0;
   const span = { processes: [client, process], message, fromUs, before: change.index };
   const parts = {
-    'grant meant': meant,
+    'grant meant': meantGrant,
     'grant touched': lock.byNumber.get(touched),
     [change.event.kind === 'release' ? 'release' : 'renewal']: change,
   };

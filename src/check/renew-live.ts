@@ -25,9 +25,9 @@ function judgeGrants(indexed: TraceIndex): Findings<'renewed-successor' | 'undid
   return inAll(indexed.locks.values(), (lock) =>
     inAll(lock.entries, ({ event, index }) => {
       if (event.kind !== 'renew') return { exercised: 0 };
-      const meant = lock.byNumber.get(event.under);
-      const isInTime = meant !== undefined && isHeldAt(meant, { index, atUs: event.atUs });
-      if (meant === undefined || isInTime) return { exercised: 0 };
+      const grant = lock.byNumber.get(event.under);
+      const isInTime = grant !== undefined && isHeldAt(grant, { index, atUs: event.atUs });
+      if (grant === undefined || isInTime) return { exercised: 0 };
       return { exercised: 1, breach: breachBy(indexed, lock, { event, index }) };
     }),
   );

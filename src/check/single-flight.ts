@@ -183,8 +183,8 @@ function placeOf(names: readonly [store: string, resource: string, key: string])
 
 function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-once'> {
   const [earlier] = later.rivals;
-  const without = [earlier, later].flatMap((one): readonly Cause[] =>
-    one?.without === undefined ? [] : [[withoutRole(indexed, one.without), one.without]],
+  const without = [earlier, later].flatMap((rival): readonly Cause[] =>
+    rival?.without === undefined ? [] : [[withoutRole(indexed, rival.without), rival.without]],
   );
   return breachShown(
     'computed-at-once',

@@ -302,9 +302,9 @@ export function fencedHistory(operations: readonly StoreOperation[]): ClientHist
       return { name: 'read', resource, key, token, value };
     }
     const acceptance = answer?.kind === 'accepted' ? 'accepted' : 'refused';
-    const given = answer === null ? 'unknown' : acceptance;
-    if (call.verb === 'open') return { name: 'open', resource, token, answer: given };
-    return { name: 'write', resource, key, value: call.value, token, answer: given };
+    const outcome = answer === null ? 'unknown' : acceptance;
+    if (call.verb === 'open') return { name: 'open', resource, token, answer: outcome };
+    return { name: 'write', resource, key, value: call.value, token, answer: outcome };
   });
 }
 

@@ -60,9 +60,9 @@ export const tokensIncrease: Claim = defineClaim({
       let highest: GrantLog | null = null;
       let next = 0;
       for (const later of begun) {
-        for (let one = ended[next]; one !== undefined; one = ended[next]) {
-          if (one.between[1] >= later.between[0]) break;
-          if (highest === null || one.event.token > highest.event.token) highest = one;
+        for (let earlier = ended[next]; earlier !== undefined; earlier = ended[next]) {
+          if (earlier.between[1] >= later.between[0]) break;
+          if (highest === null || earlier.event.token > highest.event.token) highest = earlier;
           next += 1;
         }
         if (highest === null) continue;

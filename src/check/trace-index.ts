@@ -446,10 +446,10 @@ function orderAcquisitions(
   let latest: GrantLog | null = null;
   let next = 0;
   for (const entry of entries) {
-    for (let one = acquired[next]; one !== undefined; one = acquired[next]) {
-      if (one.between[1] >= entry.index) break;
-      const isNewer = latest === null || order(one.event.ordinal) > order(latest.event.ordinal);
-      if (isNewer) latest = one;
+    for (let grant = acquired[next]; grant !== undefined; grant = acquired[next]) {
+      if (grant.between[1] >= entry.index) break;
+      const isNewer = latest === null || order(grant.event.ordinal) > order(latest.event.ordinal);
+      if (isNewer) latest = grant;
       next += 1;
     }
     entry.latest = latest;

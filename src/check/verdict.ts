@@ -89,7 +89,7 @@ export function inAll<T, Rule extends string>(
 
 /** Combines the findings of several judges of one claim. */
 export function allOf<Rule extends string>(...found: readonly Findings<Rule>[]): Findings<Rule> {
-  return inAll(found, (one) => one);
+  return inAll(found, (findings) => findings);
 }
 
 /** Returns the verdict: broken if a breach was found, otherwise unknown or valid. */

@@ -97,8 +97,8 @@ function notesOf(read: ReadHistory, file: string): string[] {
     const { line, column, afterLine, count } = disorder;
     const earlier = `its time is before that of line ${afterLine}`;
     const others = count === 1 ? '' : `, and ${countOf(count - 1, 'more event')} like it`;
-    const what = 'The order of the file was judged; --order time goes by the times.';
-    notes.push(`${file}:${line}:${column}: ${earlier}${others}. ${what}`);
+    const note = 'The order of the file was judged; --order time goes by the times.';
+    notes.push(`${file}:${line}:${column}: ${earlier}${others}. ${note}`);
   }
   if (hiddenReads > 0) {
     const reads = hiddenReads === 1 ? 'read of nil says' : 'reads of nil say';
@@ -356,8 +356,8 @@ export class CheckLimits {
    */
   refuseMore(file: string): void {
     if (process.memoryUsage.rss() <= this.mostBytes) return;
-    const what = `the history exceeds the ${this.memoryMb ?? 0} MB of --memory`;
-    throw new UserError([`${file}:1:1: ${what}`]);
+    const problem = `the history exceeds the ${this.memoryMb ?? 0} MB of --memory`;
+    throw new UserError([`${file}:1:1: ${problem}`]);
   }
 
   /** Returns the limits that remain for a search that starts now. */

@@ -119,8 +119,8 @@ class Reading {
     return { ...built, format, order, marks: reader.marks, mayBeTruncated, disorder };
   }
 
-  fail(what: string, { line, column }: FilePlace = FIRST): never {
-    throw new UserError([`${this.file}:${line}:${column}: ${what}`]);
+  fail(problem: string, { line, column }: FilePlace = FIRST): never {
+    throw new UserError([`${this.file}:${line}:${column}: ${problem}`]);
   }
 
   private open(): Opened {

@@ -22,10 +22,10 @@ import { CheckLimits, judgeHistory } from './check-judge.ts';
 import { readHistoryFile } from './check-read.ts';
 import {
   type Done,
-  given,
   HELP_COLUMNS,
   type OutputFlags,
   outputOptions,
+  parseOption,
   parsePositive,
   parseTimeMs,
   shared,
@@ -174,9 +174,13 @@ interface Checker {
 
 /** Validates the flags before any file is read. */
 function prepare(flags: CheckFlags): Checker {
-  const maxConfigurations = given(flags.maxConfigurations, '--max-configurations', parsePositive);
-  const timeMs = given(flags.time, '--time', parseTimeMs);
-  const memoryMb = given(flags.memory, '--memory', parsePositive);
+  const maxConfigurations = parseOption(
+    flags.maxConfigurations,
+    '--max-configurations',
+    parsePositive,
+  );
+  const timeMs = parseOption(flags.time, '--time', parseTimeMs);
+  const memoryMb = parseOption(flags.memory, '--memory', parsePositive);
   const { model = null, format, fail: failed } = flags;
   const order = EVENT_ORDERS.find((name) => name === flags.order);
   if (model !== null && !dialects.has(model)) {

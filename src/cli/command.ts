@@ -43,7 +43,7 @@ function continued(line: string): readonly string[] {
 
 /** Help text of `--reporter`. */
 const ABOUT_REPORTERS: string = `reports to write: ${Object.entries(REPORTERS)
-  .map(([name, what]) => `${name} (${what})`)
+  .map(([name, about]) => `${name} (${about})`)
   .join(', ')}`;
 
 /** Returns the default of `--reporter`, which in GitHub Actions includes `github`. */
@@ -113,7 +113,7 @@ export function outputOptions({ json, quiet, verbose }: OutputFlags): {
 }
 
 /** Parses an option. Returns null if it was not given. */
-export function given<T>(
+export function parseOption<T>(
   text: string | undefined,
   flag: string,
   parse: (text: string, flag: string) => T,

@@ -148,18 +148,18 @@ export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean):
     else entries.push(entryOf(kept));
   }
   const superfluous = superfluousIn(entries);
-  for (const one of superfluous) {
-    const { file } = one.entry;
+  for (const redundancy of superfluous) {
+    const { file } = redundancy.entry;
     const isDeleted = isConfirmed && changed(file, entries, null);
     const why =
-      one.kind === 'inert'
+      redundancy.kind === 'inert'
         ? 'the hazard no longer arises'
-        : `${one.of.file} shows the same failure and is as simple`;
+        : `${redundancy.of.file} shows the same failure and is as simple`;
     terminal.print(`${isDeleted ? 'deleted ' : ''}${file}: ${why}`);
     if (isConfirmed && !isDeleted)
       terminal.warn(`${file}:1:1: not deleted: changed by another process`);
-    const of = one.kind === 'duplicate' ? one.of.file : null;
-    terminal.printJson('superfluous-plan', { file, why: one.kind, of, isDeleted });
+    const of = redundancy.kind === 'duplicate' ? redundancy.of.file : null;
+    terminal.printJson('superfluous-plan', { file, why: redundancy.kind, of, isDeleted });
   }
   const isListed = superfluous.length > 0 && !isConfirmed;
   const rest = isListed ? '; delete them with --yes' : '';
@@ -212,8 +212,8 @@ function keptAs({ plan, text }: PlanFile, { claim, outcome, cause }: Expectation
   const { expect } = plan;
   const isSaid = cause === undefined || expect?.cause !== undefined;
   if (isSaid && expect?.claim === claim && expect.outcome === outcome) return { plan, text };
-  const said = { claim, outcome };
-  const kept: Plan = { ...plan, expect: cause === undefined ? said : { ...said, cause } };
+  const result = { claim, outcome };
+  const kept: Plan = { ...plan, expect: cause === undefined ? result : { ...result, cause } };
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
   return { plan: kept, text: renderPlan(kept, comment.replace(/^# ?/gm, '').trimEnd()) };
 }

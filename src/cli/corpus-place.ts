@@ -75,8 +75,8 @@ export function folderToKeepIn(scenario: string): string {
   const file = files.get(scenario) ?? shippedFile(scenario);
   if (file !== null) return plansFolderOf(file);
   if (isComplete) return PLANS;
-  const what = `no scenario ${scenario} in the first ${groupDigits(MOST_FOLDERS)} folders here`;
-  throw new UserError([`${what}: name the folder of its plans with --corpus <folder>`]);
+  const problem = `no scenario ${scenario} in the first ${groupDigits(MOST_FOLDERS)} folders here`;
+  throw new UserError([`${problem}: name the folder of its plans with --corpus <folder>`]);
 }
 
 function shippedFile(scenario: string): string | null {

@@ -108,8 +108,8 @@ function update(
     changeAtomically(file, loaded.text, after),
   );
   if (change.kind === 'done') {
-    const what = changes.length === 0 ? '' : `, with ${changes.join(', ')}`;
-    terminal.print(`✓ ${file}: updated, ${outcome}${what}`);
+    const detail = changes.length === 0 ? '' : `, with ${changes.join(', ')}`;
+    terminal.print(`✓ ${file}: updated, ${outcome}${detail}`);
     say('updated', null);
     return 'updated';
   }

@@ -47,7 +47,7 @@ export function describeIn(
 async function withSiblings(finding: Finding, { scenario, catalogue }: Subject): Promise<Finding> {
   const siblings = await runSiblings(scenario, finding, catalogue);
   if (siblings.length === 0) return finding;
-  const lines = siblings.map((one) => siblingLine(one, finding.trace));
+  const lines = siblings.map((sibling) => siblingLine(sibling, finding.trace));
   const [cured] = siblings.flatMap(({ system, fate }) => {
     if (fate.kind !== 'ran' || fate.replay.outcome !== 'fixed') return [];
     return [{ system, plan: fate.plan, trace: fate.replay.trace, evidence: [] }];

@@ -62,8 +62,8 @@ async function tryCanary(terminal: Terminal): Promise<readonly Check[]> {
     const scenario = join(root, 'fixtures/canary/canary.yaml');
     return await runCanary({ cli: join(root, 'dist/cli.js'), scenario, workers });
   } catch (error) {
-    const what = `canary not run: ${messageOf(error)}`;
-    return [problem('canary', what, 'make the temporary folder writable')];
+    const failure = `canary not run: ${messageOf(error)}`;
+    return [problem('canary', failure, 'make the temporary folder writable')];
   }
 }
 

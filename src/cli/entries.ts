@@ -84,11 +84,11 @@ export function allEntries(program: Command): readonly Entry[] {
 
 /** Returns all entries of a kind, in the order of `list`. */
 export function entriesOf(kind: Kind, program: Command): readonly Entry[] {
-  return SAID[kind](program).map((said) => {
+  return SAID[kind](program).map((entry) => {
     // If a word of the glossary refers to an entry, the entry refers back to it.
-    const see = kind === 'words' ? [] : terms.filter((term) => term.see.includes(said.name));
+    const see = kind === 'words' ? [] : terms.filter((term) => term.see.includes(entry.name));
     const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], options: [] };
-    return { kind, ...nothing, see: see.map(({ name }) => name), ...said };
+    return { kind, ...nothing, see: see.map(({ name }) => name), ...entry };
   });
 }
 

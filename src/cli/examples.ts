@@ -68,11 +68,11 @@ export function shownBy(entry: Entry): readonly ShownBy[] {
           { how: 'breaks in', scenarios: withSystem(({ expect }) => expect.breaks.includes(name)) },
           { how: 'holds in', scenarios: withSystem(({ expect }) => expect.holds.includes(name)) },
         ]
-      : [{ how: 'used by', scenarios: namesOf((one) => usesIn(one, entry) !== undefined) }];
+      : [{ how: 'used by', scenarios: namesOf((user) => usesIn(user, entry) !== undefined) }];
   return rows.filter(({ scenarios }) => scenarios.length > 0);
 }
 
-function namesOf(has: (one: Shipped) => boolean): readonly string[] {
+function namesOf(has: (scenario: Shipped) => boolean): readonly string[] {
   return shippedFiles()
     .filter(has)
     .map(({ name }) => name);
@@ -119,7 +119,7 @@ function stepBelow(value: unknown, name: string): unknown {
   for (const [key, below] of Object.entries(recordOf(value))) {
     const steps: readonly unknown[] = key === 'steps' && Array.isArray(below) ? below : [];
     if (steps.includes(name)) return {};
-    const step = steps.find((one) => isRecord(one) && name in one);
+    const step = steps.find((candidate) => isRecord(candidate) && name in candidate);
     const found = isRecord(step) ? step[name] : stepBelow(below, name);
     if (found !== undefined) return found;
   }
@@ -128,10 +128,10 @@ function stepBelow(value: unknown, name: string): unknown {
 
 /** Returns YAML that uses an entry in a scenario, or null if scenarios have no such entries. */
 export function snippetOf(entry: Entry): string | null {
-  const users = shippedFiles().filter((one) => usesIn(one, entry) !== undefined);
+  const users = shippedFiles().filter((scenario) => usesIn(scenario, entry) !== undefined);
   for (const user of [...users, null]) {
-    const said = user === null ? undefined : usesIn(user, entry);
-    const part = partOf(entry, said);
+    const usage = user === null ? undefined : usesIn(user, entry);
+    const part = partOf(entry, usage);
     if (part === null) continue;
     for (const setting of settingsOf(user)) {
       const text = textOf({ ...setting, ...part });
@@ -159,10 +159,10 @@ function settingsOf(user: Shipped | null): readonly Fields[] {
 
 const CALLED = 'my-system';
 
-function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
+function partOf({ kind, name, options }: Entry, usage: unknown): Fields | null {
   const chosen = options.map(({ name: option, fallback }) => [option, fallback] as const);
   const choice = chosen.length === 0 ? {} : { options: Object.fromEntries(chosen) };
-  const { lock = 'lock-service', store = 'fenced' } = namedIn(said);
+  const { lock = 'lock-service', store = 'fenced' } = namedIn(usage);
   switch (kind) {
     case 'locks':
       return { systems: { [CALLED]: { lock: name, store, ...choice } } };
@@ -177,11 +177,11 @@ function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
     case 'workloads':
       return { workload: { kind: name } };
     case 'fields':
-      return typeof said === 'object' || name === 'description' ? null : { [name]: said };
+      return typeof usage === 'object' || name === 'description' ? null : { [name]: usage };
     case 'settings':
-      return said === undefined ? null : { clients: { [name]: said } };
+      return usage === undefined ? null : { clients: { [name]: usage } };
     case 'steps':
-      return { workload: { steps: [{ [name]: said ?? {} }] } };
+      return { workload: { steps: [{ [name]: usage ?? {} }] } };
     default:
       return null;
   }

@@ -17,8 +17,8 @@ import { openTerminal, type Terminal } from './terminal.ts';
 export function addExplain(command: Command, done: Done): void {
   withExample(command, 'explain grant-order')
     .option(shared.json[0], 'print one JSON line')
-    .action((...given: [readonly string[], { readonly json?: boolean }, Command]) => {
-      const [words, { json: isJson = false }, { parent }] = given;
+    .action((...args: [readonly string[], { readonly json?: boolean }, Command]) => {
+      const [words, { json: isJson = false }, { parent }] = args;
       printEntries(entriesMeant(words, allEntries(parent ?? command)), isJson);
       done(exits.met);
     });
@@ -51,8 +51,8 @@ function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] 
   if (called.some(({ kind }) => kind !== 'models')) return called;
   const withField = entries.filter(({ fields }) => fields.some(({ name }) => isIt(name)));
   const isCommand = ({ kind }: Entry): boolean => kind === 'commands';
-  const meant = [...called, ...withField.filter((entry) => !isCommand(entry))];
-  if (meant.length > 0) return meant;
+  const meanings = [...called, ...withField.filter((entry) => !isCommand(entry))];
+  if (meanings.length > 0) return meanings;
   const broken = entries.filter(({ rules }) => rules.some(isIt));
   return broken.length > 0 ? broken : withField;
 }

@@ -21,8 +21,8 @@ const MOST_BYTES = 1_000_000;
 /** Reads a file of at most `mostBytes`; `-` is standard input. */
 export function readText(file: string, mostBytes: number = MOST_BYTES): string {
   if (file === '-') return readFileSync(0, 'utf8');
-  const refuse = (what: string): never => {
-    throw new UserError([`${file}:1:1: ${what}`]);
+  const refuse = (problem: string): never => {
+    throw new UserError([`${file}:1:1: ${problem}`]);
   };
   const stat = allowed(`${file}:1:1`, () => statSync(file));
   if (stat.isDirectory()) refuse('this is a directory; name a file in it');

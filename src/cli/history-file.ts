@@ -17,11 +17,11 @@ const MOST_LISTED = 10;
  */
 export function findHistory(path: string): string {
   if (path === '-' || !allowed(`${path}:1:1`, () => statSync(path)).isDirectory()) return path;
-  const refuse = (what: string, runs: readonly string[] = []): never => {
+  const refuse = (problem: string, runs: readonly string[] = []): never => {
     const listed = runs.slice(0, MOST_LISTED).map((run) => `  ${run}`);
     const more = runs.length - listed.length;
     const rest = more > 0 ? [`  … and ${more} more`] : [];
-    throw new UserError([`${path}:1:1: this is a directory ${what}`, ...listed, ...rest]);
+    throw new UserError([`${path}:1:1: this is a directory ${problem}`, ...listed, ...rest]);
   };
   const latest = historyIn(join(path, LATEST));
   const found = historyIn(path) ?? (latest === null ? null : withoutLink(path, latest));
@@ -118,8 +118,8 @@ async function* unpack(
     for await (const chunk of bytesOf(gunzip)) {
       unpacked += chunk.length;
       if (unpacked > Math.max(MOST_UNPACKED, MOST_RATIO * size())) {
-        const what = `it unpacks to more than ${MOST_RATIO} times its size; gunzip it first`;
-        throw new UserError([`${file}:1:1: ${what}`]);
+        const problem = `it unpacks to more than ${MOST_RATIO} times its size; gunzip it first`;
+        throw new UserError([`${file}:1:1: ${problem}`]);
       }
       yield chunk;
     }
@@ -127,7 +127,7 @@ async function* unpack(
     const isOfZip = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
     if (!isOfZip) throw error;
     const isTruncated = error.message === 'unexpected end of file';
-    const what = isTruncated ? 'it ends too early, so it was cut' : error.message;
-    throw new UserError([`${file}:1:1: this gzip file is broken: ${what}`]);
+    const cause = isTruncated ? 'it ends too early, so it was cut' : error.message;
+    throw new UserError([`${file}:1:1: this gzip file is broken: ${cause}`]);
   }
 }

@@ -259,12 +259,12 @@ type Manifest = Readonly<Record<string, unknown>>;
 export function addScripts(text: string, scripts: Scripts): ScriptsEdit {
   const manifest = parseObject(text);
   if (manifest === null) return { kind: 'unreadable' };
-  const given = manifest['scripts'] ?? {};
-  if (!isObject(given)) return { kind: 'unreadable' };
-  const names = Object.keys(scripts).filter((name) => !Object.hasOwn(given, name));
+  const existing = manifest['scripts'] ?? {};
+  if (!isObject(existing)) return { kind: 'unreadable' };
+  const names = Object.keys(scripts).filter((name) => !Object.hasOwn(existing, name));
   if (names.length === 0) return { kind: 'same' };
   const added = Object.fromEntries(names.map((name) => [name, scripts[name]]));
-  const wanted = { ...manifest, scripts: { ...given, ...added } };
+  const wanted = { ...manifest, scripts: { ...existing, ...added } };
   return { kind: 'edited', text: editText(text, added, wanted), added: names };
 }
 
@@ -365,8 +365,8 @@ export const starterFiles: readonly StarterFile[] = [
 
 /** Returns the files for one folder. */
 export function startersIn(isTyped: boolean, driver: Driver | null = null): readonly StarterFile[] {
-  const fits = <T>(wanted: T | undefined, given: T): boolean =>
-    wanted === undefined || wanted === given;
+  const fits = <T>(wanted: T | undefined, choice: T): boolean =>
+    wanted === undefined || wanted === choice;
   return starterFiles.filter((file) => fits(file.isTyped, isTyped) && fits(file.driver, driver));
 }
 

@@ -55,7 +55,9 @@ export async function* readFolders(
 
 /** Returns the plan files of a folder, sorted. Ignores names that start with a dot. */
 function plansIn(folder: string): readonly string[] {
-  const names = listFolder(folder).filter((one) => one.endsWith('.yaml') && !one.startsWith('.'));
+  const names = listFolder(folder).filter(
+    (name) => name.endsWith('.yaml') && !name.startsWith('.'),
+  );
   return names.map((name) => join(folder, name));
 }
 
@@ -81,8 +83,8 @@ async function readKept(file: string, options: KeptPlanOptions): Promise<KeptPla
 function isOfAnother(file: string, scenario: string): boolean {
   try {
     const text = readFileSync(file, 'utf8');
-    const said = /^scenario:[ \t]+([\p{L}\p{N}._-]+)[ \t]*\r?$/mu.exec(text)?.[1];
-    return said !== undefined && said !== scenario;
+    const scenarioName = /^scenario:[ \t]+([\p{L}\p{N}._-]+)[ \t]*\r?$/mu.exec(text)?.[1];
+    return scenarioName !== undefined && scenarioName !== scenario;
   } catch {
     // The code that reads the file next reports the error.
     return false;
@@ -127,8 +129,8 @@ function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): read
   if (otherCause === null) return [];
   const kept = plan.expect?.cause;
   const wanted = kept === undefined ? '' : `, expected ${causeName(kept)}`;
-  const what = outcome === 'reproduced' ? 'it breaks' : 'a similar plan breaks';
-  return [`${what} ${claim}, but by another cause: ${otherCause}${wanted}`];
+  const clause = outcome === 'reproduced' ? 'it breaks' : 'a similar plan breaks';
+  return [`${clause} ${claim}, but by another cause: ${otherCause}${wanted}`];
 }
 
 export interface CorpusOptions extends ModuleOptions {

@@ -14,7 +14,7 @@ export function lastFailedIn(output: string): readonly string[] {
   if (!existsSync(file)) return [];
   try {
     const read: unknown = JSON.parse(readText(file));
-    if (Array.isArray(read) && read.every((one) => typeof one === 'string')) return read;
+    if (Array.isArray(read) && read.every((name) => typeof name === 'string')) return read;
   } catch (error) {
     if (error instanceof UserError) throw error;
   }

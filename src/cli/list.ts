@@ -28,8 +28,8 @@ const LISTED: readonly (readonly [Kind, string])[] = [
 export function addList(command: Command, done: Done): void {
   withExample(command, 'list faults pause')
     .option(shared.json[0], 'print one JSON line')
-    .action((...given: [string | undefined, string | undefined, { json?: boolean }, Command]) => {
-      const [word, name, { json: isJson = false }, { parent }] = given;
+    .action((...args: [string | undefined, string | undefined, { json?: boolean }, Command]) => {
+      const [word, name, { json: isJson = false }, { parent }] = args;
       const program = parent ?? command;
       if (word === undefined) printList(program, isJson);
       else {

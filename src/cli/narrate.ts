@@ -184,7 +184,8 @@ function printFailures(
     if (counts.failed > failures.length) {
       terminal.print(`  and on ${countOf(counts.failed - failures.length, `more ${trial}`)}`);
     }
-    const { output, leftOut = 0 } = concluded.result.systems.find((one) => one.name === name) ?? {};
+    const { output, leftOut = 0 } =
+      concluded.result.systems.find((entry) => entry.name === name) ?? {};
     if (leftOut > 0) terminal.print(`  the other ${countOf(leftOut, trial)} were not run`);
     if (output === undefined) continue;
     terminal.print(`  ${name} printed on ${trial} ${output.seed}:`);

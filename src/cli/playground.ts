@@ -147,8 +147,8 @@ function without(text: string, systems: readonly string[]): string {
   if (systems.length === 0) return text;
   const document = parseDocument(text);
   for (const system of systems) document.deleteIn(['systems', system]);
-  const said = `# Left out here, as there is no SQL engine in this page: ${systems.join(', ')}.`;
-  return `${said}\n${document.toString({ lineWidth: 100 })}`;
+  const comment = `# Left out here, as there is no SQL engine in this page: ${systems.join(', ')}.`;
+  return `${comment}\n${document.toString({ lineWidth: 100 })}`;
 }
 
 /** A scenario in the gallery. `question` is empty outside the tour. */

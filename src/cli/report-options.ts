@@ -2,7 +2,7 @@
 import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
-import { given, type OutputFlags, outputOptions } from './command.ts';
+import { type OutputFlags, outputOptions, parseOption } from './command.ts';
 import { UserError } from './exit.ts';
 import { readText } from './files.ts';
 
@@ -20,7 +20,7 @@ export function reportOptions(
 ): ReturnType<typeof outputOptions> &
   Pick<ReportFlags, 'output'> & { reporters: Reporters; baseline: readonly Earlier[] | null } {
   const reporters = parseReporters(flags.reporter);
-  const baseline = given(flags.baseline, '--baseline', baselineIn);
+  const baseline = parseOption(flags.baseline, '--baseline', baselineIn);
   return { output: flags.output, reporters, baseline, ...outputOptions(flags) };
 }
 

@@ -112,8 +112,8 @@ function placesOf(
   const places = scenarios.map(({ scenario, file, text }): [string, ScenarioPlace] => {
     const names = scenario.systems.map(({ name }) => name);
     const lines = systemLines({ file, text }, names);
-    const one = concluded.find(({ result }) => result.name === scenario.name);
-    const seconds = (one?.milliseconds ?? 0) / 1000;
+    const conclusion = concluded.find(({ result }) => result.name === scenario.name);
+    const seconds = (conclusion?.milliseconds ?? 0) / 1000;
     return [scenario.name, { lines, pageFile: pageFileOf(output, scenario.name), seconds }];
   });
   return new Map(places);

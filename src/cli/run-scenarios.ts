@@ -81,7 +81,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
     terminal.print('no scenario to run: none failed in the last run');
     return exits.met;
   }
-  const scenarios = exhaust === null ? chosen : chosen.map((one) => narrowedTo(one, exhaust));
+  const scenarios = exhaust === null ? chosen : chosen.map((loaded) => narrowedTo(loaded, exhaust));
   requireDistinctPages(scenarios, output);
   openFolder(output);
   const interruption = new Interruption();
@@ -223,7 +223,7 @@ async function runScenarios(
     emit: (event) => {
       if (event.kind === 'scenario') {
         startedMs = null;
-        const loaded = scenarios.find((one) => one.file === event.subject.file);
+        const loaded = scenarios.find((scenario) => scenario.file === event.subject.file);
         for (const warning of loaded?.warnings ?? []) terminal.warn(`warning: ${warning}`);
       }
       narrate(event);

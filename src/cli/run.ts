@@ -4,8 +4,8 @@ import type { ExhaustScope } from '../scenario/scenario.ts';
 import {
   type Done,
   freshSeeds,
-  given,
   parseCount,
+  parseOption,
   parsePositive,
   parseSeeds,
   parseTimeMs,
@@ -67,11 +67,11 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option(...shared.verbose)
     .helpOption('-h, --help', 'display help for command')
     .action(async (files: string[], flags: RunFlags, command: Command) => {
-      const one = given(flags.seed, '--seed', parseCount);
-      if (one !== null && command.getOptionValueSource('seeds') === 'cli') {
+      const seed = parseOption(flags.seed, '--seed', parseCount);
+      if (seed !== null && command.getOptionValueSource('seeds') === 'cli') {
         throw new UserError(['--seed and --seeds: use only one of them']);
       }
-      const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
+      const seeds = seed === null ? parseSeeds(flags.seeds) : { from: seed, to: seed };
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
       // A random range differs each time, so no other machine or attempt can share it.
       const other = flags.shard === undefined ? '--resume' : '--shard';
@@ -85,12 +85,12 @@ export function addRun(command: Command, done: Done, version: string): void {
       done(
         await runFiles(files, {
           ...range,
-          timeMs: given(flags.time, '--time', parseTimeMs),
-          workers: given(flags.workers, '--workers', parseCount),
+          timeMs: parseOption(flags.time, '--time', parseTimeMs),
+          workers: parseOption(flags.workers, '--workers', parseCount),
           ...reportOptions(flags),
           checksDeterminism: flags.checkDeterminism === true,
           exhaust: exhaustOf(flags),
-          shard: given(flags.shard, '--shard', parseShard),
+          shard: parseOption(flags.shard, '--shard', parseShard),
           isLastFailed: flags.lastFailed === true,
           isResumed: flags.resume === true,
           corpus: flags.corpus ?? null,
@@ -102,13 +102,13 @@ export function addRun(command: Command, done: Done, version: string): void {
 }
 
 function exhaustOf({ exhaust, ties, clients, sections }: RunFlags): ExhaustScope | null {
-  const faults = given(exhaust, '--exhaust', parseCount);
+  const faults = parseOption(exhaust, '--exhaust', parseCount);
   if (faults === null) return null;
   return {
     faults,
-    ties: given(ties, '--ties', parseCount) ?? 0,
-    clients: given(clients, '--clients', parsePositive),
-    sections: given(sections, '--sections', parsePositive),
+    ties: parseOption(ties, '--ties', parseCount) ?? 0,
+    clients: parseOption(clients, '--clients', parsePositive),
+    sections: parseOption(sections, '--sections', parsePositive),
   };
 }
 

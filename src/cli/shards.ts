@@ -70,9 +70,9 @@ export function shardText(
   examined: readonly Examined[],
   { range, shard, version, corpus }: ShardOptions,
 ): string {
-  const parts = examined.flatMap((one, at): ScenarioShard[] => {
+  const parts = examined.flatMap((result, at): ScenarioShard[] => {
     const loaded = scenarios[at];
-    return loaded === undefined ? [] : [scenarioShard(loaded, one, { version, corpus })];
+    return loaded === undefined ? [] : [scenarioShard(loaded, result, { version, corpus })];
   });
   return renderShard({ shard, range, scenarios: parts });
 }
@@ -112,9 +112,9 @@ function counterexamplesOf(
   { countsBySystem, plans }: Examined,
 ): readonly Counterexample[] {
   const textOf = planTexts(scenario, plans);
-  return scenario.systems.flatMap((one) => {
-    const { name: system } = one;
-    const { holds, breaks } = expectedOf(one);
+  return scenario.systems.flatMap((systemScenario) => {
+    const { name: system } = systemScenario;
+    const { holds, breaks } = expectedOf(systemScenario);
     return [...new Set([...holds, ...breaks])].flatMap((claim) => {
       const counts = countsBySystem.get(system);
       const seeds = counts === undefined ? [] : claimCounts(counts, claim).brokenSeeds;

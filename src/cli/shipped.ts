@@ -34,8 +34,8 @@ export function fileMeant(typed: string): string {
   // If it exists but is not a file, the code that reads it reports the problem.
   if (isThere(file)) return file;
   const hint = suggest(file, folders.flatMap(namesIn));
-  const what = 'no such file, and no scenario or plan of that name';
-  throw new UserError([`${file}:1:1: ${what}${hint}`]);
+  const problem = 'no such file, and no scenario or plan of that name';
+  throw new UserError([`${file}:1:1: ${problem}${hint}`]);
 }
 
 /** Returns the scenarios in the package, each with the comment at the top of its file. */

@@ -167,7 +167,7 @@ async function printText(
   printVerdicts(hasFailed ? brokenIn({ verdicts }) : verdicts, terminal);
   const explained = await verdictText(loaded, { trace, verdicts });
   const story = explained === null ? [] : storyOf(explained.explanation);
-  for (const line of story.flatMap((one) => wrap(one, setting.width))) terminal.print(line);
+  for (const line of story.flatMap((part) => wrap(part, setting.width))) terminal.print(line);
   printSectionEnds(trace, terminal);
   const { unsimulated: found } = trace;
   if (found !== undefined) terminal.print(`! ${unsimulatedText({ found })}`);

@@ -60,9 +60,9 @@ export async function loadScenarios(
   options: ModuleOptions,
 ): Promise<readonly LoadedScenario[]> {
   return await makeAll(files, (named) => {
-    const meant = textMeant(named);
-    if (!IS_PLAN.test(meant.text)) return loadScenarioText(meant, options);
-    throw new UserError([`${meant.file}:1:1: this is a plan; \`fencepost replay\` takes it`]);
+    const source = textMeant(named);
+    if (!IS_PLAN.test(source.text)) return loadScenarioText(source, options);
+    throw new UserError([`${source.file}:1:1: this is a plan; \`fencepost replay\` takes it`]);
   });
 }
 

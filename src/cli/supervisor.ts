@@ -133,14 +133,14 @@ class Supervisor {
     const isInPackage =
       frames.length > 0 &&
       frames.every((frame) => PACKAGE_PARTS.some((part) => frame.includes(part)));
-    if (isInPackage) for (const one of [line, ...frames]) this.say(one);
+    if (isInPackage) for (const text of [line, ...frames]) this.say(text);
     else this.say(`a module failed outside a run: ${line}`);
     this.end(exits.failed);
   }
 
-  private lose(what: string): void {
+  private lose(problem: string): void {
     const { what: where } = this.beacon;
-    this.say(`✗ ${where === '' ? 'the command' : where} ${what}`);
+    this.say(`✗ ${where === '' ? 'the command' : where} ${problem}`);
     this.end(exits.failed);
   }
 

@@ -23,7 +23,7 @@ import { openPool, sweep } from '../search/sweep/sweep.ts';
 import { countOf, FENCEPOST, groupDigits, shellWords } from '../text/prose.ts';
 import {
   type Done,
-  given,
+  parseOption,
   parsePositive,
   parseSeeds,
   seedsOption,
@@ -75,7 +75,7 @@ export function addSweep(command: Command, done: Done, version: string): void {
     .option(...shared.verbose)
     .action(async (files: string[], flags: SweepFlags) => {
       requireNoUrl(files);
-      const shards = given(flags.shards, '--shards', parsePositive);
+      const shards = parseOption(flags.shards, '--shards', parsePositive);
       if (shards !== null && shards > MOST_JOBS) {
         throw new UserError([`--shards ${shards}: expected at most ${MOST_JOBS}`]);
       }
@@ -85,7 +85,7 @@ export function addSweep(command: Command, done: Done, version: string): void {
           place: queuePlace(flags.queue),
           range: parseSeeds(flags.seeds),
           shards,
-          workers: given(flags.workers, '--workers', parsePositive) ?? availableParallelism(),
+          workers: parseOption(flags.workers, '--workers', parsePositive) ?? availableParallelism(),
           corpus: flags.corpus ?? null,
           modules: flags.modules ? null : false,
           version,
@@ -253,7 +253,7 @@ async function replayAll(
 function withOurs(shards: readonly FiledShard[], ours: readonly Ours[]): readonly FiledShard[] {
   return shards.map((filed) => {
     if (filed.shard.shard.index > 1) return filed;
-    const scenarios = filed.shard.scenarios.map((one, at) => ({ ...one, ...ours[at] }));
+    const scenarios = filed.shard.scenarios.map((scenario, at) => ({ ...scenario, ...ours[at] }));
     return { ...filed, shard: { ...filed.shard, scenarios } };
   });
 }

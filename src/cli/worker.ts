@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { countOf } from '../text/prose.ts';
-import { type Done, given, outputOptions, parsePositive, withExample } from './command.ts';
+import { type Done, outputOptions, parseOption, parsePositive, withExample } from './command.ts';
 import { UserError } from './exit.ts';
 import { Interruption } from './interruption.ts';
 import { EXAMPLE_QUEUE, queueOption, queuePlace, reached } from './open-queue.ts';
@@ -32,7 +32,7 @@ export function addWorker(command: Command, done: Done, version: string): void {
  */
 async function work(flags: WorkerFlags, version: string): Promise<Exit> {
   const place = queuePlace(flags.queue);
-  const threads = given(flags.workers, '--workers', parsePositive) ?? availableParallelism();
+  const threads = parseOption(flags.workers, '--workers', parsePositive) ?? availableParallelism();
   const { modules = null } = flags;
   if (modules !== null) requireFolder(modules);
   const terminal = openTerminal(outputOptions({ quiet: flags.quiet === true }));

@@ -198,8 +198,8 @@ export class MalformedOperation extends Error {
   /** The operation's index in the history. */
   readonly index: number;
 
-  constructor(index: number, what: string) {
-    super(`operation ${index}: ${what}`);
+  constructor(index: number, problem: string) {
+    super(`operation ${index}: ${problem}`);
     this.index = index;
   }
 }

@@ -124,7 +124,9 @@ function statesThere<State extends Json>(
   const all = findPossibleStates(truncateHistory(history, at, 'after'), model, limited);
   if (all.length > 0) return all;
   const required = new Set(core.required);
-  const alone = history.map((one, index) => (required.has(index) ? one : leaveOut(one)));
+  const alone = history.map((operation, index) =>
+    required.has(index) ? operation : leaveOut(operation),
+  );
   // Without a change by the core, the state is unknown.
   return findPossibleStates(alone, model, limited).filter(({ order }) => order.length > 0);
 }

@@ -159,7 +159,7 @@ export class FreeCalls {
       step: (state, call): readonly Json[] => {
         const states = this.reach([state], free);
         assert(states !== null, 'free calls lead to few states');
-        return states.flatMap((one) => model.step(one, call));
+        return states.flatMap((reached) => model.step(reached, call));
       },
     };
   }
@@ -192,6 +192,6 @@ export class FreeCalls {
   private isBlind(state: Json): boolean {
     const { model, awaited } = this;
     if (model.approaches === undefined) return false;
-    return !awaited.some((one) => model.approaches?.(state, one));
+    return !awaited.some((target) => model.approaches?.(state, target));
   }
 }

@@ -77,7 +77,7 @@ function named(
     const operation = history[index];
     return operation === undefined || index === at ? [] : [nameOf(operation, model)];
   };
-  const possible = optional.flatMap(name).map((one) => `perhaps ${one}`);
+  const possible = optional.flatMap(name).map((label) => `perhaps ${label}`);
   return listOf([...required.flatMap(name), ...possible]);
 }
 
@@ -136,7 +136,10 @@ class Premise {
     this.awaited = distinctStates(calls.map((call) => model.awaits?.(call)));
     const held = distinctCalls(history).map((call) => model.provides?.(call));
     const all = distinctStates([model.init, ...held]);
-    this.states = [...this.awaited, ...all.filter((one) => !has(this.awaited, one)).slice(0, 1)];
+    this.states = [
+      ...this.awaited,
+      ...all.filter((state) => !has(this.awaited, state)).slice(0, 1),
+    ];
   }
 
   inWords(): string {
@@ -168,10 +171,10 @@ class Premise {
     const { model } = this;
     const all = [...states];
     for (const state of all) {
-      for (const call of this.others.filter((one) => isSame(model.provides?.(one), state))) {
+      for (const call of this.others.filter((other) => isSame(model.provides?.(other), state))) {
         const found = model.awaits?.(call);
-        const isElsewhere = (one: Json): boolean =>
-          !isSame(one, state) && !isSame(one, found) && has(model.step(one, call), state);
+        const isElsewhere = (start: Json): boolean =>
+          !isSame(start, state) && !isSame(start, found) && has(model.step(start, call), state);
         if (found === undefined || this.states.some(isElsewhere)) return null;
         if (!has(all, found)) all.push(found);
       }
@@ -189,7 +192,7 @@ class Premise {
     const open = states.filter((state) => !has(closed, state));
     const step = (state: Json, call: CallData): readonly Json[] => {
       const moved = from === 'elsewhere' && has(closed, state) ? states : open;
-      return distinctStates([state, ...moved].flatMap((one) => model.step(one, call)));
+      return distinctStates([state, ...moved].flatMap((origin) => model.step(origin, call)));
     };
     const first = core.from === null ? [model.init] : states;
     return first.every((init) => {
@@ -200,7 +203,7 @@ class Premise {
 }
 
 function has(states: readonly (Json | undefined)[], state: Json): boolean {
-  return states.some((one) => isSame(one, state));
+  return states.some((candidate) => isSame(candidate, state));
 }
 
 function isSame(one: Json | undefined, other: Json | undefined): boolean {

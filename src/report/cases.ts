@@ -83,7 +83,8 @@ function systemCases(system: SystemResult, scenario: ReportedScenario): readonly
   const { holds = [], breaks = [] } = system.expect;
   const at = placeOf(system.name, scenario);
   const caseOf = (claim: string, verb: 'breaks' | 'holds', judged: Judged): Case => {
-    const isMeant = (one: Finding): boolean => one.system === system.name && one.claim === claim;
+    const isMeant = (candidate: Finding): boolean =>
+      candidate.system === system.name && candidate.claim === claim;
     const finding = scenario.findings.find(isMeant) ?? null;
     return { ...at, name: `${claim} ${verb}`, details: '', ...judged, finding };
   };

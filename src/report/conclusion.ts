@@ -152,7 +152,7 @@ function fatesOf(scenarios: readonly ScenarioResult[]): Fates {
       const { broken: times, exercised, avoided } = found;
       return times === 0 && exercised + avoided > 0 && isJudged(found);
     }),
-    unlisted: broken(all.filter((one) => ![...holds, ...breaks, ...may].includes(one))),
+    unlisted: broken(all.filter((result) => ![...holds, ...breaks, ...may].includes(result))),
   };
 }
 
@@ -287,9 +287,9 @@ function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
 }
 
 /** Returns, for example, `unfenced: a, b; fenced: c`. */
-function bySystem(results: readonly Result[], clauseOf: (one: Result) => string): string {
+function bySystem(results: readonly Result[], clauseOf: (result: Result) => string): string {
   const clauses = new Map<string, string[]>();
-  for (const one of results) addTo(clauses, one.where, clauseOf(one));
+  for (const result of results) addTo(clauses, result.where, clauseOf(result));
   return [...clauses].map(([where, each]) => `${where}: ${each.join(', ')}`).join('; ');
 }
 

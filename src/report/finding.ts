@@ -46,8 +46,8 @@ function modulesOf({ plan, scenarioFile }: Commanded): readonly string[] {
  */
 export function rerunCommand(finding: Finding): readonly string[] {
   const { scenarioTyped, scenarioFile, seed, exhaust } = finding;
-  const which = exhaust === undefined ? ['--seed', String(seed)] : exhaustFlags(exhaust);
-  return [...FENCEPOST, 'run', scenarioTyped ?? scenarioFile, ...which];
+  const flags = exhaust === undefined ? ['--seed', String(seed)] : exhaustFlags(exhaust);
+  return [...FENCEPOST, 'run', scenarioTyped ?? scenarioFile, ...flags];
 }
 
 function exhaustFlags({ faults, ties, clients, sections }: ExhaustScope): readonly string[] {

@@ -29,7 +29,7 @@ export function githubAnnotations(
   const failures = results.flatMap((scenario) =>
     casesOf(scenario)
       .filter(isFailure)
-      .map((one) => ({ scenario: scenario.result.name, one })),
+      .map((test) => ({ scenario: scenario.result.name, one: test })),
   );
   const annotations = failures.slice(0, MOST).map(({ scenario, one }) => {
     const file = placeOf(one.file);
@@ -58,14 +58,14 @@ function command(
   properties: Readonly<Record<'file' | 'line' | 'title', string | null>>,
   text: string,
 ): string {
-  const given = Object.entries(properties).flatMap(([name, value]) => {
+  const parameters = Object.entries(properties).flatMap(([name, value]) => {
     if (value === null) return [];
     const escaped = visible(value).replaceAll('%', '%25').replaceAll(':', '%3A');
     return [`${name}=${escaped.replaceAll(',', '%2C')}`];
   });
   const lines = text.split(/\r\n|\r|\n/).map(visible);
   const data = lines.join('\n').replaceAll('%', '%25').replaceAll('\n', '%0A');
-  return `::error ${given.join(',')}::${data}`;
+  return `::error ${parameters.join(',')}::${data}`;
 }
 
 /** GitHub's limit for one step: 1 MiB. */
@@ -133,20 +133,20 @@ function rowOf(cells: readonly string[]): string {
 }
 
 function failureSections(scenario: ReportedScenario): readonly string[] {
-  return casesOf(scenario).flatMap((one) => {
-    if (one.outcome === 'passed') return [];
-    const { finding } = one;
-    if (!isFailure(one) || finding === null) return [lineOf(one)];
+  return casesOf(scenario).flatMap((test) => {
+    if (test.outcome === 'passed') return [];
+    const { finding } = test;
+    if (!isFailure(test) || finding === null) return [lineOf(test)];
     const headline = `#### ✗ ${markdownSentence(finding.explanation.headline)}`;
-    return [[headline, lineOf(one), ...storySections(finding)].join('\n\n')];
+    return [[headline, lineOf(test), ...storySections(finding)].join('\n\n')];
   });
 }
 
 /** Returns, for example, `✗ fenced: grant-order should hold and broke on 3 of 1,000 seeds`. */
-function lineOf(one: Case): string {
-  const who = one.system === '' ? one.name : `${one.system}: ${one.name}`;
-  const line = `${isFailure(one) ? '✗' : '?'} **${markdownText(who)}**: ${markdownText(one.message)}`;
-  return one.details === '' ? line : `${line}\n\n${codeBlock('text', one.details)}`;
+function lineOf(test: Case): string {
+  const title = test.system === '' ? test.name : `${test.system}: ${test.name}`;
+  const line = `${isFailure(test) ? '✗' : '?'} **${markdownText(title)}**: ${markdownText(test.message)}`;
+  return test.details === '' ? line : `${line}\n\n${codeBlock('text', test.details)}`;
 }
 
 function expectedSections(scenario: ReportedScenario): readonly string[] {

@@ -187,9 +187,10 @@ function blockOf(part: PartReport, { width, paint }: Screen): readonly string[] 
   const sign = SIGNS[part.verdict];
   const tone = part.verdict === 'invalid' ? paint.red : paint.yellow;
   const subject = part.key === '' ? '' : `key ${part.key}: `;
-  const said = hang(visible(`${subject}${part.because}`), width - 2, `${sign} `, '  ');
-  const [first = '', ...rest] = said.slice(0, MOST_STORY_LINES);
-  const truncated = said.length > MOST_STORY_LINES ? ['  … (the whole of it: --html, --json)'] : [];
+  const story = hang(visible(`${subject}${part.because}`), width - 2, `${sign} `, '  ');
+  const [first = '', ...rest] = story.slice(0, MOST_STORY_LINES);
+  const truncated =
+    story.length > MOST_STORY_LINES ? ['  … (the whole of it: --html, --json)'] : [];
   const lines = [paint.bold(tone(first)), ...rest, ...truncated];
   if (part.core.length === 0) return lines;
   const size = wrap(sizeOf(part), width).map((line) => paint.faint(line));

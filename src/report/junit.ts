@@ -34,11 +34,11 @@ function suiteOf(scenario: ReportedScenario, version: string): Markup {
   ].map(([key = '', value = '']) => xml('property', { name: key, value }, []));
   return xml('testsuite', { name, file, ...countsOf(cases), time: timeOf(seconds) }, [
     xml('properties', {}, properties),
-    ...cases.map((one) => {
-      const classname = one.system === '' ? name : `${name}.${one.system}`;
-      const line = one.line === null ? {} : { line: String(one.line) };
-      const attributes = { name: one.name, classname, time: share, file: one.file, ...line };
-      return xml('testcase', attributes, caseMarkup(one));
+    ...cases.map((test) => {
+      const classname = test.system === '' ? name : `${name}.${test.system}`;
+      const line = test.line === null ? {} : { line: String(test.line) };
+      const attributes = { name: test.name, classname, time: share, file: test.file, ...line };
+      return xml('testcase', attributes, caseMarkup(test));
     }),
   ]);
 }
@@ -60,10 +60,10 @@ function timeOf(seconds: number): string {
 }
 
 /** Renders the result of a test. The counterexample of a claim that should break is its output. */
-function caseMarkup(one: Case): readonly Markup[] {
-  const story = storyOf(one);
-  const message = plain(one.message);
-  switch (one.outcome) {
+function caseMarkup(test: Case): readonly Markup[] {
+  const story = storyOf(test);
+  const message = plain(test.message);
+  switch (test.outcome) {
     case 'passed':
       return story === '' ? [] : [element('system-out', {}, lines(plain(story)))];
     case 'open':
@@ -71,7 +71,7 @@ function caseMarkup(one: Case): readonly Markup[] {
     case 'failed':
       return [element('error', { message, type: 'failed' }, lines(plain(story)))];
     default:
-      return [element('failure', { message, type: one.outcome }, lines(plain(story)))];
+      return [element('failure', { message, type: test.outcome }, lines(plain(story)))];
   }
 }
 

@@ -273,7 +273,7 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const sending = flight === undefined ? undefined : story.byEvent.get(flight.sent);
   if (flight === undefined || sending === undefined) return step.weight < 3 ? [noteOf(step)] : [];
   const isLate = isFar(flight, story);
-  const what = flightText(sending.label, {
+  const label = flightText(sending.label, {
     isCopy: flight.isCopy,
     sentAtUs: isLate ? sending.atUs : null,
     end: story.trace.events[flight.end ?? -1] ?? null,
@@ -283,7 +283,7 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const rank = isLate || weight < sending.weight ? weight : sending.weight;
   // If the sending has no separate note, the arrow shows its part in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
-  const text = timed({ ...step, part }, what);
+  const text = timed({ ...step, part }, label);
   const fate = isLost ? 'lost' : 'handled';
   return [{ kind: 'message', from, to, text, rank, fate, isReply: isReply(message) }];
 }

@@ -279,9 +279,9 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
 }
 
 /** Returns the nonzero counts: `60 ended, 3 gave up`. */
-function countsText(counts: readonly (readonly [what: string, count: number])[]): string {
+function countsText(counts: readonly (readonly [label: string, count: number])[]): string {
   const seen = counts.filter(([, count]) => count > 0);
-  return seen.map(([what, count]) => `${groupDigits(count)} ${what}`).join(', ');
+  return seen.map(([label, count]) => `${groupDigits(count)} ${label}`).join(', ');
 }
 
 /** Suggests a twin for claims that were not exercised, unless `all` contains one. */

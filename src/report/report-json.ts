@@ -60,11 +60,11 @@ export function readBaseline(text: string): readonly Earlier[] | string {
     return 'this is no report.json, as --reporter json writes it';
   }
   const earlier: Earlier[] = [];
-  for (const [at, one] of findings.entries()) {
+  for (const [at, finding] of findings.entries()) {
     const [scenario, system, claim] = ['scenario', 'system', 'claim'].map((name) =>
-      fieldOf(one, name),
+      fieldOf(finding, name),
     );
-    const headline = fieldOf(fieldOf(one, 'explanation'), 'headline');
+    const headline = fieldOf(fieldOf(finding, 'explanation'), 'headline');
     if (!isText(scenario) || !isText(system) || !isText(claim)) {
       return `finding ${at + 1} has no scenario, system and claim`;
     }
@@ -98,11 +98,11 @@ export function since(
       systems.map((system) => JSON.stringify([name, system.name])),
     ),
   );
-  const gone = earlier.filter((one) => {
-    const isExamined = examined.has(JSON.stringify([one.scenario, one.system]));
-    return isExamined && !now.has(keyOf(one));
+  const gone = earlier.filter((finding) => {
+    const isExamined = examined.has(JSON.stringify([finding.scenario, finding.system]));
+    return isExamined && !now.has(keyOf(finding));
   });
-  const fixed = [...new Map(gone.map((one) => [keyOf(one), one])).values()];
+  const fixed = [...new Map(gone.map((finding) => [keyOf(finding), finding])).values()];
   return { isKnown: (finding) => before.has(keyOf(finding)), fixed };
 }
 

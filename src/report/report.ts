@@ -101,7 +101,7 @@ function* texts(run: ReportedRun): Iterable<ReportPart> {
     if (open !== '') yield below(open);
   }
   if (summary.scenarios.length > 1 && hasReportedScenarios !== true) {
-    const lines = summary.scenarios.map((one) => renderScenarioLine(one, screen));
+    const lines = summary.scenarios.map((scenario) => renderScenarioLine(scenario, screen));
     yield below(lines.join('\n'));
   }
   for (const { name, systems } of summary.scenarios) {
@@ -126,10 +126,12 @@ function expectedOfOne(
   { result, colour, width }: ReportedRun,
   unexpected: readonly Finding[],
 ): readonly string[] {
-  const expected = result.findings.filter((one) => !unexpected.includes(one));
+  const expected = result.findings.filter((finding) => !unexpected.includes(finding));
   const inFull = unexpected.length === 0 ? expected.slice(0, 1) : [];
   const known = new Set(inFull.map(kindOf));
-  const rest = expected.filter((one) => !known.has(kindOf(one)) && known.add(kindOf(one)));
+  const rest = expected.filter(
+    (finding) => !known.has(kindOf(finding)) && known.add(kindOf(finding)),
+  );
   const screen = { colour, width };
   return [
     ...renderFailures(inFull, screen),

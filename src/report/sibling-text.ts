@@ -26,11 +26,11 @@ type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
 /** Returns the line for a twin. `broken` is the run of the same plan that broke the claim. */
 export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   const { system, claim, fate } = sibling;
-  const line = (outcome: SiblingLine['outcome'], what: string): SiblingLine => ({
+  const line = (outcome: SiblingLine['outcome'], description: string): SiblingLine => ({
     system,
     claim,
     outcome,
-    text: `same plan on twin ${system}: ${what}`,
+    text: `same plan on twin ${system}: ${description}`,
   });
   if (fate.kind === 'cannot-run') return line('cannot-run', `cannot run: ${fate.why}`);
   const { replay } = fate;
@@ -98,10 +98,14 @@ function skipIn({ events }: Trace, broken: Trace): string | null {
 function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const givenBy = ({ process, client, lock }: Grant): string =>
     JSON.stringify([process, client, lock]);
-  const given = new Set(events.flatMap((one) => (one.kind === 'grant' ? [givenBy(one)] : [])));
-  const missing = broken.events.find((one) => one.kind === 'grant' && !given.has(givenBy(one)));
+  const granted = new Set(
+    events.flatMap((event) => (event.kind === 'grant' ? [givenBy(event)] : [])),
+  );
+  const missing = broken.events.find(
+    (event) => event.kind === 'grant' && !granted.has(givenBy(event)),
+  );
   if (missing?.kind !== 'grant') return null;
-  const denied = events.find((one) => one.kind === 'deny' && one.client === missing.client);
+  const denied = events.find((event) => event.kind === 'deny' && event.client === missing.client);
   const before =
     denied?.kind === 'deny' ? `${proseDuration(denied.atUs)} ${refusalText(denied)}; ` : '';
   const { process, client, lock } = missing;
@@ -123,8 +127,8 @@ function refusalText(event: Handled): string {
   if (event.kind === 'write' || event.kind === 'read') {
     const why = refusalReason(event);
     const isIgnored = event.refusal?.kind === 'stamp';
-    const what = event.kind === 'read' ? 'read refused' : isIgnored ? 'ignored' : 'refused';
-    return `⊘ ${what}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
+    const outcome = event.kind === 'read' ? 'read refused' : isIgnored ? 'ignored' : 'refused';
+    return `⊘ ${outcome}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
   }
   if (event.kind === 'deny') {
     return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;

@@ -50,7 +50,9 @@ export function numbersSaid(words: string): readonly string[] {
 
 /** Returns true if a line contains a time or a number. `token 1` contains `1`. */
 export function isSaid(number: string, line: string): boolean {
-  return numbersSaid(line).some((one) => one === number || one.replace(/^[a-z]+ /, '') === number);
+  return numbersSaid(line).some(
+    (found) => found === number || found.replace(/^[a-z]+ /, '') === number,
+  );
 }
 
 interface Said {
@@ -63,19 +65,19 @@ interface Said {
  * Returns the steps that are needed besides the evidence, so that a line contains each number of
  * the words, by the text of each step. The text includes an aside if only that contains the number.
  */
-function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string> {
+function stepsSaid(steps: readonly Step[], context: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();
   const shown = steps.filter(({ weight }) => weight === 0);
-  const messages = messagesOf(said);
+  const messages = messagesOf(context);
   const distance = ({ event, process, weight }: Step): number => {
-    const happened = said.trace.events[event ?? -1];
+    const happened = context.trace.events[event ?? -1];
     const isCarried =
       happened !== undefined && 'message' in happened && messages.has(happened.message);
-    return weight + (isCarried ? 0 : 4) + (said.words.includes(process) ? 0 : 8);
+    return weight + (isCarried ? 0 : 4) + (context.words.includes(process) ? 0 : 8);
   };
   const nearest = (setting: (step: Step) => boolean): Step | undefined =>
     steps.filter(setting).sort((left, right) => distance(left) - distance(right))[0];
-  for (const number of numbersSaid(said.words)) {
+  for (const number of numbersSaid(context.words)) {
     const says = (step: Step, text = step.text): boolean =>
       proseDuration(step.atUs) === number || isSaid(number, withPart(text, step));
     if (shown.some((step) => says(step, needed.get(step)))) continue;

@@ -204,10 +204,10 @@ function workloadFindings(
     if (count !== 2) findings.push({ path: [...path, 'stores'], isKey: false, what });
   }
   for (const field of ['locks', 'keys', 'stores'] as const) {
-    const given = workload[field];
-    if (given === undefined || typeof given === 'number') continue;
-    for (const [at, name] of given.entries()) {
-      if (given.indexOf(name) === at) continue;
+    const value = workload[field];
+    if (value === undefined || typeof value === 'number') continue;
+    for (const [at, name] of value.entries()) {
+      if (value.indexOf(name) === at) continue;
       const what = `"${name}" is listed twice`;
       findings.push({ path: [...path, field, at], isKey: false, what });
     }

@@ -122,7 +122,10 @@ function placesOf(faults: readonly FaultTemplate[]): FaultPlaces {
       if (type !== 'when') continue;
       const known = places[kind] ?? [];
       const texts = new Set(known.map(formatPlace));
-      places[kind] = [...known, ...allowedBy(value).filter((one) => !texts.has(formatPlace(one)))];
+      places[kind] = [
+        ...known,
+        ...allowedBy(value).filter((place) => !texts.has(formatPlace(place))),
+      ];
     }
   }
   return places;
@@ -286,11 +289,11 @@ type Timed = Exclude<ReadStep, { readonly kind: 'memoize' }>;
 function stepsOf(workload: Workload): readonly Timed[] {
   const { kind, writesPerGrant, awaits, steps } = workload;
   if (kind === 'steps') return steps.flatMap(timedOf);
-  const one: Timed =
+  const step: Timed =
     kind === 'blind-writes'
       ? { kind: 'write', awaits }
       : { kind: kind === 'transfer' ? kind : 'increment' };
-  return Array.from({ length: writesPerGrant }, () => one);
+  return Array.from({ length: writesPerGrant }, () => step);
 }
 
 /** A memoize reads twice and writes; with several pieces, each has its own write and renew. */

@@ -40,7 +40,7 @@ export function buildSystems(
     findings.push({ path: ['systems'], isKey: false, what: 'needs at least one system' });
   }
   const replicas = new Map(
-    Object.values(file.systems).map((one) => [one, replicasOf(one, stores, vocabulary)]),
+    Object.values(file.systems).map((system) => [system, replicasOf(system, stores, vocabulary)]),
   );
   const systems = entries.map(([name, system]) => ({
     name,
@@ -112,8 +112,8 @@ function planHostFindings(
 /** Returns the processes of the system's lock; none if its lock or an option is invalid. */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
-  const given = lockOptionsOf(system, vocabulary);
-  return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
+  const options = lockOptionsOf(system, vocabulary);
+  return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(options) ?? []);
 }
 
 /** Returns the servers of replicated stores, or null if each store is a single server. */

@@ -211,9 +211,9 @@ export function buildFaults(read: readonly ReadFault[], cast: Cast): BuiltFaults
   const drawn = new Set<FaultKind>();
   const faults = read.map((fault, index): FaultTemplate => {
     const { kind } = fault;
-    const report = (field: string | null, what: string): void => {
+    const report = (field: string | null, text: string): void => {
       const path = ['faults', index, kind, ...(field === null ? [] : [field])];
-      findings.push({ path, isKey: field === null, what });
+      findings.push({ path, isKey: field === null, what: text });
     };
     if (kind === 'duplicate' && !cast.isDatagram) {
       report(null, 'a connection never duplicates; say network: { link: datagram }');
@@ -237,9 +237,9 @@ const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 class FaultBuilder {
   private readonly read: ReadFault;
   private readonly cast: Cast;
-  private readonly report: (field: string | null, what: string) => void;
+  private readonly report: (field: string | null, text: string) => void;
 
-  constructor(read: ReadFault, cast: Cast, report: (field: string | null, what: string) => void) {
+  constructor(read: ReadFault, cast: Cast, report: (field: string | null, text: string) => void) {
     this.read = read;
     this.cast = cast;
     this.report = report;
@@ -330,7 +330,7 @@ class FaultBuilder {
     const names = this.named(field, words);
     const [only, ...others] = words;
     const isWord = others.length === 0 && only !== undefined && GROUPS.includes(only);
-    return isSubject && isWord ? names.map((one) => [one]) : [names];
+    return isSubject && isWord ? names.map((member) => [member]) : [names];
   }
 
   /**
@@ -340,7 +340,7 @@ class FaultBuilder {
   private place(): Place {
     const at = rangeIn(this.read, 'at');
     const [before, after] = [textIn(this.read, 'before'), textIn(this.read, 'after')];
-    if ([at, before, after].filter((given) => given !== undefined).length > 1) {
+    if ([at, before, after].filter((value) => value !== undefined).length > 1) {
       this.report(null, 'needs at most one of at, before and after');
     }
     if (before !== undefined) return this.pointPlace('before', before);

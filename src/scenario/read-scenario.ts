@@ -91,7 +91,7 @@ function withMixed(
   mixed: readonly UnplacedProblem[],
 ): readonly UnplacedProblem[] {
   const isReported = ({ path }: UnplacedProblem): boolean =>
-    mixed.some((one) => one.path.every((step, at) => step === path[at]));
+    mixed.some((problem) => problem.path.every((step, at) => step === path[at]));
   return [...mixed, ...findings.filter((finding) => !isReported(finding))];
 }
 
@@ -99,8 +99,8 @@ function withMixed(
 function mixedFindings(file: unknown): readonly UnplacedProblem[] {
   const faults = isRecord(file) ? file['faults'] : null;
   if (!Array.isArray(faults)) return [];
-  return faults.flatMap((one: unknown, index): UnplacedProblem[] => {
-    if (one !== ALL && !(isRecord(one) && ALL in one)) return [];
+  return faults.flatMap((fault: unknown, index): UnplacedProblem[] => {
+    if (fault !== ALL && !(isRecord(fault) && ALL in fault)) return [];
     const instead = `say faults: ${ALL}, or list kinds`;
     const what = `\`${ALL}\` has every kind, and stands in no list: ${instead}`;
     return [{ path: ['faults', index], isKey: false, what }];

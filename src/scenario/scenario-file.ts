@@ -61,8 +61,8 @@ const modulePath = z
   .string()
   .max(1_000)
   .superRefine((path, context) => {
-    const what = whyNoModulePath(path);
-    if (what !== null) context.addIssue({ code: 'custom', message: what });
+    const problem = whyNoModulePath(path);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   });
 
 function names(max: number): z.ZodType<ReadNames> {
@@ -117,7 +117,7 @@ const clients = z.union([
     names: optional(z.array(name).min(1).max(CAPS.clients), 'Their names.'),
     ...clientShape,
     each: optional(z.record(name, client), 'What single clients do differently, by name.'),
-  }).refine(({ count, names: given }) => count === undefined || given === undefined, {
+  }).refine(({ count, names: nameList }) => count === undefined || nameList === undefined, {
     error: 'count and names exclude one another',
   }),
 ]);

@@ -11,7 +11,7 @@ type Check = (name: string, value: unknown) => void;
 function expecting(
   expected: string,
   isMeant: (value: unknown) => boolean,
-  errorOf: typeof errorFor = (_, what) => new TypeError(what),
+  errorOf: typeof errorFor = (_, message) => new TypeError(message),
 ): Check {
   return (name, value) => {
     if (isMeant(value)) return;
@@ -44,7 +44,7 @@ export const argument: {
   readonly made: (
     name: string,
     value: unknown,
-    by: abstract new (...given: never[]) => object,
+    by: abstract new (...args: never[]) => object,
   ) => void;
 } = {
   name: expecting('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
@@ -62,13 +62,13 @@ export const argument: {
   json: expecting('plain JSON data', isJson, errorFor),
   integerFrom(name, value, least) {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return;
-    const what = `${name} must be a whole number from ${least} on, not ${shownValue(value)}`;
-    throw errorFor(value, what);
+    const message = `${name} must be a whole number from ${least} on, not ${shownValue(value)}`;
+    throw errorFor(value, message);
   },
   word(name, value, words) {
     if (words.some((word) => word === value)) return;
-    const what = `${name} must be one of ${words.join(', ')}, not ${shownValue(value)}`;
-    throw typeof value === 'string' ? new RangeError(what) : new TypeError(what);
+    const message = `${name} must be one of ${words.join(', ')}, not ${shownValue(value)}`;
+    throw typeof value === 'string' ? new RangeError(message) : new TypeError(message);
   },
   made(name, value, by) {
     if (value instanceof by) return;
@@ -82,8 +82,8 @@ function isJson(value: unknown): boolean {
   return typeof value === 'object' && Object.values(value).every(isJson);
 }
 
-function errorFor(value: unknown, what: string): TypeError | RangeError {
-  return typeof value === 'number' ? new RangeError(what) : new TypeError(what);
+function errorFor(value: unknown, message: string): TypeError | RangeError {
+  return typeof value === 'number' ? new RangeError(message) : new TypeError(message);
 }
 
 /** Returns a short, recognizable form of a value for an error message. */

@@ -194,14 +194,14 @@ function whyImpossible(
   if (replicated !== undefined && lock === 'optimistic') {
     return `${store} has no versions, by which ${lock} works`;
   }
-  if (protocol.buildAsync === undefined && plan.clients.some((one) => 'concurrency' in one)) {
+  if (protocol.buildAsync === undefined && plan.clients.some((client) => 'concurrency' in client)) {
     return `${lock} runs one section at a time; asynchronous code can run several`;
   }
   const absent = absentHost(plan, protocol, options);
   if (absent !== null) return absent;
   const steps = stepsOf(plan);
   if (protocol.buildAsync !== undefined) {
-    const step = STEPS_OF_DRIVERS.find((one) => steps.has(one));
+    const step = STEPS_OF_DRIVERS.find((candidate) => steps.has(candidate));
     if (step !== undefined)
       return `the clients of ${lock} have no step "${step}": their code does it`;
   }
@@ -251,13 +251,13 @@ function requireListeners({ system }: Plan, world: World): void {
 }
 
 /** Returns the result of `build`. An error thrown by user code becomes an `UnknownSystem`. */
-function built<T>(what: string, build: () => T): T {
+function built<T>(subject: string, build: () => T): T {
   try {
     return build();
   } catch (error) {
     if (error instanceof Defect) throw error;
     const why = errorText(error);
-    throw new UnknownSystem(`${what} cannot be built: ${why}`);
+    throw new UnknownSystem(`${subject} cannot be built: ${why}`);
   }
 }
 

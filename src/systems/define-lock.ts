@@ -45,12 +45,12 @@ function buildOf(
   where: string,
   { build, buildAsked, buildAsync, section }: LockDefinition,
 ): Pick<Protocol, 'build' | 'buildAsync' | 'buildAsked'> {
-  const given = Object.entries({ section, build, buildAsked, buildAsync });
-  const [one, other] = given.filter(([, made]) => made !== undefined);
-  if (one === undefined) refuse(where, 'has no `section`, and no `build` or `buildAsync`');
-  if (typeof one[1] !== 'function') refuse(`${where}.${one[0]}`, 'is not a function');
+  const candidates = Object.entries({ section, build, buildAsked, buildAsync });
+  const [entry, other] = candidates.filter(([, made]) => made !== undefined);
+  if (entry === undefined) refuse(where, 'has no `section`, and no `build` or `buildAsync`');
+  if (typeof entry[1] !== 'function') refuse(`${where}.${entry[0]}`, 'is not a function');
   if (other !== undefined) {
-    refuse(`${where}.${other[0]}`, `stands beside \`${one[0]}\`: give one of them`);
+    refuse(`${where}.${other[0]}`, `stands beside \`${entry[0]}\`: give one of them`);
   }
   if (section !== undefined) {
     return { buildAsync: (_world, options) => () => (at) => section(at, options) };
@@ -76,8 +76,8 @@ function buildOf(
 }
 
 /** Throws an error with the message `what` unless `given` is a function. */
-function requireGiven(what: string, given: unknown): void {
-  if (typeof given !== 'function') throw new Error(what);
+function requireGiven(message: string, value: unknown): void {
+  if (typeof value !== 'function') throw new Error(message);
 }
 
 function checkServers(
@@ -96,6 +96,6 @@ function checkServers(
   }
 }
 
-function refuse(where: string, what: string): never {
-  throw new Error(`${where} ${what}`);
+function refuse(where: string, problem: string): never {
+  throw new Error(`${where} ${problem}`);
 }

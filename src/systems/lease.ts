@@ -39,10 +39,10 @@ export function* askLock<Q extends Json, R extends Json>(
   readonly sentWallUs: number;
 }> {
   const { self, plan } = at;
-  const { verb, id = 1, server: target, request: what, token = 0, means: describe } = ask;
+  const { verb, id = 1, server: target, request: payload, token = 0, means: describe } = ask;
   const [sentUs, sentWallUs] = [self.monotonicUs(), self.wallUs()];
   const tries = verb === 'acquire' ? 1 : plan.tries;
-  const question = { verb, token, target, request: what, tries, describe };
+  const question = { verb, token, target, request: payload, tries, describe };
   const call = yield* request(self, questionOf(at, under(at.name, part(verb, id)), question));
   return { reply: call.reply, ordinal: call.granted, sentUs, sentWallUs };
 }

@@ -38,7 +38,7 @@ export function optionsFor<
   about: Readonly<Record<keyof C & string, string>>,
 ): {
   readonly infos: readonly OptionInfo[];
-  read(given: Options): {
+  read(options: Options): {
     readonly [Option in keyof C]: C[Option] extends readonly (infer Word)[] ? Word : number;
   };
 } {
@@ -60,17 +60,17 @@ export function optionsFor<
   const known: WeakMap<Options, Chosen> = new WeakMap();
   return {
     infos,
-    read(given) {
-      const before = known.get(given);
+    read(options) {
+      const before = known.get(options);
       if (before !== undefined) return before;
       const values = Object.fromEntries(
         Object.entries(choices).map(([name, choice]) => [
           name,
-          'fallback' in choice ? given.whole(name) : given.oneOf(name, choice),
+          'fallback' in choice ? options.whole(name) : options.oneOf(name, choice),
         ]),
       );
       assert(isComplete(values), 'each was read by its name');
-      known.set(given, values);
+      known.set(options, values);
       return values;
     },
   };
@@ -90,10 +90,10 @@ export class Options {
   /** Returns `given` over the defaults of `infos`, or an error message. */
   static read(
     infos: readonly OptionInfo[],
-    given: Readonly<Record<string, Json>>,
+    settings: Readonly<Record<string, Json>>,
   ): Options | string {
     const values = new Map(infos.map(({ name, fallback }) => [name, fallback]));
-    for (const [name, value] of Object.entries(given)) {
+    for (const [name, value] of Object.entries(settings)) {
       const info = infos.find((candidate) => candidate.name === name);
       if (info === undefined) return `no option ${name}`;
       if (typeof value === 'string' || typeof value === 'number') values.set(name, value);

@@ -56,8 +56,8 @@ export class OutputLines {
     const end = kept[begin - 1];
     if (end === undefined || begin < period) return false;
     for (let at = kept.length - 1; at >= begin; at -= 1) {
-      const [one, other] = [kept[at], kept[at - period]];
-      if (one?.key !== other?.key || one?.repeated !== null) return false;
+      const [line, other] = [kept[at], kept[at - period]];
+      if (line?.key !== other?.key || line?.repeated !== null) return false;
       if (other?.repeated !== null && !(isCounted && other === end)) return false;
     }
     end.repeated = { period, times: times + (before?.times ?? 0) };

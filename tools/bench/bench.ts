@@ -87,10 +87,10 @@ function requestFrom(argv: readonly string[]): BenchRequest | null {
   const isNodesWrong = nodes.some((version) => !/^\d+(\.\d+){0,2}$/.test(version));
   if (unknown.length > 0 || isNodesWrong) {
     const known = SUBJECTS.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`);
-    const what = isNodesWrong
+    const message = isNodesWrong
       ? `${NODES_FLAG} takes versions, such as 20,22,24`
       : `unknown subject: ${unknown.join(', ')}; known:\n${known.join('\n')}`;
-    process.stderr.write(`${what}\n`);
+    process.stderr.write(`${message}\n`);
     return null;
   }
   const subjects = SUBJECTS.filter(({ name, isLong }) => {

@@ -67,7 +67,7 @@ async function* rows(): AsyncIterable<Row> {
 }
 
 async function rowFor<State extends Json, Call extends CallData>(
-  what: string,
+  label: string,
   history: History<Call>,
   model: Model<State, Call>,
   { reference, target }: Aims,
@@ -76,7 +76,7 @@ async function rowFor<State extends Json, Call extends CallData>(
   const took = await measure({ check: () => checkHistory(history, model) });
   const effort = `${verdict.kind}, ${verdict.configurations} configurations`;
   const ratio = `${effort}; ${reference}`;
-  return { what: `check: ${what}, 10,000`, ...times(took('check'), 1), ratio, target };
+  return { what: `check: ${label}, 10,000`, ...times(took('check'), 1), ratio, target };
 }
 
 /** Replaces the first operation after the middle that `change` changes. */

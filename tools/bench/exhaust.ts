@@ -80,7 +80,7 @@ faults:${text}
   );
   const [first] = scenarios;
   if (first === undefined) throw new Error('no faults are given');
-  const all = { ...first, faults: scenarios.flatMap((one) => one.faults) };
+  const all = { ...first, faults: scenarios.flatMap((scenario) => scenario.faults) };
   return narrowed(all, { faults, ties: 0, clients: null, sections: null });
 }
 

@@ -45,8 +45,8 @@ async function* rows(): AsyncIterable<Row> {
       patches: () => repeatedly(TIMES, () => virtualizeGlobals()()),
     });
     const { cpuMs: blockMs } = took('block');
-    const row = (what: string, cpuMs: number, target: string): Row => ({
-      what: `${what}, ${about}`,
+    const row = (label: string, cpuMs: number, target: string): Row => ({
+      what: `${label}, ${about}`,
       cpu: `${(cpuMs / TIMES).toFixed(2)} ms`,
       wall: '',
       ratio: `${((100 * cpuMs) / TIMES / blockMs).toFixed(2)} % of a block of ${blockMs.toFixed(0)} ms`,

@@ -48,8 +48,8 @@ async function ended(child: ChildProcess, startedMs: number): Promise<Ended> {
 }
 
 function command(name: 'run' | 'sweep', output: string): readonly string[] {
-  const what = [name, SCENARIO, '--seeds', `1..${SEEDS}`];
-  return [...what, '--json', '--quiet', '--reporter', 'json', '--output', output];
+  const args = [name, SCENARIO, '--seeds', `1..${SEEDS}`];
+  return [...args, '--json', '--quiet', '--reporter', 'json', '--output', output];
 }
 
 /** Kills a worker at each of these shares; returns the number of killed workers. */

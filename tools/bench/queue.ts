@@ -133,7 +133,7 @@ class Broker implements Server<Ask, Reply> {
     if (this.isDrained()) return { kind: 'drained' };
     this.waiting.push(turn);
     turn.setTimer({ label: 'wait', afterUs: WAIT_US }, () => {
-      this.waiting = this.waiting.filter((one) => one !== turn);
+      this.waiting = this.waiting.filter((other) => other !== turn);
       turn.answer({ kind: 'empty' });
     });
     this.serve(turn);
@@ -146,7 +146,7 @@ class Broker implements Server<Ask, Reply> {
       const job = this.order.find(({ readyUs }) => readyUs <= now.monotonicUs);
       const turn = job && this.waiting.shift();
       if (job === undefined || turn === undefined) return;
-      this.order = this.order.filter((one) => one !== job);
+      this.order = this.order.filter((other) => other !== job);
       this.lease(job, turn, now);
     }
   }

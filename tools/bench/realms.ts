@@ -60,8 +60,8 @@ async function* rowsOf(about: string, { shared, isolated, driver }: Grounds): As
     again: () => sweep(driver, { system: onDriver, isReusing: true }),
     reloaded: () => sweep(driver, { system: onDriver, isReusing: false }),
   });
-  const row = (what: string, timing: Timing, target: string): Row => ({
-    what: `seeds of a lock ${what}, ${about}`,
+  const row = (label: string, timing: Timing, target: string): Row => ({
+    what: `seeds of a lock ${label}, ${about}`,
     ...rates(SEEDS, timing),
     ratio: `${formatRatio(timing, took('shared'))} the time without realms`,
     target,

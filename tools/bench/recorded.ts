@@ -38,7 +38,7 @@ async function* rows(): AsyncIterable<Row> {
   const all = logs.map(judging);
   const took = await measure({ all: () => all.map((judge) => judge()) });
   const met = all.map((judge) => judge().configurations);
-  const sum = met.reduce((total, one) => total + one, 0);
+  const sum = met.reduce((total, count) => total + count, 0);
   const effort = `${sum} configurations, at most ${Math.max(0, ...met)} on one`;
   const what = `recorded: ${logs.length} Jepsen logs`;
   yield { what, ...times(took('all'), 2), ratio: effort, target: '≤ 1000 on one' };

@@ -38,7 +38,7 @@ async function* seedRows(): AsyncIterable<Row> {
 }
 
 async function* rowsOf(
-  what: string,
+  label: string,
   scenario: Scenario,
   system: string,
   target: string,
@@ -72,7 +72,7 @@ async function* rowsOf(
   const share = (name: 'expand' | 'run' | 'check'): string =>
     `${name} ${((100 * took(name).cpuMs) / took('sweep').cpuMs).toFixed(0)} %`;
   yield {
-    what: `seeds of ${what}, ${Math.round(events / SEEDS)} events, all claims`,
+    what: `seeds of ${label}, ${Math.round(events / SEEDS)} events, all claims`,
     ...rates(SEEDS, alone('sweep')),
     ratio: `${share('expand')}, ${share('run')}, ${share('check')}`,
     target,

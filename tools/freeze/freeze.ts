@@ -53,7 +53,7 @@ function jobsOf(only: readonly string[], isSample: boolean): Jobs {
   const unknown = only.find((wanted) => !names.some((name) => means(wanted, name)));
   if (unknown !== undefined) throw new Error(`--only ${unknown}: unknown name`);
   const wanted = names
-    .filter((name) => only.length === 0 || only.some((one) => means(one, name)))
+    .filter((name) => only.length === 0 || only.some((part) => means(part, name)))
     .filter((name) => !isSample || SAMPLE.includes(name) || /^(scenarios|own-locks)\//.test(name));
   return new Map(
     wanted.map((name) => [name, isSample && !SAMPLE.includes(name) ? 'first' : 'full']),
@@ -91,7 +91,7 @@ if (isMainThread) {
   }
 } else {
   parentPort?.on('message', async ([name, depth]: [string, Depth]) => {
-    const subject = subjects().find((one) => one.name === name);
+    const subject = subjects().find((candidate) => candidate.name === name);
     const done: Done = await Promise.resolve(subject?.record(depth)).then(
       (sections = new Map()) => ({ sections }),
       (error) => ({ error: error instanceof Error ? error.message : String(error) }),

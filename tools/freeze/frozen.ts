@@ -20,8 +20,8 @@ export function readRecord(name: string, folder: string = RECORDS): Sections {
   if (!existsSync(file)) {
     throw new Error(`${file} is missing: npm run freeze -- --only ${name} records it`);
   }
-  const [, text = '', said] = LAST.exec(readFileSync(file, 'utf8')) ?? [];
-  if (digest(text) !== said)
+  const [, text = '', expected] = LAST.exec(readFileSync(file, 'utf8')) ?? [];
+  if (digest(text) !== expected)
     throw new Error(`${file} is damaged, by its last line: restore it from git`);
   const [, ...parts] = `\n${text.slice(0, -1)}`.split(`\n${TITLE}`);
   const sections = parts.map((part) => part.split('\n'));
@@ -50,7 +50,7 @@ export function differencesOf(
     if (after === undefined) return [`${place}: recorded, but not there`];
     if (name.startsWith('outputs/')) return printedDifference(place, before, after);
     const known = depth === 'first' ? before.slice(0, after.length) : before;
-    return countDifferences(known, after).map((what) => `${place}, ${what}`);
+    return countDifferences(known, after).map((difference) => `${place}, ${difference}`);
   });
 }
 
@@ -81,13 +81,13 @@ function countDifferences(before: readonly string[], after: readonly string[]): 
     );
     if (changed.length === 0) continue;
     const words = changed.map((field) => `${field} ${was.get(field) ?? 0} → ${is.get(field) ?? 0}`);
-    const what = `${changed.join(' and ')} differ`;
-    if (/^\d/.test(key)) blocks.set(what, [...(blocks.get(what) ?? []), key]);
+    const difference = `${changed.join(' and ')} differ`;
+    if (/^\d/.test(key)) blocks.set(difference, [...(blocks.get(difference) ?? []), key]);
     else counts.push(`${key}: ${words.join(', ')}`);
   }
-  const digests = [...blocks].map(([what, ranges]) => {
+  const digests = [...blocks].map(([difference, ranges]) => {
     const more = ranges.length > 3 ? ` and ${ranges.length - 3} more blocks` : '';
-    return `seeds ${ranges.slice(0, 3).join(', ')}${more}: ${what}`;
+    return `seeds ${ranges.slice(0, 3).join(', ')}${more}: ${difference}`;
   });
   return [...digests, ...counts];
 }
@@ -100,8 +100,8 @@ function entriesOf(lines: readonly string[]): ReadonlyMap<string, Fields> {
     lines.map((line): [string, Fields] => {
       const [, from, plans, traces] = /^(\d+) (\w+) (\w+)$/.exec(line) ?? [];
       const block = `${from}..${Number(from) + BLOCK - 1}: plans=${plans} traces=${traces}`;
-      const [key = '', said = ''] = (from === undefined ? line : block).split(': ');
-      const fields = [...said.matchAll(/(\S+)=(\S+)/g)];
+      const [key = '', text = ''] = (from === undefined ? line : block).split(': ');
+      const fields = [...text.matchAll(/(\S+)=(\S+)/g)];
       return [key, new Map(fields.map(([, name = '', value = '']) => [name, value]))];
     }),
   );

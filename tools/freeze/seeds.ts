@@ -98,8 +98,8 @@ function countLines({ claims, faults, ...counts }: SweepCounts): readonly string
 /** Formats `claim x: broken=3 exercised=9` without zeros; returns '' if nothing else is left. */
 function line(key: string, fields: object): string {
   const isSaid = (value: unknown): boolean => /^(string|number|boolean)$/.test(typeof value);
-  const said = Object.entries(fields).filter(([, value]) => isSaid(value) && value !== 0);
-  return said.length === 0 ? '' : `${key}: ${said.map((field) => field.join('=')).join(' ')}`;
+  const entries = Object.entries(fields).filter(([, value]) => isSaid(value) && value !== 0);
+  return entries.length === 0 ? '' : `${key}: ${entries.map((field) => field.join('=')).join(' ')}`;
 }
 
 /** Shrinks one failure per listed claim that broke, or of the first broken claim without any. */

@@ -49,7 +49,7 @@ export function fits<State extends Json, Call extends CallData>(
   const starts = isAnywhere ? (model.startingStates?.(all) ?? []) : [];
   const states = isAnywhere ? closure([model.init, ...starts], all, model) : [model.init];
   const step = (state: State, call: Call): readonly State[] => {
-    const next = closure([state], free, model).flatMap((one) => model.step(one, call));
+    const next = closure([state], free, model).flatMap((current) => model.step(current, call));
     return closure(next, [], model);
   };
   return states.some((init) => isLinearizable(kept, { name: model.name, init, step }));

@@ -38,7 +38,7 @@ export function drawHistory<State extends Json, Call extends CallData>(
   let state = model.init;
   const operations = effects.map(({ client, invoke, end }): Operation<Call> => {
     const isWrong = below(100) < shape.wrong;
-    const call = drawCall(calls, below, (one) => isWrong || model.step(state, one).length > 0);
+    const call = drawCall(calls, below, (drawn) => isWrong || model.step(state, drawn).length > 0);
     const span = { client: `c${client}`, invoke };
     const fate = below(100);
     if (fate < shape.failed) return { ...span, call, return: end, outcome: 'fail' };

@@ -31,16 +31,16 @@ const premise =
 
 /** Parses the sentence; throws if that fails. Each operation must have its own client. */
 export function readSentence(sentence: string, history: History): SentenceRead {
-  const said = premise.exec(sentence);
-  if (said === null) throw new Error(`no premise: ${sentence}`);
-  const [, from, to, once, verb = '', rest = ''] = said;
+  const match = premise.exec(sentence);
+  if (match === null) throw new Error(`no premise: ${sentence}`);
+  const [, from, to, once, verb = '', rest = ''] = match;
   const operations = [...sentence.matchAll(named)].map(([, perhaps, , client]) => {
     const index = history.findIndex((operation) => operation.client === client);
     if (index < 0) throw new Error(`no client is called ${client}: ${sentence}`);
     return { index, isOptional: perhaps !== undefined };
   });
   const pick = (isOptional: boolean): readonly number[] =>
-    operations.filter((one) => one.isOptional === isOptional).map(({ index }) => index);
+    operations.filter((operation) => operation.isOptional === isOptional).map(({ index }) => index);
   const values = rest.replace(/^it /, '').replace(/ from another value$/, '');
   return {
     at: operations[0]?.index ?? -1,
@@ -86,7 +86,7 @@ function othersIn<Call extends CallData>(
 
 function textOf<State extends Json>(
   state: State,
-  { describeValue }: { readonly describeValue?: ((one: State) => string) | undefined },
+  { describeValue }: { readonly describeValue?: ((value: State) => string) | undefined },
 ): string {
   return describeValue?.(state) ?? JSON.stringify(state);
 }
@@ -121,16 +121,16 @@ function fitsUnder<State extends Json, Call extends CallData>(
     return known.filter((state) => state !== undefined);
   });
   const all: State[] = [model.init];
-  for (const one of held) if (!all.some((state) => hasSameContent(state, one))) all.push(one);
+  for (const other of held) if (!all.some((state) => hasSameContent(state, other))) all.push(other);
   const isReading = (state: State): boolean => states.includes(textOf(state, model));
   const reached = (state: State): readonly State[] => {
     if (verb === 'changes') return [state];
     return verb === 'makes' && isReading(state)
       ? all
-      : [state, ...all.filter((one) => !isReading(one))];
+      : [state, ...all.filter((other) => !isReading(other))];
   };
   const step = (state: State, call: Call): readonly State[] =>
-    reached(state).flatMap((one) => model.step(one, call));
+    reached(state).flatMap((current) => model.step(current, call));
   const first = from === null ? [model.init] : all;
   return first.some((init) => isLinearizable(kept, { name: model.name, init, step }));
 }

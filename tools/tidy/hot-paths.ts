@@ -51,12 +51,12 @@ export const copiesByLiterals: Rule = (source) => {
   if (isTest(source.path) || !HOT.some((place) => source.path.startsWith(place))) return [];
   const allowed = ONCE_PER_PLAN.get(source.path) ?? [];
   return nodesOf(source.tree).flatMap((node) => {
-    const what = whatSpreads(node);
-    if (what === null) return [];
+    const construct = whatSpreads(node);
+    if (construct === null) return [];
     const names = functionsAround(node);
     if (names.length === 0 || names.some((name) => allowed.includes(name))) return [];
     const instead = 'write each field, and assign one that may be absent to a `Draft`';
-    return [violation(source, node, `${what} where each event passes: ${instead}`)];
+    return [violation(source, node, `${construct} where each event passes: ${instead}`)];
   });
 };
 

@@ -85,8 +85,8 @@ export function inlinesShortHelpers(named: ReadonlyMap<string, ReadonlySet<strin
     return [
       ...found.flatMap(({ name, lines, node }) => {
         if (kept.has(name)) return [];
-        const what = `${name}: ${lines} lines for one caller: inline it, or, if the name replaces`;
-        return [violation(source, node, `${what} a comment, list it in named-helpers.txt`)];
+        const text = `${name}: ${lines} lines for one caller: inline it, or, if the name replaces`;
+        return [violation(source, node, `${text} a comment, list it in named-helpers.txt`)];
       }),
       ...[...kept].flatMap((name) =>
         names.has(name) ? [] : [violation(source, 1, `${name}: remove it from named-helpers.txt`)],
@@ -213,7 +213,7 @@ function isChoice(body: Block): boolean {
   if (first === undefined || last === undefined || more.length > 0) return false;
   if (!isIfStatement(first) || !isReturnStatement(last)) return false;
   const returned = first.thenStatement;
-  return [returned, last].every((one) => isReturnStatement(one) && !chooses(one.expression));
+  return [returned, last].every((node) => isReturnStatement(node) && !chooses(node.expression));
 }
 
 function chooses(node: Node | undefined): boolean {

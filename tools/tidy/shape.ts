@@ -42,8 +42,8 @@ export const hasShortFunctions: Rule = (source) =>
     if (!FUNCTION_KINDS.has(node.kind) || isDescribed(node)) return [];
     const lines = lineOf(source, node, 'end') - lineOf(source, node) + 1;
     if (lines <= MOST_FUNCTION_LINES) return [];
-    const what = `a function of ${lines} lines, at most ${MOST_FUNCTION_LINES}: name its steps`;
-    return [violation(source, node, what)];
+    const problem = `a function of ${lines} lines, at most ${MOST_FUNCTION_LINES}: name its steps`;
+    return [violation(source, node, problem)];
   });
 
 function isDescribed(node: Node): boolean {

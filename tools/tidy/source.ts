@@ -147,8 +147,8 @@ export function lineAt(text: string, place: number): number {
 }
 
 /** Formats a message: `src/core/plan/plan.ts:7: what is wrong`. */
-export function violation(source: Source, place: Node | number, what: string): string {
-  return `${source.path}:${typeof place === 'number' ? place : lineOf(source, place)}: ${what}`;
+export function violation(source: Source, place: Node | number, problem: string): string {
+  return `${source.path}:${typeof place === 'number' ? place : lineOf(source, place)}: ${problem}`;
 }
 
 /** Returns true for tests and their files. */

@@ -87,8 +87,8 @@ export function singleImporters(sources: readonly Source[]): number {
 function importersOf(imports: Imports): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>();
   for (const [path, imported] of imports) {
-    for (const one of new Set(imported)) {
-      importers.set(one, [...(importers.get(one) ?? []), path]);
+    for (const target of new Set(imported)) {
+      importers.set(target, [...(importers.get(target) ?? []), path]);
     }
   }
   return importers;

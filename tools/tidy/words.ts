@@ -172,18 +172,18 @@ export function bannedInPage(path: string, text: string): readonly string[] {
   return text
     .split('\n')
     .flatMap((line, at) =>
-      replacementsIn(line, [...EVERYWHERE, ...VISIBLE]).map((what) => `${path}:${at + 1}: ${what}`),
+      replacementsIn(line, [...EVERYWHERE, ...VISIBLE]).map((hint) => `${path}:${at + 1}: ${hint}`),
     );
 }
 
 function namesIn(source: Source): readonly string[] {
   const names = nodesOf(source.tree).filter(isIdentifier);
   return [
-    ...replacementsOfName(source.path).map((what) => violation(source, 1, what)),
+    ...replacementsOfName(source.path).map((hint) => violation(source, 1, hint)),
     ...names
       .filter((node) => !EXEMPT.has(node.text) && !isKey(node) && !isExemptMember(node))
       .flatMap((node) =>
-        replacementsOfName(node.text).map((what) => violation(source, node, what)),
+        replacementsOfName(node.text).map((hint) => violation(source, node, hint)),
       ),
   ];
 }
@@ -243,7 +243,7 @@ function commentsIn(source: Source): readonly string[] {
     return [
       ...(subject === undefined ? [] : [violation(source, first, why)]),
       ...lines.flatMap((line, at) =>
-        replacementsIn(line, EVERYWHERE).map((what) => violation(source, first + at, what)),
+        replacementsIn(line, EVERYWHERE).map((hint) => violation(source, first + at, hint)),
       ),
     ];
   });
@@ -255,8 +255,8 @@ function textsIn(source: Source): readonly string[] {
   return literalsOf(source).flatMap((node) => {
     const text = source.text.slice(node.getStart(source.tree), node.end);
     if (node.kind === SyntaxKind.RegularExpressionLiteral || /^'[.\w/-]*'$/.test(text)) return [];
-    return replacementsIn(text, [...EVERYWHERE, ...VISIBLE]).map((what) =>
-      violation(source, node, what),
+    return replacementsIn(text, [...EVERYWHERE, ...VISIBLE]).map((hint) =>
+      violation(source, node, hint),
     );
   });
 }

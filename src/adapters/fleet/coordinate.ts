@@ -216,7 +216,7 @@ class Coordinator {
         return { name: 'shard', data: order, opts };
       });
       await queue.addBulk(jobs);
-      for (const [, one] of some) one.isAdded = true;
+      for (const [, job] of some) job.isAdded = true;
     }
   }
 
@@ -235,12 +235,12 @@ class Coordinator {
   }
 
   private async discard(id: string, why: string): Promise<void> {
-    const one = this.missing.get(id);
-    if (one === undefined || (await this.fleet.queue.remove(id)) === 0) return;
-    one.isAdded = false;
-    one.damaged += 1;
-    if (one.damaged >= MOST_DAMAGED) this.failures.push({ order: one.order, why });
-    else this.options.note(`${shardName(one.order.shard)}: ${why}; it is added again`);
+    const job = this.missing.get(id);
+    if (job === undefined || (await this.fleet.queue.remove(id)) === 0) return;
+    job.isAdded = false;
+    job.damaged += 1;
+    if (job.damaged >= MOST_DAMAGED) this.failures.push({ order: job.order, why });
+    else this.options.note(`${shardName(job.order.shard)}: ${why}; it is added again`);
   }
 
   private async fail(id: string): Promise<void> {

@@ -24,11 +24,11 @@ export class BodyModules {
   private urls: readonly (readonly [name: string, url: string])[] = [];
 
   /** Throws a `TestRefused` if `given` does not map names to paths. */
-  constructor(given: unknown) {
-    if (typeof given !== 'object' || given === null) {
+  constructor(modules: unknown) {
+    if (typeof modules !== 'object' || modules === null) {
       throw new TestRefused(['modules: expected names with paths, { lock: "./my-lock.ts" }']);
     }
-    this.paths = Object.entries(given).map(([name, path]: [string, unknown]) => {
+    this.paths = Object.entries(modules).map(([name, path]: [string, unknown]) => {
       if (typeof path === 'string' && /^\.{1,2}\//.test(path)) return [name, path];
       const example = `modules: { ${name}: "./my-lock.ts" }`;
       throw new TestRefused([`modules.${name}: expected a path from the test, ${example}`]);
@@ -54,8 +54,8 @@ export class BodyModules {
     if (graph === null) return {};
     const realm = realmsOf(world, graph)(client);
     const loaded = this.urls.map(([name, url]) => [name, realm.load(url)] as const);
-    if (!loaded.some(([, one]) => one instanceof Promise)) return Object.fromEntries(loaded);
-    const waiting = loaded.map(async ([name, one]) => [name, await one] as const);
+    if (!loaded.some(([, result]) => result instanceof Promise)) return Object.fromEntries(loaded);
+    const waiting = loaded.map(async ([name, result]) => [name, await result] as const);
     return Promise.all(waiting).then((all) => Object.fromEntries(all));
   }
 }
@@ -80,10 +80,10 @@ async function problemsIn(file: string): Promise<readonly string[]> {
   for (const { specifier, url } of importsOf(file)) {
     const [drawer] = await drawersOf(url);
     if (drawer === undefined) continue;
-    const who = basename(url) === drawer ? 'it' : drawer;
+    const subject = basename(url) === drawer ? 'it' : drawer;
     const alias = basename(url).replace(/\W.*$/, '') || 'own';
     lines.push(
-      `import '${specifier}': ${who} draws a random value as it is loaded, which all simulated processes share;`,
+      `import '${specifier}': ${subject} draws a random value as it is loaded, which all simulated processes share;`,
       `  let each have its own: modules: { ${alias}: '${specifier}' }`,
     );
   }

@@ -256,8 +256,8 @@ export async function runTest(
       return (await replayWished(requests.planFile, run)) ? { systems: [] } : null;
     }
     const { seed } = requests;
-    const one = seed === null ? null : { from: seed, to: seed };
-    return await runTestCampaign(run, one ?? (exhaust === null ? seeds : null));
+    const range = seed === null ? null : { from: seed, to: seed };
+    return await runTestCampaign(run, range ?? (exhaust === null ? seeds : null));
   });
 }
 
@@ -291,9 +291,9 @@ export function checkedOptions<S extends object, T extends object, A extends rea
   if (body !== undefined && typeof body !== 'function') {
     throw new TestRefused([`body: expected a function, not ${typeof body}`]);
   }
-  const given: unknown = options;
-  const isObject = typeof given === 'object' && given !== null;
-  const named: unknown = isObject ? Reflect.get(given, 'modules') : undefined;
+  const value: unknown = options;
+  const isObject = typeof value === 'object' && value !== null;
+  const named: unknown = isObject ? Reflect.get(value, 'modules') : undefined;
   const modules = named === undefined ? null : new BodyModules(named);
   const lock = body === undefined || !isObject ? null : lockOfBody(options, body, args, modules);
   return checkOptions(options, lock, modules);

@@ -112,8 +112,8 @@ async function judgeReplay(
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
   if (result.otherCause !== null) {
-    const what = result.outcome === 'reproduced' ? 'breaks' : 'a similar plan breaks';
-    const how = `${what} ${result.claim}, but by another cause: ${result.otherCause}`;
+    const clause = result.outcome === 'reproduced' ? 'breaks' : 'a similar plan breaks';
+    const how = `${clause} ${result.claim}, but by another cause: ${result.otherCause}`;
     run.print(`fencepost: ${typedPath(file)}: ${how}`);
   }
   keepClose(kept, result, run);
@@ -215,8 +215,8 @@ function isOf({ scenario, systems }: SimRun, { plan }: KeptTestPlan): boolean {
 }
 
 /** Reads a plan. Throws a `TestRefused` if the file is missing or not a plan. */
-function readKept(given: string): KeptTestPlan {
-  const file = resolve(given);
+function readKept(path: string): KeptTestPlan {
+  const file = resolve(path);
   const typed = typedPath(file);
   if (!existsSync(file)) throw new TestRefused([`${typed}: there is no such file`]);
   const text = readFileSync(file, 'utf8');

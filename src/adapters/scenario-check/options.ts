@@ -211,12 +211,12 @@ export function checkOptions(
   body: LockDefinition | null,
   modules: BodyModules | null = null,
 ): CheckedOptions {
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null) {
-    throw new TestRefused([`options: expected an object, not ${shown(given)}`]);
+  const value: unknown = options;
+  if (typeof value !== 'object' || value === null) {
+    throw new TestRefused([`options: expected an object, not ${shown(value)}`]);
   }
   const lines = [
-    ...unknownFields(given),
+    ...unknownFields(value),
     ...(options.scenario === undefined ? problemsHere(options, body) : problemsBeside(options)),
     ...(body === null ? needingBody(options) : []),
     ...seedProblems(options.seeds),
@@ -284,9 +284,9 @@ function problemsBeside(options: AnyOptions): readonly string[] {
   if (typeof text !== 'string' || text === '') {
     return [`scenario: expected a path or the text of a scenario, not ${shown(text)}`];
   }
-  const said: readonly string[] = [...SCENARIO_FIELDS, ...SYSTEM_FIELDS];
+  const fields: readonly string[] = [...SCENARIO_FIELDS, ...SYSTEM_FIELDS];
   return Object.keys(options)
-    .filter((field) => said.includes(field))
+    .filter((field) => fields.includes(field))
     .map((field) => `${field}: the scenario says it; leave it out`);
 }
 
@@ -318,9 +318,9 @@ function timeProblems({ timeout, budgetMs }: AnyOptions): readonly string[] {
 function exhaustProblems(options: AnyOptions): readonly string[] {
   const { exhaust } = options;
   if (exhaust === undefined) return [];
-  const given: unknown = exhaust;
-  if (typeof given !== 'number' && (typeof given !== 'object' || given === null)) {
-    return [`exhaust: expected how many faults at most, e.g. 2, not ${shown(given)}`];
+  const value: unknown = exhaust;
+  if (typeof value !== 'number' && (typeof value !== 'object' || value === null)) {
+    return [`exhaust: expected how many faults at most, e.g. 2, not ${shown(value)}`];
   }
   const other = (['seeds', 'budgetMs'] as const).filter((name) => options[name] !== undefined);
   const beside = other.map((name) => `${name}: not allowed with exhaust, which runs every plan`);
@@ -345,11 +345,11 @@ function exhaustOf({ exhaust }: AnyOptions): ExhaustScope | null {
 
 /** Reports each value that is not plain: `clients.ttl: expected plain data, not a function`. */
 function unplainParts(value: unknown, path: readonly PathStep[]): readonly string[] {
-  const what = whyUnplain(value);
-  if (what !== null) return [`${renderPath(path)}: expected plain data, not ${what}`];
+  const kind = whyUnplain(value);
+  if (kind !== null) return [`${renderPath(path)}: expected plain data, not ${kind}`];
   if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((one, at) => unplainParts(one, [...path, at]));
-  return Object.entries(value).flatMap(([key, one]) => unplainParts(one, [...path, key]));
+  if (Array.isArray(value)) return value.flatMap((part, at) => unplainParts(part, [...path, at]));
+  return Object.entries(value).flatMap(([key, part]) => unplainParts(part, [...path, key]));
 }
 
 function whyUnplain(value: unknown): string | null {

@@ -112,14 +112,14 @@ function textOf(options: CheckedOptions, source: SubjectSource): ScenarioText {
   return { file: scenario, text, isWrittenHere: false, folder: dirname(file) };
 }
 
-function readText(file: string, given: string): string {
+function readText(file: string, path: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const why = isMissing ? 'there is no such file' : String(error);
     const hint = 'name one beside the test or in the working directory, or give its text';
-    throw new TestRefused([`scenario: ${given}: ${why}; ${hint}`]);
+    throw new TestRefused([`scenario: ${path}: ${why}; ${hint}`]);
   }
 }
 
@@ -223,7 +223,7 @@ async function learnOperations(
   catalogue: Catalogue,
 ): Promise<readonly string[]> {
   const scenario = calmScenario(source, catalogue);
-  const system = scenario?.systems.find((one) => one.lock === lock);
+  const system = scenario?.systems.find((candidate) => candidate.lock === lock);
   if (scenario === null || system === undefined) return [];
   const names = new Set<string>();
   for (const seed of SEEDS) {
@@ -311,8 +311,8 @@ function isObject<T extends object>(value: unknown): value is T {
 }
 
 function noObject(where: string, value: unknown): TestRefused {
-  const what = value === undefined ? 'nothing' : typeof value;
-  return new TestRefused([`${where}: expected an object for the body, not ${what}`]);
+  const type = value === undefined ? 'nothing' : typeof value;
+  return new TestRefused([`${where}: expected an object for the body, not ${type}`]);
 }
 
 /** Returns the names of the servers that a function adds, by calling it on an empty world. */

@@ -174,8 +174,8 @@ class TestSweep {
         break;
       case 'vanished': {
         const { seed, claim, system } = event;
-        const what = `${trialOf(run)} ${seed} broke ${claim} of ${system}, and does not when it is run again`;
-        throw new ScenarioCheckFailed([`✗ not deterministic: ${what}`]);
+        const difference = `${trialOf(run)} ${seed} broke ${claim} of ${system}, and does not when it is run again`;
+        throw new ScenarioCheckFailed([`✗ not deterministic: ${difference}`]);
       }
     }
   }
@@ -242,7 +242,7 @@ class TestSweep {
     const isWanted = ({ system, claim }: Finding): boolean =>
       run.systems.some(({ name, expect }) => name === system && expect.breaks.includes(claim));
     for (const finding of findings.filter(isWanted)) keep(finding, run);
-    const [finding] = findings.filter((one) => !isWanted(one));
+    const [finding] = findings.filter((candidate) => !isWanted(candidate));
     if (finding !== undefined) {
       const keptAs = run.requests.isUpdate ? keep(finding, run) : null;
       throw new ScenarioCheckFailed([seedBlock(finding, run, keptAs)]);
@@ -341,7 +341,7 @@ function requirePlan(
   { requests }: SimRun,
   plans: ReadonlyMap<string, { readonly plans: number }>,
 ): void {
-  const last = Math.max(...[...plans.values()].map((one) => one.plans)) - 1;
+  const last = Math.max(...[...plans.values()].map((counts) => counts.plans)) - 1;
   if (requests.seed === null || requests.seed <= last) return;
   throw new TestRefused([`FENCEPOST_SEED: there is no plan ${requests.seed}; the last is ${last}`]);
 }

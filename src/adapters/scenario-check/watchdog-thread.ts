@@ -25,10 +25,10 @@ function watch({ beacon: memory }: WatchdogSetting): void {
     onLost: (why) => bark(`did not finish: ${why}`),
   });
   parentPort?.on('message', ({ why }: WatchdogWords) => bark(`failed: ${why}`));
-  const bark = (what: string): void => {
+  const bark = (problem: string): void => {
     watching.end();
     const [name = '', command = ''] = beacon.what.split('\n');
-    const lines = [`✗ ${name} ${what}; its process is ended`, `seed:   ${command}`];
+    const lines = [`✗ ${name} ${problem}; its process is ended`, `seed:   ${command}`];
     writeSync(STDERR, `\nfencepost\n${lines.map(visible).join('\n')}\n\n`);
     process.kill(process.pid, 'SIGTERM');
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), GRACE_MS);

@@ -108,8 +108,8 @@ function eachOf<C>(api: Api, cases: readonly C[]): SimTestEach<C> {
     body?: Body<S, T, CaseOf<C>>,
   ): void {
     const site = lineThatCalled(define);
-    api.for(cases)(name, UNTIMED, (one, context) => {
-      const args: unknown = Array.isArray(one) ? one : [one];
+    api.for(cases)(name, UNTIMED, (testCase, context) => {
+      const args: unknown = Array.isArray(testCase) ? testCase : [testCase];
       if (!isCase<C>(args)) return;
       const given = (): CheckedOptions => checkedOptions(options(...args), body, args);
       return happen(context, { site, given });

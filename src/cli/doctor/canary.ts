@@ -155,16 +155,16 @@ function judge(name: string, isSeen: boolean, seen: string, missed: string): Che
 }
 
 function checkAlarm({ run }: CanaryEvidence): Check {
-  const [said = ''] = run.err.trim().split('\n').slice(-1);
-  const missed = `a run with a failure ends with ${run.code ?? 'a signal'}, not with 1: ${said}`;
+  const [line = ''] = run.err.trim().split('\n').slice(-1);
+  const missed = `a run with a failure ends with ${run.code ?? 'a signal'}, not with 1: ${line}`;
   return judge('alarm', run.code === 1, 'a run with a failure ends with 1', missed);
 }
 
 function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Check {
   const broken = found?.claims[CLAIM]?.broken ?? 0;
   const isSeen = found?.met === false && found.seeds === seeds && broken > 0;
-  const what = `unfenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
-  return judge('sweep', isSeen, what, `${what}, and counts as ${verdictOf(found)}`);
+  const result = `unfenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
+  return judge('sweep', isSeen, result, `${result}, and counts as ${verdictOf(found)}`);
 }
 
 function checkCure({ seeds }: CanaryEvidence, found: System | undefined): Check {
@@ -185,8 +185,8 @@ function checkShrunk(found: System | undefined): Check {
   if (size === null) return judge('shrink', false, '', 'no counterexample was shrunk');
   const { clients, faults, events, originalEvents, chance } = size;
   const isSmall = clients === 2 && faults === 1 && chance === 0 && events < originalEvents;
-  const what = `${originalEvents} → ${events} events, ${clients} clients and ${faults} fault`;
-  return judge('shrink', isSmall, `shrunk ${what}`, `shrunk ${what}: not small`);
+  const sizeText = `${originalEvents} → ${events} events, ${clients} clients and ${faults} fault`;
+  return judge('shrink', isSmall, `shrunk ${sizeText}`, `shrunk ${sizeText}: not small`);
 }
 
 function checkReports({ run, pages }: CanaryEvidence): Check {

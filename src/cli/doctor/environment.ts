@@ -30,8 +30,8 @@ interface Environment {
 const WORKER_MB = 512;
 
 /** Runs every check except the canary, in the order in which they are printed. */
-export async function checkEnvironment(given: Environment): Promise<readonly Check[]> {
-  const { folder, hasColour, width, digests } = given;
+export async function checkEnvironment(environment: Environment): Promise<readonly Check[]> {
+  const { folder, hasColour, width, digests } = environment;
   const root = packageRoot();
   const manifest = readManifest(root);
   if (manifest === null) {
@@ -85,10 +85,10 @@ interface MachineFacts {
 
 /** Checks if memory suffices for one worker per core, the default of `run`. */
 export function checkMemory({ cores, memoryMb, workerMb }: MachineFacts): Check {
-  const what = `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.round(memoryMb)} MB of memory`;
+  const facts = `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.round(memoryMb)} MB of memory`;
   const fitting = Math.floor(memoryMb / workerMb) - 1;
-  if (fitting >= cores) return ok('memory', what);
-  const most = `${what}; one worker per core may use ${workerMb} MB`;
+  if (fitting >= cores) return ok('memory', facts);
+  const most = `${facts}; one worker per core may use ${workerMb} MB`;
   return warning('memory', most, `use fewer workers: run --workers ${Math.max(fitting, 1)}`);
 }
 
@@ -115,8 +115,8 @@ export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
     return warning('clock', `it says ${new Date(wallMs[1]).toISOString()}`, advice);
   }
   if (Math.abs(wall - monotonic) > Math.max(monotonic / 2, 50)) {
-    const what = `the wall clock advanced by ${Math.round(wall)} ms in ${Math.round(monotonic)} ms`;
-    return warning('clock', what, advice);
+    const drift = `the wall clock advanced by ${Math.round(wall)} ms in ${Math.round(monotonic)} ms`;
+    return warning('clock', drift, advice);
   }
   if (fileMs !== null && Math.abs(fileMs - wallMs[1]) > MOST_APART_MS) {
     const apart = Math.round(Math.abs(fileMs - wallMs[1]) / 1000);
@@ -147,8 +147,8 @@ export async function checkThreads(
     const tookMs = Math.round(performance.now() - startedMs);
     return ok('threads', `worker threads start, in ${tookMs} ms`);
   } catch (error) {
-    const what = `worker threads do not start: ${messageOf(error)}`;
-    return problem('threads', what, 'run in one thread: --workers 0; look at the memory limits');
+    const failure = `worker threads do not start: ${messageOf(error)}`;
+    return problem('threads', failure, 'run in one thread: --workers 0; look at the memory limits');
   }
 }
 
@@ -178,9 +178,9 @@ export async function checkSql(): Promise<Check> {
     return ok('sql', 'SQLite in WebAssembly loads');
   } catch (error) {
     if (error instanceof MissingSqlEngine) return ok('sql', error.message);
-    const what = `SQLite in WebAssembly does not load: ${messageOf(error)}`;
+    const failure = `SQLite in WebAssembly does not load: ${messageOf(error)}`;
     const fix = 'install node-sqlite3-wasm again; Node must not run with --jitless';
-    return warning('sql', `${what}; only the stores …-sql need it`, fix);
+    return warning('sql', `${failure}; only the stores …-sql need it`, fix);
   }
 }
 
@@ -200,8 +200,8 @@ export function checkFolder(name: string, folder: string, use: string): FolderLo
     if (size !== 1) throw new Error('a written file is missing');
     return { check: ok(name, `${folder} is writable`), fileMs: mtimeMs };
   } catch (error) {
-    const what = `${folder} is not writable: ${messageOf(error)}`;
-    return { check: problem(name, what, `choose a writable folder, ${use}`), fileMs: null };
+    const failure = `${folder} is not writable: ${messageOf(error)}`;
+    return { check: problem(name, failure, `choose a writable folder, ${use}`), fileMs: null };
   }
 }
 
@@ -221,9 +221,9 @@ export function checkTerminal({ isTerminal, hasColour, width, env }: TerminalFac
     return value === '' ? [] : [`${name}=${value}`];
   });
   const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
-  const what = `${where}, ${hasColour ? 'with color' : 'without color'}${why}`;
-  if (!isTerminal || width >= NARROW) return ok('terminal', what);
-  return warning('terminal', what, `make it at least ${NARROW} columns wide, better 100`);
+  const description = `${where}, ${hasColour ? 'with color' : 'without color'}${why}`;
+  if (!isTerminal || width >= NARROW) return ok('terminal', description);
+  return warning('terminal', description, `make it at least ${NARROW} columns wide, better 100`);
 }
 
 const REINSTALL = 'install fencepost again: npm install --save-dev fencepost';
@@ -245,8 +245,8 @@ function checkFiles({ root, manifest }: PackageFacts): Check {
   const [first] = missing;
   const name = `fencepost ${manifest.version}`;
   if (first === undefined) return ok('package', `${name} from ${root}, no file missing`);
-  const what = `${name} from ${root} lacks ${missing.length} of its files, first ${first}`;
-  return problem('package', what, REINSTALL);
+  const defect = `${name} from ${root} lacks ${missing.length} of its files, first ${first}`;
+  return problem('package', defect, REINSTALL);
 }
 
 /** Returns the missing files among those that the manifest names and those that they import. */
@@ -322,14 +322,14 @@ function digestIn(file: string): string | null {
 function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check {
   const found = findPackage(manifest.name, workFolder);
   if (found === null) {
-    const what = 'fencepost is not installed in this folder; your modules could not import it';
-    return warning('copy', what, 'npm install --save-dev fencepost');
+    const state = 'fencepost is not installed in this folder; your modules could not import it';
+    return warning('copy', state, 'npm install --save-dev fencepost');
   }
   if (realpathSync(found) === realpathSync(root))
     return ok('copy', 'the copy installed in this folder');
   const other = readManifest(found)?.version ?? '';
-  const what = `another copy is installed here: ${other} in ${found}`;
-  return warning('copy', what, 'run that copy: npx --no-install fencepost doctor');
+  const state = `another copy is installed here: ${other} in ${found}`;
+  return warning('copy', state, 'run that copy: npx --no-install fencepost doctor');
 }
 
 /** Returns one check per peer dependency. `peers` maps names to ranges. */
@@ -341,9 +341,9 @@ export function checkPeers(
     const found = findPackage(name, workFolder);
     if (found === null) return ok(name, `${name} is not installed; it is optional`);
     const version = readManifest(found)?.version ?? '';
-    const what = `${name} ${version === '' ? 'of no version' : version}, wanted ${range}`;
-    if (isVersionInRange(version, range) === true) return ok(name, what);
-    return warning(name, what, `npm install --save-dev '${name}@${range}'`);
+    const versions = `${name} ${version === '' ? 'of no version' : version}, wanted ${range}`;
+    if (isVersionInRange(version, range) === true) return ok(name, versions);
+    return warning(name, versions, `npm install --save-dev '${name}@${range}'`);
   });
 }
 

@@ -243,7 +243,7 @@ function allFindings(
   // zod reports a number twice if it exceeds a limit equal to that of safe integers.
   return found.filter(({ path, what }, at) => {
     const steps = path.join('\n');
-    return at === found.findIndex((one) => one.what === what && one.path.join('\n') === steps);
+    return at === found.findIndex((peer) => peer.what === what && peer.path.join('\n') === steps);
   });
 }
 

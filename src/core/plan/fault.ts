@@ -251,8 +251,8 @@ export function withInstant(fault: Fault, atUs: number): Fault {
   return { ...fault, which: movedTo(fault.which, atUs) };
 }
 
-function movedTo<Target extends Which | WhichTimer>(which: Target, atUs: number): Target {
-  return 'atUs' in which ? { ...which, atUs } : which;
+function movedTo<Target extends Which | WhichTimer>(place: Target, atUs: number): Target {
+  return 'atUs' in place ? { ...place, atUs } : place;
 }
 
 /** Returns the point, message or timer that places a fault, or '' if it is placed by time. */

@@ -25,10 +25,10 @@ function inFiles(name: string): string {
 
 /** Returns `defaults` overridden by the values that were read. Other fields are ignored. */
 export function completed<Values extends object>(defaults: Values, read: ReadOf<Values>): Values {
-  const given = new Map<string, unknown>(Object.entries(read));
-  if (given.size === 0) return defaults;
+  const fields = new Map<string, unknown>(Object.entries(read));
+  if (fields.size === 0) return defaults;
   const stated = Object.keys(defaults).flatMap((name) => {
-    const value = given.get(inFiles(name));
+    const value = fields.get(inFiles(name));
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...defaults, ...Object.fromEntries(stated) };
@@ -39,9 +39,9 @@ export const ALWAYS = undefined;
 
 /** Returns the fields that differ from their default, in the order of `defaults`. */
 export function statedFields(values: object, defaults: object): FieldMap {
-  const given = new Map<string, unknown>(Object.entries(values));
+  const fields = new Map<string, unknown>(Object.entries(values));
   const stated = Object.entries(defaults).flatMap(([name, otherwise]: [string, unknown]) => {
-    const value = given.get(name);
+    const value = fields.get(name);
     if (value === undefined || value === otherwise) return [];
     return [[inFiles(name), fieldText(name, value)] as const];
   });

@@ -358,7 +358,7 @@ const hit = z
   .string()
   .max(500)
   .transform((text, context) => {
-    const [kind] = FAULT_KINDS.filter((one) => text.startsWith(`${one} `));
+    const [kind] = FAULT_KINDS.filter((candidate) => text.startsWith(`${candidate} `));
     if (kind !== undefined) return { kind, what: text.slice(kind.length + 1) };
     const message = 'expected a fault and what it hit, such as "pause before access"';
     context.issues.push({ code: 'custom', input: text, message });

@@ -75,15 +75,17 @@ export function completeQueue(read: ReadQueue, machines: readonly string[]): Que
   const { messages = machines.map((machine) => ({ machine })), copies = [] } = read;
   return {
     ...completed<QueueNumbers>(QUEUE_DEFAULTS, read),
-    messages: messages.map((one) => completed(MESSAGE, one)),
-    copies: copies.map((one) => completed(COPY, one)),
+    messages: messages.map((message) => completed(MESSAGE, message)),
+    copies: copies.map((copy) => completed(COPY, copy)),
   };
 }
 
 /** Returns fields that read back as the same queue; messages are always listed. */
 export function fieldsOfQueue(queue: QueuePlan): FieldMap {
-  const messages = queue.messages.map((one) => statedFields(one, { ...MESSAGE, steps: ALWAYS }));
-  const copies = queue.copies.map((one) => statedFields(one, { ...COPY, steps: ALWAYS }));
+  const messages = queue.messages.map((message) =>
+    statedFields(message, { ...MESSAGE, steps: ALWAYS }),
+  );
+  const copies = queue.copies.map((copy) => statedFields(copy, { ...COPY, steps: ALWAYS }));
   return {
     ...statedFields(queue, QUEUE_DEFAULTS),
     messages,

@@ -153,7 +153,7 @@ export function withoutQueued<List extends 'messages' | 'copies'>(
 ): Plan {
   return changeQueue(plan, (queue) => ({
     ...queue,
-    [list]: queue[list].filter((one) => !gone.some((other) => other === one)),
+    [list]: queue[list].filter((entry) => !gone.some((other) => other === entry)),
   }));
 }
 

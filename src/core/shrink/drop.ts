@@ -78,7 +78,7 @@ export const mergeFaults: Pass = {
       if (search.current.faults.length < 2) return;
       const others = search.current.faults.filter((other) => other !== fault);
       const groups =
-        others.length > MAX_PAIRED ? [others] : [others, ...others.map((one) => [one])];
+        others.length > MAX_PAIRED ? [others] : [others, ...others.map((other) => [other])];
       for (const gone of groups) {
         if (!search.current.faults.includes(fault)) break;
         yield* search.attempt(strengthened(withoutFaults(search.current, gone), fault));
@@ -90,7 +90,7 @@ export const mergeFaults: Pass = {
 function strengthened(plan: Plan, fault: Fault): Plan {
   const stronger = asLongAs(Number.POSITIVE_INFINITY, fault, plan.bounds);
   if ((amountOf(stronger) ?? 0) <= (amountOf(fault) ?? 0)) return plan;
-  return { ...plan, faults: plan.faults.map((one) => (one === fault ? stronger : one)) };
+  return { ...plan, faults: plan.faults.map((other) => (other === fault ? stronger : other)) };
 }
 
 export const narrowPartitions: Pass = dropping('narrow partitions', {
@@ -118,7 +118,7 @@ function withoutMembers(plan: Plan, members: readonly Member[]): Plan {
   const faults = plan.faults.map((fault, index) => {
     if (fault.kind !== 'partition') return fault;
     const keep = (side: 'from' | 'to'): readonly string[] => {
-      const gone = members.filter((one) => one.fault === index && one.side === side);
+      const gone = members.filter((member) => member.fault === index && member.side === side);
       const left = fault[side].filter((name) => !gone.some(({ process }) => process === name));
       return left.length > 0 ? left : fault[side];
     };

@@ -136,7 +136,9 @@ function queueParameters({ queue }: Plan): Parameter[] {
     value: atUs,
     changed: (old: QueuePlan, us: number) => ({
       ...old,
-      messages: old.messages.map((one, place) => (place === at ? { ...one, atUs: us } : one)),
+      messages: old.messages.map((message, place) =>
+        place === at ? { ...message, atUs: us } : message,
+      ),
     }),
   }));
   const copies = queue.copies.map(({ machine, steps, afterUs }, at) => ({
@@ -145,7 +147,7 @@ function queueParameters({ queue }: Plan): Parameter[] {
     value: afterUs,
     changed: (old: QueuePlan, us: number) => ({
       ...old,
-      copies: old.copies.map((one, place) => (place === at ? { ...one, afterUs: us } : one)),
+      copies: old.copies.map((copy, place) => (place === at ? { ...copy, afterUs: us } : copy)),
     }),
   }));
   const instants = [...messages, ...copies].map(
@@ -170,7 +172,7 @@ function queueCounts({ steps, retries, messages, copies }: QueuePlan): Parameter
       path: 'queue.steps',
       what: 'steps of the queue',
       value: steps,
-      range: { minUs: 1 + most(listed.map((one) => one.steps)), maxUs: steps },
+      range: { minUs: 1 + most(listed.map((entry) => entry.steps)), maxUs: steps },
       write: (to, value) => changeQueue(to, (old) => ({ ...old, steps: value })),
     },
     {
@@ -178,7 +180,7 @@ function queueCounts({ steps, retries, messages, copies }: QueuePlan): Parameter
       path: 'queue.retries',
       what: 'retries of the queue',
       value: retries,
-      range: { minUs: most(listed.map((one) => one.retries)), maxUs: retries },
+      range: { minUs: most(listed.map((entry) => entry.retries)), maxUs: retries },
       write: (to, value) => changeQueue(to, (old) => ({ ...old, retries: value })),
     },
   ];
@@ -253,6 +255,6 @@ export function isStream(name: string): boolean {
 
 /** Returns the range from the client's backoff to the drawn wait: jitter only extends a backoff. */
 function waitRange(plan: Plan, name: string, value: number): RangeUs {
-  const client = plan.clients.find((one) => name.startsWith(`${one.name}/`));
+  const client = plan.clients.find((candidate) => name.startsWith(`${candidate.name}/`));
   return { minUs: Math.min(client?.backoffUs ?? value, value), maxUs: value };
 }

@@ -134,9 +134,9 @@ function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan
     // Just long enough that a delayed message arrives after the second section's first access.
     const just = Math.max(0, waitUs - latencyUs);
     const alone = timed.faults.map((fault) => ({ ...timed, faults: [fault] }));
-    return [timed, ...(alone.length < 2 ? [] : alone)].flatMap((one) => [
-      withAllAmounts(one, Number.POSITIVE_INFINITY),
-      withAllAmounts(one, just),
+    return [timed, ...(alone.length < 2 ? [] : alone)].flatMap((candidate) => [
+      withAllAmounts(candidate, Number.POSITIVE_INFINITY),
+      withAllAmounts(candidate, just),
     ]);
   });
 }

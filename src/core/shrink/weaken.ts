@@ -81,11 +81,11 @@ export const weakenClients: Pass = {
 function* lowerCount(search: Search, name: string, { read, write }: Count): Steps<void> {
   let holds = 1;
   for (;;) {
-    const client = search.current.clients.find((one) => one.name === name);
+    const client = search.current.clients.find((candidate) => candidate.name === name);
     if (client === undefined) return;
     const middle = Math.floor((holds + read(client)) / 2);
     if (middle <= holds) return;
-    const next = changeClient(search.current, name, (one) => write(one, middle));
+    const next = changeClient(search.current, name, (old) => write(old, middle));
     if (!(yield* search.attempt(next))) holds = middle;
   }
 }
@@ -106,17 +106,17 @@ export const waitInsteadOfRetrying: Pass = {
  * last attempt, or as late as the bounds allow.
  */
 function latecomers(plan: Plan, name: string): readonly Plan[] {
-  const client = plan.clients.find((one) => one.name === name);
+  const client = plan.clients.find((candidate) => candidate.name === name);
   if (client === undefined) return [];
-  const once = changeClient(plan, name, (one) => ({ ...one, attempts: 1 }));
-  const ttlUs = Math.max(...plan.clients.map((one) => one.ttlUs));
+  const once = changeClient(plan, name, (old) => ({ ...old, attempts: 1 }));
+  const ttlUs = Math.max(...plan.clients.map((peer) => peer.ttlUs));
   const { think } = plan.bounds;
   return client.sections.flatMap((section) => {
     const waitUs = (client.attempts - 1) * client.backoffUs;
     const later = [section.thinkUs + ttlUs, section.thinkUs + waitUs, think.maxUs];
     const key = { client: name, section: section.id };
     return [...new Set(later.map((us) => clamp(us, think)))].map((thinkUs) =>
-      changeSection(once, key, (one) => ({ ...one, thinkUs })),
+      changeSection(once, key, (old) => ({ ...old, thinkUs })),
     );
   });
 }
@@ -190,8 +190,8 @@ export const lowerTogether: Pass = {
       .filter(({ kind, value, range }) => kind !== 'count' && value > range.minUs)
       .map(({ path }) => path);
     if (paths.length > MAX_PAIRED) return;
-    for (const [at, one] of paths.entries()) {
-      for (const other of paths.slice(at + 1)) yield* lowerBySame(search, [one, other]);
+    for (const [at, path] of paths.entries()) {
+      for (const other of paths.slice(at + 1)) yield* lowerBySame(search, [path, other]);
     }
   },
 };

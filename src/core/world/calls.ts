@@ -49,7 +49,7 @@ export interface CallSetting<Q extends Json, R extends Json> {
   /** Returns the trace form of a reply, or null if the reply does not answer the request. */
   readonly describe: (reply: R) => Answer | null;
   /** Called with a feature that the request needs and its server does not simulate. @internal */
-  readonly whenUnsimulated?: (what: string) => void;
+  readonly whenUnsimulated?: (feature: string) => void;
   /** True if `describe` may return null. Only calls through a port allow this. @internal */
   readonly mayBeSilent?: true;
   /** The grant that the call is made under, if it is not the most recently entered one. */
@@ -312,11 +312,11 @@ function meaningOf<R extends Json>(
   reply: R,
 ): Answer | null {
   const answer = underTest(process, () => describe(reply));
-  const given: unknown = answer;
+  const value: unknown = answer;
   if (answer === null && mayBeSilent === true) return null;
-  if (typeof given === 'object' && given !== null && 'kind' in given) return answer;
-  const what = given === undefined ? 'nothing' : JSON.stringify(given);
-  throw new SystemFailure(process, `what a reply means is an object with its kind, not ${what}`);
+  if (typeof value === 'object' && value !== null && 'kind' in value) return answer;
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  throw new SystemFailure(process, `what a reply means is an object with its kind, not ${text}`);
 }
 
 /** Called when the client learns the outcome of a call. */

@@ -207,9 +207,9 @@ export class Choices {
     nowUs: number,
   ): readonly Injection<FaultOf<'late-timer'>>[] {
     if (nowUs >= this.plan.limits.healAtUs) return NONE;
-    for (const one of waiting) {
-      if (one.index === null) this.log?.faults.push(one.fault);
-      else this.waitingTimers.delete(one);
+    for (const injection of waiting) {
+      if (injection.index === null) this.log?.faults.push(injection.fault);
+      else this.waitingTimers.delete(injection);
     }
     return waiting;
   }
@@ -217,7 +217,7 @@ export class Choices {
   /** Takes back the planned faults of a canceled timer. They wait for another, in plan order. */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
     if (waiting.length === 0) return;
-    const unused = waiting.filter((one) => this.waitingTimers.delete(one));
+    const unused = waiting.filter((injection) => this.waitingTimers.delete(injection));
     if (unused.length === 0) return;
     this.timerFaults.push(...unused);
     this.timerFaults.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
@@ -250,9 +250,9 @@ function named(message: Name): Which {
   return { kind: 'message', message: message.text };
 }
 
-function isHit(which: Which, message: Name, link: Link): boolean {
-  if (which.kind === 'message') return which.message === message.text;
-  return which.from === link.from && which.to === link.to && which.atUs <= link.nowUs;
+function isHit(target: Which, message: Name, link: Link): boolean {
+  if (target.kind === 'message') return target.message === message.text;
+  return target.from === link.from && target.to === link.to && target.atUs <= link.nowUs;
 }
 
 /** Removes the matching items from `items` and returns them. */

@@ -246,7 +246,7 @@ export class ClientHost implements ProcessHost, Client, Self {
   /** Ends all background programs if `strand` is one and only background work is left. */
   endsNow(strand: Strand): boolean {
     if (strand === this.main || !this.parts.isOver()) return false;
-    for (const one of this.beside) one.stop();
+    for (const other of this.beside) other.stop();
     return true;
   }
 

@@ -54,7 +54,7 @@ export interface Turn<R extends Json = never> extends Boot {
    */
   grant(again?: number): number;
   /** Records that the request needs something that is not simulated, such as `XADD`. */
-  noteUnsimulated(what: string): void;
+  noteUnsimulated(feature: string): void;
   /** Sends the reply to a request that was not answered immediately. A second call does nothing. */
   answer(reply: R): void;
   /**
@@ -373,8 +373,8 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
       throw new SystemFailure(this.server, 'a timer has a label, a word without `/`');
     }
     if (!Number.isSafeInteger(afterUs) || afterUs < 0) {
-      const what = 'a timer rings after a whole number of microseconds, 0 or more';
-      throw new SystemFailure(this.server, `${what}, not ${afterUs}`);
+      const rule = 'a timer rings after a whole number of microseconds, 0 or more';
+      throw new SystemFailure(this.server, `${rule}, not ${afterUs}`);
     }
     if (typeof ring !== 'function') {
       throw new SystemFailure(this.server, 'a timer calls a function when it rings');
@@ -387,8 +387,8 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     this.parts.recorder.record(event);
   }
 
-  noteUnsimulated(what: string): void {
-    if (!this.parts.isCopy) this.attempt.call.setting.whenUnsimulated?.(what);
+  noteUnsimulated(feature: string): void {
+    if (!this.parts.isCopy) this.attempt.call.setting.whenUnsimulated?.(feature);
   }
 
   grant(again?: number): number {

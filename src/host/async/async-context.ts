@@ -69,7 +69,7 @@ function contextsOf(current: CurrentProcess): Contexts {
 
 /** Disables the hooks and storages of a process that has ended. */
 export function endContexts(current: CurrentProcess): void {
-  for (const one of contexts.get(current)?.inUse ?? []) one.disable();
+  for (const context of contexts.get(current)?.inUse ?? []) context.disable();
   contexts.delete(current);
 }
 
@@ -104,17 +104,17 @@ function numberFor(current: CurrentProcess, real: number): number {
 
 /** Translates trigger ids to Node's: code may pass one resource's id as another's trigger. */
 function patchResources(patches: Patches): void {
-  const realOf = (given: unknown): unknown => {
+  const realOf = (id: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;
-    return [...numbers].find(([, registered]) => registered === given)?.[0] ?? given;
+    return [...numbers].find(([, registered]) => registered === id)?.[0] ?? id;
   };
   const VirtualResource = new Proxy(AsyncResource, {
     construct(target, [type, options], newTarget): object {
-      const given =
+      const realOptions =
         typeof options === 'object' && options !== null && 'triggerAsyncId' in options
           ? { ...options, triggerAsyncId: realOf(options.triggerAsyncId) }
           : realOf(options);
-      return Reflect.construct(target, [type, given], newTarget);
+      return Reflect.construct(target, [type, realOptions], newTarget);
     },
   });
   patches.set(asyncHooks, 'AsyncResource', VirtualResource);
@@ -128,14 +128,14 @@ const HEARD = ['init', 'before', 'after', 'promiseResolve'];
  * garbage collector decides when that happens.
  */
 function patchHooks(patches: Patches): void {
-  patches.set(asyncHooks, 'createHook', (given: object) => {
+  patches.set(asyncHooks, 'createHook', (hooks: object) => {
     const { current } = ambient;
-    const hook = Reflect.apply(createHook, asyncHooks, [given]);
+    const hook = Reflect.apply(createHook, asyncHooks, [hooks]);
     if (current === null) return hook;
     requireTracked(current);
     noteImpure();
-    const listeners = HEARD.map((key) => [key, listenerFor(current, Reflect.get(given, key))]);
-    const filtered = createHook({ ...given, ...Object.fromEntries(listeners), destroy: undefined });
+    const listeners = HEARD.map((key) => [key, listenerFor(current, Reflect.get(hooks, key))]);
+    const filtered = createHook({ ...hooks, ...Object.fromEntries(listeners), destroy: undefined });
     contextsOf(current).inUse.add(filtered);
     return filtered;
   });
@@ -145,9 +145,9 @@ function listenerFor(owner: CurrentProcess, listener: unknown): AnyFunction | un
   if (!isFunction(listener)) return undefined;
   return function heard(this: unknown, ...args: unknown[]): void {
     if (ambient.current !== owner) return;
-    const given = args.map((one) => (typeof one === 'number' ? numberFor(owner, one) : one));
+    const mapped = args.map((item) => (typeof item === 'number' ? numberFor(owner, item) : item));
     try {
-      Reflect.apply(listener, this, given);
+      Reflect.apply(listener, this, mapped);
     } catch (error) {
       owner.fail(error); // Node would end the thread
     }

@@ -29,8 +29,8 @@ export function builtinFor(name: string): object {
     // Outside any process, because `_load` would call this function again.
     const load = (): object => outsideProcess(() => hostRequire(`node:${name}`));
     const exports = isLoadedBuiltin(name) ? load() : sharedState.addIfNew(name, load);
-    const given = LEAVING_MODULES.has(name) ? guardedModule(name, exports) : exports;
-    return isViewed(given) ? viewOf(given) : given;
+    const exposed = LEAVING_MODULES.has(name) ? guardedModule(name, exports) : exports;
+    return isViewed(exposed) ? viewOf(exposed) : exposed;
   });
 }
 

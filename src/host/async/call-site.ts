@@ -147,7 +147,7 @@ export function isSection(frame: Frame): boolean {
 /** Returns the frames in the user's own code or, if there are none, those in packages. */
 export function userFramesIn(stack: string): readonly Frame[] {
   const frames = framesIn(stack).filter(isUnderTest);
-  const userFrames = frames.filter((one) => !isOfPackage(one));
+  const userFrames = frames.filter((frame) => !isOfPackage(frame));
   return userFrames.length > 0 ? userFrames : frames;
 }
 

@@ -54,8 +54,8 @@ interface Place {
   readonly calls: SectionCalls;
 }
 
-function isProgram(given: unknown): given is SectionProgram {
-  return typeof given === 'function';
+function isProgram(value: unknown): value is SectionProgram {
+  return typeof value === 'function';
 }
 
 function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {

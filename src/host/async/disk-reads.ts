@@ -54,9 +54,9 @@ const realFolder = process.cwd.bind(process);
 const IN_FOLDER = new RegExp(`^(file://)?${FOLDER}(?=/|$)`);
 
 /** Maps a path in the folder that programs see to the command's folder. */
-export function inRealFolder<T>(given: T): T | string {
-  if (typeof given !== 'string') return given;
-  return given.replace(IN_FOLDER, (_, scheme = '') => scheme + realFolder());
+export function inRealFolder<T>(value: T): T | string {
+  if (typeof value !== 'string') return value;
+  return value.replace(IN_FOLDER, (_, scheme = '') => scheme + realFolder());
 }
 
 interface Reader {
@@ -71,14 +71,14 @@ export function readFromDisk(call: string, args: Arguments, reader: Reader): Cal
   const [match, promises, name = '', sync] = READS.exec(call) ?? [];
   if (match === undefined) return null;
   const done = args.findLast(isFunction);
-  const [file, ...others] = args.filter((one) => !isFunction(one)).map(steady);
+  const [file, ...others] = args.filter((value) => !isFunction(value)).map(steady);
   if (name === '') {
     const isToRead = !reader.isOfPackage && areToRead(Object(others[0]).flags);
     return isToRead ? { value: Reflect.construct(ReadStream, [file, ...others]) } : null;
   }
   const isPart = name === 'read' && sync === undefined;
-  const given = [file, ...(isPart ? withBuffer(others) : others)];
-  const read = readingOf(name, given, reader);
+  const callArgs = [file, ...(isPart ? withBuffer(others) : others)];
+  const read = readingOf(name, callArgs, reader);
   if (read === null) return null;
   if (sync !== undefined) return { value: read() };
   if (name === 'glob' && promises !== undefined) return { value: Object(read()).values() };
@@ -90,42 +90,38 @@ export function readFromDisk(call: string, args: Arguments, reader: Reader): Cal
   if (done === undefined && name !== 'close' && isFunction(real)) return { value: real(...args) };
   noteImpure();
   if (name === 'exists') process.nextTick(() => done?.(read()));
-  else answerLater(read, done, name.startsWith('read') ? given[1] : undefined);
+  else answerLater(read, done, name.startsWith('read') ? callArgs[1] : undefined);
   return { value: undefined };
 }
 
 /** Returns the arguments of a read call with the buffer first. */
-function withBuffer(given: Arguments): Arguments {
-  if (ArrayBuffer.isView(given[0])) return given;
-  const { buffer = Buffer.alloc(16_384) } = Object(given[0]);
-  return [buffer, ...given];
+function withBuffer(args: Arguments): Arguments {
+  if (ArrayBuffer.isView(args[0])) return args;
+  const { buffer = Buffer.alloc(16_384) } = Object(args[0]);
+  return [buffer, ...args];
 }
 
 /** File descriptors that code has opened for reading; it may not close any other. */
 const opened: Set<unknown> = new Set();
 
 /** Returns a synchronous form of a call, or null if it could write or closes another file. */
-function readingOf(
-  name: string,
-  given: Arguments,
-  { isOfPackage }: Reader,
-): (() => unknown) | null {
+function readingOf(name: string, args: Arguments, { isOfPackage }: Reader): (() => unknown) | null {
   const real = REAL.get(`${name}Sync`);
-  const [file, options] = given;
+  const [file, options] = args;
   if (!isFunction(real) || (name === 'close' && !opened.has(file))) return null;
   if (!areToRead(name === 'open' ? options : Object(options).flag)) return null;
   return () => {
     if (isOfPackage && !opened.has(file) && !/[\\/]node_modules[\\/]/.test(String(file))) {
       if (name === 'exists') return false;
-      const what = `ENOENT: no such file or directory, ${name} '${file}'`;
-      throw Object.assign(new Error(what), {
+      const message = `ENOENT: no such file or directory, ${name} '${file}'`;
+      throw Object.assign(new Error(message), {
         code: 'ENOENT',
         errno: -2,
         syscall: name,
         path: file,
       });
     }
-    const value = real(...given);
+    const value = real(...args);
     if (name === 'open') opened.add(value);
     if (name === 'close') opened.delete(file);
     return value;
@@ -133,12 +129,12 @@ function readingOf(
 }
 
 /** Returns options whose properties keep their first value, or the descriptor of an open file. */
-function steady(given: unknown, at: number): unknown {
-  if (typeof given !== 'object' || given === null) return given;
-  if (at === 0) return opened.has(Reflect.get(given, 'fd')) ? Reflect.get(given, 'fd') : given;
-  if (ArrayBuffer.isView(given) || Array.isArray(given)) return given;
+function steady(value: unknown, at: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (at === 0) return opened.has(Reflect.get(value, 'fd')) ? Reflect.get(value, 'fd') : value;
+  if (ArrayBuffer.isView(value) || Array.isArray(value)) return value;
   const known = new Map<PropertyKey, unknown>();
-  return new Proxy(given, {
+  return new Proxy(value, {
     get(target, key): unknown {
       if (!known.has(key)) known.set(key, Reflect.get(target, key));
       return known.get(key);
@@ -154,7 +150,7 @@ const REFUSED_OF_FILE =
 function promised(name: string, read: () => unknown, reader: Reader): unknown {
   const fd = read();
   if (name !== 'open') return fd;
-  const now = (as: string, given: Arguments): unknown => readingOf(as, [fd, ...given], reader)?.();
+  const now = (as: string, args: Arguments): unknown => readingOf(as, [fd, ...args], reader)?.();
   const refused = REFUSED_OF_FILE.split(' ').map((key) => {
     return [key, (...args: unknown[]) => reader.refuse(`FileHandle.${key}`, args)] as const;
   });
@@ -162,10 +158,10 @@ function promised(name: string, read: () => unknown, reader: Reader): unknown {
     ...Object.fromEntries(refused),
     fd,
     close: async () => now('close', []),
-    readFile: async (...given: unknown[]) => now('readFile', given),
-    stat: async (...given: unknown[]) => now('fstat', given),
-    read: async (...given: unknown[]) => {
-      const parts = withBuffer(given);
+    readFile: async (...args: unknown[]) => now('readFile', args),
+    stat: async (...args: unknown[]) => now('fstat', args),
+    read: async (...args: unknown[]) => {
+      const parts = withBuffer(args);
       return { bytesRead: now('read', parts), buffer: parts[0] };
     },
   };

@@ -180,8 +180,8 @@ function words(text: string): readonly string[] {
 
 /** Returns the functions of an object and its prototype, except classes and `_private` ones. */
 function functionsOf(target: object): readonly string[] {
-  const methods = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
-    Object.entries(Object.getOwnPropertyDescriptors(one)),
+  const methods = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((object) =>
+    Object.entries(Object.getOwnPropertyDescriptors(object)),
   );
   return methods.flatMap(([key, { value }]) =>
     typeof value === 'function' && /^[a-z]/.test(key) && !INHERITED.has(key) ? [key] : [],

@@ -130,13 +130,13 @@ export function guardedModule(name: string, exports: object): object {
 function guarded(real: object, call: string): object {
   return new Proxy(real, {
     apply(target, self, args): unknown {
-      const given = ambient.current === null ? null : refuse(call, args);
-      if (given !== null) return given.value;
+      const result = ambient.current === null ? null : refuse(call, args);
+      if (result !== null) return result.value;
       return typeof target === 'function' ? Reflect.apply(target, self, args) : undefined;
     },
     construct(target, args, newTarget): object {
-      const given = ambient.current === null ? null : refuse(`new ${call}`, args);
-      if (isObject(given?.value)) return given.value;
+      const result = ambient.current === null ? null : refuse(`new ${call}`, args);
+      if (isObject(result?.value)) return result.value;
       return typeof target === 'function' ? Reflect.construct(target, args, newTarget) : {};
     },
   });
@@ -149,8 +149,8 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
   if (call === 'process.umask' && args.length === 0) return { value: 0o22 }; // only a query
   const read = (isOfPackage: boolean): CallResult | null =>
     readFromDisk(call, args.map(inRealFolder), { isOfPackage, refuse });
-  const given = current.mayRead ? read(false) : null;
-  if (given !== null) return given;
+  const result = current.mayRead ? read(false) : null;
+  if (result !== null) return result;
   const site = deepSiteOf(refuse);
   const leaver = leaverIn(site);
   if (leaver.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;

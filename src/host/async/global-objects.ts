@@ -126,7 +126,7 @@ export class GlobalObjects {
     if (touched.length === 0) return;
     this.objects = keptNow();
     const others = touched.filter(
-      ({ target }) => !this.objects.some((one) => one.target === target),
+      ({ target }) => !this.objects.some((object) => object.target === target),
     );
     const kept = keptOf(new Map(others.map(({ target, name }) => [target, name])));
     this.others = [...this.others.filter((object) => !touched.includes(object)), ...kept];

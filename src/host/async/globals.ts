@@ -101,9 +101,9 @@ function patchDate(patches: Patches): void {
   );
   const VirtualDate = new Proxy(RealDate, {
     apply: () => new VirtualDate().toString(),
-    construct(target, given, newTarget): Date {
+    construct(target, dateArgs, newTarget): Date {
       const { current } = ambient;
-      const args = current === null ? given : [epochFor(given, current, realParse)];
+      const args = current === null ? dateArgs : [epochFor(dateArgs, current, realParse)];
       return Reflect.construct(target, args, newTarget);
     },
   });
@@ -113,17 +113,17 @@ function patchDate(patches: Patches): void {
 
 /** Returns the time that `new Date(…)` stands for, in UTC if the arguments name no time zone. */
 function epochFor(
-  given: readonly unknown[],
+  args: readonly unknown[],
   current: CurrentProcess,
   parse: (text: string) => number,
 ): unknown {
-  if (given.length === 0) return current.dateMs();
-  const [first] = given;
-  if (given.length === 1) {
+  if (args.length === 0) return current.dateMs();
+  const [first] = args;
+  if (args.length === 1) {
     const value: unknown = first instanceof Date ? first.getTime() : primitiveOf(first);
     return typeof value === 'string' ? parseInZone(value, parse) : value;
   }
-  const [year = Number.NaN, ...others] = given.map(Number);
+  const [year = Number.NaN, ...others] = args.map(Number);
   return Date.UTC(year, ...others);
 }
 

@@ -98,8 +98,8 @@ function requireTerm(of: 'guard' | 'renew', setting: GuardSetting): void {
 
 function requireNumber(of: string, field: string, value: unknown): void {
   if (typeof value === 'number' && Number.isFinite(value)) return;
-  const given = typeof value === 'number' ? value : typeof value;
-  throw new TypeError(`${of}: ${field} must be a number, not ${given}`);
+  const actual = typeof value === 'number' ? value : typeof value;
+  throw new TypeError(`${of}: ${field} must be a number, not ${actual}`);
 }
 
 class PlannedGuard implements Guard {
@@ -181,8 +181,8 @@ class PlannedGuard implements Guard {
     throw this.rejection(new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`), site);
   }
 
-  private begin(what: string, site: CallSite): Begun {
-    return this.accesses.begin({ what, kind: what, site });
+  private begin(call: string, site: CallSite): Begun {
+    return this.accesses.begin({ what: call, kind: call, site });
   }
 
   private rejection(error: Error, site: CallSite): Error {

@@ -96,9 +96,9 @@ export const capturedOutput: Shared = layerOf((patches) => {
   patches.set(
     process,
     'emitWarning',
-    replacing(process.emitWarning, (printer, given) => {
+    replacing(process.emitWarning, (printer, args) => {
       if (printer === ambient.current) return null; // the process's own listeners get it
-      const [warning, options] = given;
+      const [warning, options] = args;
       printer.print(warningText(warning, options), 2);
       return { value: undefined };
     }),
@@ -106,38 +106,38 @@ export const capturedOutput: Shared = layerOf((patches) => {
   patches.set(
     process,
     '_rawDebug',
-    replacing(Reflect.get(process, '_rawDebug'), (printer, given) => {
-      formatter(printer).error(...given);
+    replacing(Reflect.get(process, '_rawDebug'), (printer, args) => {
+      formatter(printer).error(...args);
       return { value: undefined };
     }),
   );
 });
 
-type Print = (printer: Printer, given: readonly unknown[]) => { readonly value: unknown } | null;
+type Print = (printer: Printer, args: readonly unknown[]) => { readonly value: unknown } | null;
 
 /** Returns a function that calls `print` instead of `real` when code under test calls it. */
 function replacing(real: unknown, print: Print): unknown {
   if (!isFunction(real)) return real;
-  return function printing(this: unknown, ...given: unknown[]): unknown {
+  return function printing(this: unknown, ...args: unknown[]): unknown {
     const printer = ambient.current ?? shared;
     // A module that prints while it is loaded must print each time.
     if (printer !== null) noteImpure();
-    const printed = printer === null ? null : print(printer, given);
-    return printed === null ? Reflect.apply(real, this, given) : printed.value;
+    const printed = printer === null ? null : print(printer, args);
+    return printed === null ? Reflect.apply(real, this, args) : printed.value;
   };
 }
 
 /** Returns `(node:300) [CODE] Warning: text`, as Node prints it. */
 export function warningText(warning: unknown, options: unknown = {}): string {
   const isError = warning instanceof Error;
-  const given: object =
+  const fields: object =
     typeof options === 'object' && options !== null ? options : { type: options };
   const { type = 'Warning', code = '' } = {
-    type: Reflect.get(isError ? warning : given, isError ? 'name' : 'type'),
-    code: Reflect.get(isError ? warning : given, 'code'),
+    type: Reflect.get(isError ? warning : fields, isError ? 'name' : 'type'),
+    code: Reflect.get(isError ? warning : fields, 'code'),
   };
-  const what = isError ? warning.message : String(warning);
-  return `(node:${process.pid}) ${code ? `[${code}] ` : ''}${type}: ${what}\n`;
+  const message = isError ? warning.message : String(warning);
+  return `(node:${process.pid}) ${code ? `[${code}] ` : ''}${type}: ${message}\n`;
 }
 
 /** One console per printer, with its own counts, groups and timers. */
@@ -190,9 +190,9 @@ function patchConsoles(patches: Patches): void {
   const virtualFormat = formatter(NO_READER);
   for (const target of new Set([globalThis.console, realConsole])) {
     for (const key of Object.keys(virtualFormat)) {
-      const print: Print = (printer, given) => {
+      const print: Print = (printer, args) => {
         const method: unknown = Reflect.get(formatter(printer), key);
-        return { value: isFunction(method) ? method(...given) : undefined };
+        return { value: isFunction(method) ? method(...args) : undefined };
       };
       patches.set(target, key, replacing(Reflect.get(target, key), print));
     }
@@ -201,12 +201,12 @@ function patchConsoles(patches: Patches): void {
 
 /** Patches the streams, including those that a test runner gave to `console`. */
 function patchStreams(patches: Patches): void {
-  const { console: given } = globalThis;
+  const { console: currentConsole } = globalThis;
   for (const [fd, stream] of [
     [1, process.stdout],
     [2, process.stderr],
-    [1, Reflect.get(given, '_stdout')],
-    [2, Reflect.get(given, '_stderr')],
+    [1, Reflect.get(currentConsole, '_stdout')],
+    [2, Reflect.get(currentConsole, '_stderr')],
   ]) {
     if (typeof stream !== 'object' || stream === null) continue;
     const print: Print = (printer, [chunk, ...rest]) => {

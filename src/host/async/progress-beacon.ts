@@ -59,11 +59,11 @@ export class ProgressBeacon {
     return new TextDecoder().decode(this.text.slice(0, length));
   }
 
-  write(activity: Activity, what: string | null): void {
-    if (what !== null) {
+  write(activity: Activity, text: string | null): void {
+    if (text !== null) {
       // A text that is too long is truncated.
-      const { written } = new TextEncoder().encodeInto(what, new Uint8Array(TEXT_BYTES));
-      this.text.set(new TextEncoder().encode(what).subarray(0, written));
+      const { written } = new TextEncoder().encodeInto(text, new Uint8Array(TEXT_BYTES));
+      this.text.set(new TextEncoder().encode(text).subarray(0, written));
       Atomics.store(this.head, LENGTH, written);
     }
     Atomics.store(this.head, ACTIVITY, ACTIVITIES.indexOf(activity));
@@ -112,12 +112,12 @@ export async function withLabel<T>(name: string, work: () => Promise<T>): Promis
  * Runs `code` and publishes meanwhile whether it is fencepost's own code or user code. If `what` is
  * null, the name of the previous code remains.
  */
-export function within<T>(what: (() => string) | null, isBuiltIn: boolean, code: () => T): T {
+export function within<T>(describe: (() => string) | null, isBuiltIn: boolean, code: () => T): T {
   if (published === null) return code();
   depth += 1;
   published.write(
     isBuiltIn ? 'fencepost code' : 'user code',
-    what === null ? null : (title ?? what()),
+    describe === null ? null : (title ?? describe()),
   );
   let result: T;
   try {
@@ -138,6 +138,6 @@ function leave(): void {
 
 /** Returns the name of a plan's run. */
 export function runName({ scenario, system, chance }: Plan): string {
-  const which = chance === null ? 'a plan' : `seed ${chance.seed}`;
-  return `${which} of ${system.name} in ${scenario}`;
+  const planLabel = chance === null ? 'a plan' : `seed ${chance.seed}`;
+  return `${planLabel} of ${system.name} in ${scenario}`;
 }

@@ -108,9 +108,9 @@ function hiddenObjects(): readonly Named[] {
   return [
     [getPrototypeOf(Uint8Array), '%TypedArray%'],
     [getPrototypeOf(Object(getPrototypeOf(iterators.Array))), '%Iterator%.prototype'],
-    ...Object.entries(functions).map(([name, one]): Named => [one.constructor, `%${name}%`]),
+    ...Object.entries(functions).map(([name, sample]): Named => [sample.constructor, `%${name}%`]),
     ...Object.entries(iterators).map(
-      ([name, one]): Named => [getPrototypeOf(one), `%${name}IteratorPrototype%`],
+      ([name, iterator]): Named => [getPrototypeOf(iterator), `%${name}IteratorPrototype%`],
     ),
     [DOMException, 'DOMException'],
     [http.globalAgent, 'http.globalAgent'],

@@ -12,10 +12,10 @@ export class SourcePlaces {
   private readonly text: readonly string[];
   private readonly source: readonly string[];
 
-  constructor(given: { readonly map: string; readonly text: string; readonly source: string }) {
-    this.map = new SourceMap(JSON.parse(given.map));
-    this.text = given.text.split('\n');
-    this.source = given.source.split('\n');
+  constructor(code: { readonly map: string; readonly text: string; readonly source: string }) {
+    this.map = new SourceMap(JSON.parse(code.map));
+    this.text = code.text.split('\n');
+    this.source = code.source.split('\n');
   }
 
   /** Returns the source position, or the position itself if the map has no entry for it. */

@@ -119,15 +119,15 @@ export class ThreadWatch {
   }
 
   /** Ends the watch, unless the thread makes progress while its stack is being taken. */
-  private async lose(what: string): Promise<void> {
+  private async lose(reason: string): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
     this.inspect();
     const place = (await (await this.inspection)?.place()) ?? null;
     this.isEnding = false;
-    if (what !== HEAP_FULL && this.beacon.progress !== this.progress) return;
+    if (reason !== HEAP_FULL && this.beacon.progress !== this.progress) return;
     this.end();
-    this.options.onLost(`${what}${place === null ? '' : `, at ${place}`}`);
+    this.options.onLost(`${reason}${place === null ? '' : `, at ${place}`}`);
   }
 }
 

@@ -188,8 +188,8 @@ export class VirtualTimer {
 }
 
 /** Converts a delay as Node does: to whole milliseconds, or 1 if it is too short or too long. */
-export function delayOf(given: unknown): number {
-  const delay = Number(given);
+export function delayOf(value: unknown): number {
+  const delay = Number(value);
   return delay >= 1 && delay <= 0x7fffffff ? Math.trunc(delay) : 1;
 }
 

@@ -62,8 +62,8 @@ export class CallLog {
 
   /** Returns the function to call once the mark is passed. */
   pass(point: string, site: CallSite): () => void {
-    const what = `section.mark('${point}')`;
-    const begun = this.underWay.begin({ what, kind: what, site });
+    const label = `section.mark('${point}')`;
+    const begun = this.underWay.begin({ what: label, kind: label, site });
     return () => this.underWay.end(begun);
   }
 

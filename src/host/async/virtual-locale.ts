@@ -86,9 +86,9 @@ function patchDateTexts(patches: Patches): void {
 }
 
 function inZone(options: unknown): object {
-  const given = typeof options === 'object' && options !== null ? options : {};
-  const zone: unknown = Reflect.get(given, 'timeZone');
-  return zone === undefined ? Object.assign(Object.create(given), { timeZone: ZONE }) : given;
+  const settings = typeof options === 'object' && options !== null ? options : {};
+  const zone: unknown = Reflect.get(settings, 'timeZone');
+  return zone === undefined ? Object.assign(Object.create(settings), { timeZone: ZONE }) : settings;
 }
 
 /** Patches language-dependent texts, numbers and comparisons. */
@@ -123,14 +123,14 @@ function patchIntl(patches: Patches): void {
   for (const name of MAKERS) {
     const real: unknown = Reflect.get(Intl, name);
     if (!isFunction(real)) continue;
-    const given = (args: readonly unknown[]): readonly unknown[] => {
+    const localize = (args: readonly unknown[]): readonly unknown[] => {
       if (ambient.current === null) return args;
       const [locales = LOCALE, options] = args;
       return [locales, name === 'DateTimeFormat' ? inZone(options) : options];
     };
     const maker = new Proxy(real, {
-      apply: (target, self, args) => Reflect.apply(target, self, given(args)),
-      construct: (target, args, newTarget) => Reflect.construct(target, given(args), newTarget),
+      apply: (target, self, args) => Reflect.apply(target, self, localize(args)),
+      construct: (target, args, newTarget) => Reflect.construct(target, localize(args), newTarget),
     });
     patches.set(Intl, name, maker);
     patches.set(Reflect.get(real, 'prototype'), 'constructor', maker);

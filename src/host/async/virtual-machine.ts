@@ -126,7 +126,7 @@ export function patchMachine(patches: Patches): void {
   for (const [target, key, read] of functions()) {
     const real: unknown = Reflect.get(target, key);
     if (!isFunction(real)) continue;
-    patches.set(target, key, function given(this: unknown, ...args: unknown[]) {
+    patches.set(target, key, function readVirtual(this: unknown, ...args: unknown[]) {
       const { current } = ambient;
       return current === null ? Reflect.apply(real, this, args) : read(current);
     });

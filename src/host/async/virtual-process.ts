@@ -114,15 +114,15 @@ export function processValue(
       if (typeof made.value === 'object') values = (values ?? new WeakMap()).set(current, made);
       return made.value;
     }),
-    set: (given: unknown): void => {
+    set: (newValue: unknown): void => {
       const { current } = ambient;
       if (current === null) {
-        value = given;
+        value = newValue;
         return;
       }
       noteImpure();
       values ??= new WeakMap();
-      values.set(current, { value: given });
+      values.set(current, { value: newValue });
     },
   };
 }
@@ -148,12 +148,12 @@ function patchDefinitions(patches: Patches): void {
         const { get, value } = descriptor();
         return get === undefined ? value : Reflect.apply(get, this, []);
       }),
-      set(this: unknown, given: unknown): void {
+      set(this: unknown, newValue: unknown): void {
         const { set, writable } = descriptor();
-        if (set !== undefined) Reflect.apply(set, this, [given]);
+        if (set !== undefined) Reflect.apply(set, this, [newValue]);
         else if (writable !== true || ambient.current === null) return;
-        else if (this === target) values.set(ambient.current, { value: given, writable });
-        else defineProperty(this, key, { value: given, writable, ...INHERITED });
+        else if (this === target) values.set(ambient.current, { value: newValue, writable });
+        else defineProperty(this, key, { value: newValue, writable, ...INHERITED });
       },
       enumerable: false,
     });
@@ -179,10 +179,10 @@ function patchDefinitions(patches: Patches): void {
   };
   const { defineProperty: reflect } = Reflect;
   patches.set(Object, 'defineProperty', define);
-  patches.set(Reflect, 'defineProperty', (...given: Parameters<typeof define>) => {
-    const [target] = given;
+  patches.set(Reflect, 'defineProperty', (...args: Parameters<typeof define>) => {
+    const [target] = args;
     const isShared = ambient.current !== null && (sharedName(target) ?? behindView(target)) != null;
-    return isShared ? define(...given) === target : reflect(...given);
+    return isShared ? define(...args) === target : reflect(...args);
   });
 }
 
@@ -246,10 +246,10 @@ function patchListeners(patches: Patches): void {
         noteImpure();
         return belongingsOf(current).listeners.get(field);
       }),
-      set: (given: unknown): void => {
+      set: (listener: unknown): void => {
         const { current } = ambient;
-        if (current === null || isReal) ofMachine = given;
-        else belongingsOf(current).listeners.set(field, given);
+        if (current === null || isReal) ofMachine = listener;
+        else belongingsOf(current).listeners.set(field, listener);
       },
     });
     patches.onRestored(() => Reflect.set(process, field, ofMachine));
@@ -377,10 +377,11 @@ function patchChannels(patches: Patches): void {
     hasSubscribers: (name: Name) => channelOf(name).hasSubscribers,
     subscribe: (name: Name, listener: Listener) => channelOf(name).subscribe(listener),
     unsubscribe: (name: Name, listener: Listener) => channelOf(name).unsubscribe(listener),
-    tracingChannel: (given: unknown): unknown => {
+    tracingChannel: (nameOrChannels: unknown): unknown => {
       const parts = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'];
-      const named = parts.map((part) => [part, channelOf(`tracing:${given}:${part}`)]);
-      const channels = typeof given === 'string' ? Object.fromEntries(named) : given;
+      const named = parts.map((part) => [part, channelOf(`tracing:${nameOrChannels}:${part}`)]);
+      const channels =
+        typeof nameOrChannels === 'string' ? Object.fromEntries(named) : nameOrChannels;
       return Reflect.apply(tracingChannel, diagnostics, [channels]);
     },
   };
@@ -425,12 +426,12 @@ export function giveBackDefaults(): void {
   const owner = user;
   if (owner === null) return;
   const known = belongings.get(owner)?.defaults;
-  DEFAULTS.forEach((one, at) => {
-    const now: unknown = Reflect.get(...one);
-    if (now === defaults[at]) known?.delete(one);
+  DEFAULTS.forEach((property, at) => {
+    const now: unknown = Reflect.get(...property);
+    if (now === defaults[at]) known?.delete(property);
     else {
-      belongingsOf(owner).defaults.set(one, now);
-      Reflect.set(...one, defaults[at]);
+      belongingsOf(owner).defaults.set(property, now);
+      Reflect.set(...property, defaults[at]);
     }
   });
   user = null;

@@ -36,31 +36,31 @@ export function patchTimers(patches: Patches): void {
 }
 
 function setterOf(kind: TimerSetting['kind'], real: object): AnyFunction {
-  return function set(...given: unknown[]): unknown {
+  return function set(...allArgs: unknown[]): unknown {
     const { current } = ambient;
-    const [callback] = given;
+    const [callback] = allArgs;
     // Node's own function rejects a callback that is not a function.
     if (current === null || !isFunction(callback)) {
-      return isFunction(real) ? Reflect.apply(real, globalThis, given) : undefined;
+      return isFunction(real) ? Reflect.apply(real, globalThis, allArgs) : undefined;
     }
     const isImmediate = kind === 'immediate';
-    const args = given.slice(isImmediate ? 1 : 2);
+    const args = allArgs.slice(isImmediate ? 1 : 2);
     const timer: VirtualTimer = current.setTimer({
       kind,
-      delayMs: isImmediate ? 0 : delayOf(given[1]),
+      delayMs: isImmediate ? 0 : delayOf(allArgs[1]),
       callback: () => void Reflect.apply(callback, timer, args),
     });
     return timer;
   };
 }
 
-function clearerOf(real: object): (given: unknown) => void {
-  return (given) => {
+function clearerOf(real: object): (handle: unknown) => void {
+  return (handle) => {
     const { current } = ambient;
-    if (given instanceof VirtualTimer) given.close();
-    else if (current !== null && (typeof given === 'number' || typeof given === 'string')) {
-      current.timerOf(Number(given))?.close();
-    } else if (isFunction(real)) Reflect.apply(real, globalThis, [given]);
+    if (handle instanceof VirtualTimer) handle.close();
+    else if (current !== null && (typeof handle === 'number' || typeof handle === 'string')) {
+      current.timerOf(Number(handle))?.close();
+    } else if (isFunction(real)) Reflect.apply(real, globalThis, [handle]);
   };
 }
 

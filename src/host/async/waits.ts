@@ -74,15 +74,15 @@ interface UserAwait {
  * an earlier, more deeply nested one in a function called there.
  */
 export function waitOf(incarnation: Incarnation, section: string): Wait | null {
-  const pending = [...(awaits.get(incarnation)?.values() ?? [])].flatMap((one) =>
-    one.section === null || one.section === section ? userAwaits(one) : [],
+  const pending = [...(awaits.get(incarnation)?.values() ?? [])].flatMap((entry) =>
+    entry.section === null || entry.section === section ? userAwaits(entry) : [],
   );
   let innermost = pending.at(-1);
   const lineOf = ({ file, place }: Frame): string => `${file}:${place.replace(/:.*$/, '')}`;
   const last = innermost?.frames[0];
-  for (const one of pending) {
-    const isCalledThere = one.frames.some((frame) => last && lineOf(frame) === lineOf(last));
-    if (isCalledThere && one.frames.length > (innermost?.frames.length ?? 0)) innermost = one;
+  for (const wait of pending) {
+    const isCalledThere = wait.frames.some((frame) => last && lineOf(frame) === lineOf(last));
+    if (isCalledThere && wait.frames.length > (innermost?.frames.length ?? 0)) innermost = wait;
   }
   return innermost?.wait ?? null;
 }

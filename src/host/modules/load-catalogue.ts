@@ -35,8 +35,8 @@ export async function loadCatalogue(
       continue;
     }
     const read = await loadModule(path, source.folder);
-    const what = read.kind === 'problem' ? read.what : whyClash(catalogue, read.definition);
-    if (what !== null) findings.push({ ...place, what });
+    const problem = read.kind === 'problem' ? read.what : whyClash(catalogue, read.definition);
+    if (problem !== null) findings.push({ ...place, what: problem });
     else if (read.kind === 'module') catalogue = extend(catalogue, read.definition, read.module);
   }
   return findings.length > 0 ? { kind: 'findings', findings } : { kind: 'catalogue', catalogue };

@@ -113,7 +113,7 @@ export async function readPlanSource(
   const { plan } = read;
   const changed = modules.kind === 'refused' ? [] : changedIn(plan, modules.folder);
   const changedModules = changed.map(({ path }) => path);
-  const refused = changed.flatMap((one) => refusalOf(one, reading));
+  const refused = changed.flatMap((change) => refusalOf(change, reading));
   if (refused.length > 0) return placed(source, refused);
   const used = await catalogueFor(source, modules, reading.ifMissing);
   if (used.kind === 'problems') return used;
@@ -154,8 +154,8 @@ function refusalOf(
 ): readonly UnplacedProblem[] {
   const { path, digest } = change;
   if (accepted === undefined || accepted[path] === digest) return [];
-  const what = `${inWords(change)} is not what the plan was made with, and is not run${ifChanged}`;
-  return [{ path: ['use', path], isKey: true, what }];
+  const text = `${inWords(change)} is not what the plan was made with, and is not run${ifChanged}`;
+  return [{ path: ['use', path], isKey: true, what: text }];
 }
 
 function placed(source: SourceFile, findings: readonly UnplacedProblem[]): PlanFileRead {

@@ -139,6 +139,6 @@ function placeIn(url: string, error: unknown): string {
   return column === '0' ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;
 }
 
-function problem(what: string): { readonly kind: 'problem'; readonly what: string } {
-  return { kind: 'problem', what };
+function problem(message: string): { readonly kind: 'problem'; readonly what: string } {
+  return { kind: 'problem', what: message };
 }

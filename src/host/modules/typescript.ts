@@ -52,8 +52,8 @@ export function translate(source: string, file: string): Translation {
     }
   }
   const { message, startLine = 1, startColumn = 0 } = problem;
-  const what = file.endsWith('x') ? `${message}; JSX is not translated` : message;
-  return { kind: 'problem', what: `${file}:${startLine}:${startColumn + 1}: ${what}` };
+  const description = file.endsWith('x') ? `${message}; JSX is not translated` : message;
+  return { kind: 'problem', what: `${file}:${startLine}:${startColumn + 1}: ${description}` };
 }
 
 interface SyntaxProblem {
@@ -100,8 +100,8 @@ interface Source extends Need {
 const compiled: Map<string, Translation & { readonly source: string }> = new Map();
 
 /** Compiles with the first compiler that the file itself could import. */
-function compile(given: Source): Translation {
-  const { source, file, need, line, column } = given;
+function compile(input: Source): Translation {
+  const { source, file, need, line, column } = input;
   const known = compiled.get(file);
   const settings = settingsFor(file);
   const inWords = JSON.stringify(settings);
@@ -131,15 +131,15 @@ function compile(given: Source): Translation {
       return translation;
     } catch (error) {
       if (id === name) continue; // it is not installed
-      const [what] = errorText(error).split('\n');
-      return { kind: 'problem', what: `${at}: ${id} does not translate it: ${what}` };
+      const [reason] = errorText(error).split('\n');
+      return { kind: 'problem', what: `${at}: ${id} does not translate it: ${reason}` };
     }
   }
   const cure = hasTypes
     ? 'for emitDecoratorMetadata add typescript 5 or @swc/core to the project'
     : 'add typescript 5, @swc/core or esbuild to the project';
-  const what = `${need} is for your own compiler to translate, and ${found}; ${cure}`;
-  return { kind: 'problem', what: `${at}: ${what}` };
+  const message = `${need} is for your own compiler to translate, and ${found}; ${cure}`;
+  return { kind: 'problem', what: `${at}: ${message}` };
 }
 
 /** The project settings that affect the output of a compiler. */
@@ -150,12 +150,12 @@ interface Settings {
 }
 
 function settingsFor(file: string): Settings {
-  const given = getTsconfig(dirname(file))?.config.compilerOptions ?? {};
-  const isNew = /^es(?:next|202[2-9])$/i.test(given.target ?? 'esnext');
+  const options = getTsconfig(dirname(file))?.config.compilerOptions ?? {};
+  const isNew = /^es(?:next|202[2-9])$/i.test(options.target ?? 'esnext');
   return {
-    experimentalDecorators: given.experimentalDecorators === true,
-    emitDecoratorMetadata: given.emitDecoratorMetadata === true,
-    useDefineForClassFields: given.useDefineForClassFields ?? isNew,
+    experimentalDecorators: options.experimentalDecorators === true,
+    emitDecoratorMetadata: options.emitDecoratorMetadata === true,
+    useDefineForClassFields: options.useDefineForClassFields ?? isNew,
   };
 }
 

@@ -94,8 +94,8 @@ export class Hosts {
   }
 
   at(address: string): Listener | null {
-    const given = canonical(address);
-    return this.listeners.get(given) ?? this.listeners.get(this.named(given)) ?? null;
+    const normalized = canonical(address);
+    return this.listeners.get(normalized) ?? this.listeners.get(this.named(normalized)) ?? null;
   }
 
   get addresses(): readonly string[] {

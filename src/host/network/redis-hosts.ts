@@ -101,7 +101,7 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
   /** Encodes a reply. Each reply within that of EXEC is in the version valid at that point. */
   encode(reply: RedisReply): string {
     if (isList(reply))
-      return `*${reply.length}\r\n${reply.map((one) => this.encode(one)).join('')}`;
+      return `*${reply.length}\r\n${reply.map((item) => this.encode(item)).join('')}`;
     this.version = versionIn(reply) ?? this.version;
     const subscriptions = subscriptionsIn(reply);
     if (subscriptions === 0) this.listening = null;

@@ -27,19 +27,19 @@ export function patchNetwork(patches: Patches): void {
   patches.set(
     net.Socket.prototype,
     'connect',
-    function virtual(this: net.Socket, ...given: unknown[]) {
+    function virtual(this: net.Socket, ...args: unknown[]) {
       const { current } = ambient;
       return current === null
-        ? Reflect.apply(connect, this, given)
-        : open(this, placeIn(given), current);
+        ? Reflect.apply(connect, this, args)
+        : open(this, placeIn(args), current);
     },
   );
   patches.set(
     net.Socket.prototype,
     'setTimeout',
-    function virtual(this: net.Socket, ...given: unknown[]) {
+    function virtual(this: net.Socket, ...args: unknown[]) {
       const { current } = ambient;
-      return current === null ? Reflect.apply(setReal, this, given) : setIdle(this, given, current);
+      return current === null ? Reflect.apply(setReal, this, args) : setIdle(this, args, current);
     },
   );
   patchTls(patches);
@@ -54,8 +54,8 @@ interface Place {
 }
 
 /** Parses `(options, done)`, `(port, host, done)`, `(path, done)`, or an array of these. */
-function placeIn(given: readonly unknown[]): Place {
-  const list: readonly unknown[] = Array.isArray(given[0]) ? given[0] : given;
+function placeIn(args: readonly unknown[]): Place {
+  const list: readonly unknown[] = Array.isArray(args[0]) ? args[0] : args;
   const [first, second] = list;
   const whenOpen = list.find(isFunction) ?? null;
   const options = typeof first === 'object' && first !== null ? first : {};
@@ -204,8 +204,8 @@ class Line implements Remote, Talk {
   noteUnsimulated(protocol: string | null): void {
     const isNamed = this.others === null;
     const server = protocol ?? (isNamed ? 'a server' : null);
-    const what = server === null ? `the address ${this.address}` : `${server} at ${this.address}`;
-    this.client.noteUnsimulated({ kind: 'protocol', what }, this.site);
+    const peer = server === null ? `the address ${this.address}` : `${server} at ${this.address}`;
+    this.client.noteUnsimulated({ kind: 'protocol', what: peer }, this.site);
   }
 
   private get nowUs(): number {
@@ -293,10 +293,10 @@ const idles: WeakMap<net.Socket, Idle> = new WeakMap();
 /** `socket.setTimeout(ms, done)` by the clock of the process. */
 function setIdle(
   socket: net.Socket,
-  [given, done]: readonly unknown[],
+  [timeout, done]: readonly unknown[],
   current: CurrentProcess,
 ): net.Socket {
-  const timeoutMs = Number(given);
+  const timeoutMs = Number(timeout);
   if (isFunction(done)) {
     if (timeoutMs === 0) socket.removeListener('timeout', done);
     else socket.once('timeout', done);
@@ -320,12 +320,12 @@ function touch(socket: net.Socket): void {
 /** A secure socket is the plain one; certificates do not matter to a lock. */
 function patchTls(patches: Patches): void {
   const { connect } = tls;
-  patches.set(tls, 'connect', (...given: unknown[]) => {
-    if (ambient.current === null) return Reflect.apply(connect, tls, given);
-    const options = given.find((one) => typeof one === 'object' && one !== null) ?? {};
+  patches.set(tls, 'connect', (...args: unknown[]) => {
+    if (ambient.current === null) return Reflect.apply(connect, tls, args);
+    const options = args.find((value) => typeof value === 'object' && value !== null) ?? {};
     const under: unknown = Reflect.get(options, 'socket');
-    const done = given.find(isFunction);
-    const others = given.filter((one) => one !== done);
+    const done = args.find(isFunction);
+    const others = args.filter((value) => value !== done);
     const socket = under instanceof net.Socket ? under : new net.Socket();
     Object.assign(socket, {
       encrypted: true,
@@ -350,14 +350,14 @@ type Answer = { readonly address: string; readonly family: number };
 function patchLookup(patches: Patches): void {
   const { lookup } = dns;
   const { lookup: lookupLater } = dns.promises;
-  patches.set(dns, 'lookup', (...given: unknown[]) => {
+  patches.set(dns, 'lookup', (...args: unknown[]) => {
     const { current } = ambient;
-    const done = given.find(isFunction);
-    if (current === null || done === undefined) return Reflect.apply(lookup, dns, given);
+    const done = args.find(isFunction);
+    if (current === null || done === undefined) return Reflect.apply(lookup, dns, args);
     noteImpure();
     const { network } = current;
     if (network === null) return {}; // without a network it is never answered
-    const [name, options] = given;
+    const [name, options] = args;
     const found = answerFor(String(name), network, current);
     process.nextTick(() => {
       if (found instanceof Error) done(found);
@@ -366,13 +366,13 @@ function patchLookup(patches: Patches): void {
     });
     return {};
   });
-  patches.set(dns.promises, 'lookup', async (...given: unknown[]) => {
+  patches.set(dns.promises, 'lookup', async (...args: unknown[]) => {
     const { current } = ambient;
-    if (current === null) return await Reflect.apply(lookupLater, dns.promises, given);
+    if (current === null) return await Reflect.apply(lookupLater, dns.promises, args);
     noteImpure();
     const { network } = current;
     if (network === null) return await new Promise(() => {});
-    const [name, options] = given;
+    const [name, options] = args;
     const found = answerFor(String(name), network, current);
     if (found instanceof Error) throw found;
     return wantsAll(options) ? [found] : found;
@@ -386,8 +386,8 @@ function wantsAll(options: unknown): boolean {
 function answerFor(name: string, { hosts }: Uplink, current: CurrentProcess): Answer | Error {
   const address = net.isIP(name) === 0 ? hosts.ipOf(name) : name;
   if (address !== null) return { address, family: net.isIP(address) };
-  const what = `the host ${name}`;
-  current.noteUnsimulated({ kind: 'protocol', what }, deepSiteOf(answerFor));
+  const description = `the host ${name}`;
+  current.noteUnsimulated({ kind: 'protocol', what: description }, deepSiteOf(answerFor));
   const error = new Error(`getaddrinfo ENOTFOUND ${name}`);
   return Object.assign(error, {
     code: 'ENOTFOUND',

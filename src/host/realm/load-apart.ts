@@ -102,9 +102,9 @@ async function requireUnchanged(change: SharedChange | null, apart: Apart): Prom
   await loadAll(apart, (loaded) => {
     if (name === null && sharedState.takeBack() !== null) name = loaded.name;
   });
-  const who = name ?? apart.graph.root.name;
+  const module = name ?? apart.graph.root.name;
   throw new Error(
-    `${who} changes ${change.name} as it is loaded, which all simulated processes would share`,
+    `${module} changes ${change.name} as it is loaded, which all simulated processes would share`,
   );
 }
 

@@ -201,8 +201,8 @@ export class ModuleGraph {
     }
   }
 
-  unitAt(given: string): Unit {
-    const url = given.replace(/[?#].*$/, '');
+  unitAt(fullUrl: string): Unit {
+    const url = fullUrl.replace(/[?#].*$/, '');
     const known = this.units.get(url);
     if (known !== undefined) return known;
     const unit = outsideProcess(() => this.compile(url));
@@ -291,6 +291,6 @@ export function noExport(
   place: SourcePlace,
 ): Error {
   const { specifier, name } = wanted;
-  const what = `The requested module '${specifier}' does not provide an export named '${name}'`;
-  return syntaxErrorAt(what, unit.url, place);
+  const message = `The requested module '${specifier}' does not provide an export named '${name}'`;
+  return syntaxErrorAt(message, unit.url, place);
 }

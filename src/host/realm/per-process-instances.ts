@@ -82,17 +82,17 @@ type Servers = Map<string, unknown>;
 
 /** Returns a world whose `addServer` records each server. */
 function noting(world: World, servers: Servers): World {
-  return withAddServer(world, (...given) => {
-    const host: unknown = Reflect.apply(world.addServer, world, given);
-    servers.set(serverName(given), host);
+  return withAddServer(world, (...args) => {
+    const host: unknown = Reflect.apply(world.addServer, world, args);
+    servers.set(serverName(args), host);
     return host;
   });
 }
 
 /** Returns a world for another build of the lock: its `addServer` returns existing servers. */
 function mirroring(world: World, servers: Servers): World {
-  return withAddServer(world, (...given) => {
-    const name = serverName(given);
+  return withAddServer(world, (...args) => {
+    const name = serverName(args);
     if (servers.has(name)) return servers.get(name);
     throw new Error(`it adds a server ${name} for one process that it does not add for another`);
   });

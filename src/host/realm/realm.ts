@@ -93,7 +93,7 @@ export class Realm {
       for (const unit of kept) {
         if (unit.kind === 'host') continue;
         const used = [...(this.uses.get(unit.url) ?? [])];
-        if (used.some((one) => one.kind !== 'host' && !kept.has(one))) kept.delete(unit);
+        if (used.some((target) => target.kind !== 'host' && !kept.has(target))) kept.delete(unit);
       }
     }
     return kept;
@@ -315,8 +315,8 @@ export class Realm {
           return 'module.exports' in loaded ? loaded['module.exports'] : loaded;
         }
         loaded.catch(() => {});
-        const what = `require() of ${target.name}, which awaits something at its top level`;
-        throw Object.assign(new Error(what), { code: 'ERR_REQUIRE_ASYNC_MODULE' });
+        const message = `require() of ${target.name}, which awaits something at its top level`;
+        throw Object.assign(new Error(message), { code: 'ERR_REQUIRE_ASYNC_MODULE' });
       }
     }
   }
@@ -417,13 +417,15 @@ function mayBeType(
   { request, name }: Import,
 ): boolean {
   if (importsTypes || !isTypeScript(url)) return importsTypes;
-  return rewritten.reexports.some((one) => one.request === request && one.name === name);
+  return rewritten.reexports.some(
+    (reexport) => reexport.request === request && reexport.name === name,
+  );
 }
 
 /** Returns true if a module cannot run before another, directly or indirectly. */
 function waitsFor(module: EsInstance, other: EsInstance): boolean {
-  for (let one: EsInstance | null = module; one !== null; one = one.waitsFor) {
-    if (one === other) return true;
+  for (let current: EsInstance | null = module; current !== null; current = current.waitsFor) {
+    if (current === other) return true;
   }
   return false;
 }

@@ -114,19 +114,19 @@ function parse(source: string, url: string, kind: keyof typeof OPTIONS): Program
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     // acorn's messages end with the place, `(3:7)`, with columns counted from 0.
-    const [, what = error.message, line = '1', column = '0'] =
+    const [, message = error.message, line = '1', column = '0'] =
       /^(.*) \((\d+):(\d+)\)$/s.exec(error.message) ?? [];
-    throw syntaxErrorAt(what, url, { line: Number(line), column: Number(column) + 1 });
+    throw syntaxErrorAt(message, url, { line: Number(line), column: Number(column) + 1 });
   }
 }
 
 export function syntaxErrorAt(
-  what: string,
+  message: string,
   url: string,
   { line, column }: SourcePlace,
 ): SyntaxError {
-  const error = new SyntaxError(what);
-  error.stack = `SyntaxError: ${what}\n    at ${url}:${line}:${column}`;
+  const error = new SyntaxError(message);
+  error.stack = `SyntaxError: ${message}\n    at ${url}:${line}:${column}`;
   return error;
 }
 
@@ -200,23 +200,23 @@ class Rewriting {
     }
   }
 
-  private requestOf(given: unknown): number {
-    const specifier = String(given);
+  private requestOf(value: unknown): number {
+    const specifier = String(value);
     const known = this.requests.indexOf(specifier);
     return known === -1 ? this.requests.push(specifier) - 1 : known;
   }
 
   private takeImport(statement: ImportDeclaration): void {
     const request = this.requestOf(statement.source.value);
-    for (const one of statement.specifiers) {
+    for (const specifier of statement.specifiers) {
       const name =
-        one.type === 'ImportSpecifier'
-          ? nameOf(one.imported)
-          : one.type === 'ImportDefaultSpecifier'
+        specifier.type === 'ImportSpecifier'
+          ? nameOf(specifier.imported)
+          : specifier.type === 'ImportDefaultSpecifier'
             ? 'default'
             : '*';
-      this.imports.push({ request, name, place: placeOf(one) });
-      this.locals.push(one.local.name);
+      this.imports.push({ request, name, place: placeOf(specifier) });
+      this.locals.push(specifier.local.name);
     }
     this.blank(statement.start, statement.end);
   }
@@ -234,10 +234,10 @@ class Rewriting {
       return;
     }
     const request = source === null || source === undefined ? null : this.requestOf(source.value);
-    for (const one of statement.specifiers) {
-      const [name, as] = [nameOf(one.local), nameOf(one.exported)];
+    for (const specifier of statement.specifiers) {
+      const [name, as] = [nameOf(specifier.local), nameOf(specifier.exported)];
       if (request === null) this.export(name, as);
-      else this.reexports.push({ request, name, as, place: placeOf(one) });
+      else this.reexports.push({ request, name, as, place: placeOf(specifier) });
     }
     this.blank(statement.start, statement.end);
   }
@@ -313,8 +313,8 @@ class Rewriting {
   /** Throws for assignments to imports, which Node rejects; here they would take effect. */
   refuseChangesOfImports(tree: Program, url: string): void {
     for (const { name, node } of changesOf(tree, new Set(this.locals))) {
-      const what = `${name} is an import, which cannot be assigned to`;
-      throw syntaxErrorAt(what, url, placeOf(node));
+      const message = `${name} is an import, which cannot be assigned to`;
+      throw syntaxErrorAt(message, url, placeOf(node));
     }
   }
 

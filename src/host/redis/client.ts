@@ -44,9 +44,9 @@ export class RedisClient {
    */
   constructor(caller: Caller, host: RedisHost, options: RedisClientOptions = {}) {
     const port = redisPort(host, options.means ?? redlockMeaning);
-    this.connection = new Connection({ caller, port, limits: options }, (name, ...given) => {
+    this.connection = new Connection({ caller, port, limits: options }, (name, ...args) => {
       // Without a listener, an `error` would be thrown.
-      if (this.events.listenerCount(name) > 0) this.events.emit(name, ...given);
+      if (this.events.listenerCount(name) > 0) this.events.emit(name, ...args);
     });
   }
 
@@ -56,8 +56,8 @@ export class RedisClient {
   }
 
   /** Sends any command by its name. */
-  call(name: string, ...given: readonly RedisArgument[]): Promise<RedisValue> {
-    const { words, callback } = readArguments(given);
+  call(name: string, ...args: readonly RedisArgument[]): Promise<RedisValue> {
+    const { words, callback } = readArguments(args);
     const settled = this.connection.send([name, ...words]);
     // The result of a callback is ignored, even a promise that rejects.
     if (callback !== null) {
@@ -94,13 +94,13 @@ export class RedisClient {
   readonly time: RedisMethod = this.command('time');
 
   private command(name: string): RedisMethod {
-    return (...given) => this.call(name, ...given);
+    return (...args) => this.call(name, ...args);
   }
 
   /** Sends no more commands; pending ones are still answered. */
-  quit(...given: readonly RedisArgument[]): Promise<'OK'> {
+  quit(...args: readonly RedisArgument[]): Promise<'OK'> {
     this.connection.close();
-    readArguments(given).callback?.(null, 'OK');
+    readArguments(args).callback?.(null, 'OK');
     return Promise.resolve('OK');
   }
 
@@ -110,22 +110,22 @@ export class RedisClient {
   }
 
   /** Events: `connect` and `ready` once, `error` per lost command, `close` and `end` once. */
-  on(event: string, listener: (...given: readonly unknown[]) => void): this {
+  on(event: string, listener: (...args: readonly unknown[]) => void): this {
     this.events.on(event, listener);
     return this;
   }
 
-  once(event: string, listener: (...given: readonly unknown[]) => void): this {
+  once(event: string, listener: (...args: readonly unknown[]) => void): this {
     this.events.once(event, listener);
     return this;
   }
 
-  off(event: string, listener: (...given: readonly unknown[]) => void): this {
+  off(event: string, listener: (...args: readonly unknown[]) => void): this {
     this.events.off(event, listener);
     return this;
   }
 
-  removeListener(event: string, listener: (...given: readonly unknown[]) => void): this {
+  removeListener(event: string, listener: (...args: readonly unknown[]) => void): this {
     return this.off(event, listener);
   }
 }
@@ -136,7 +136,7 @@ interface Setting {
   readonly limits: Pick<RedisClientOptions, 'commandTimeout' | 'tries'>;
 }
 
-type EmitEvent = (event: string, ...given: readonly unknown[]) => void;
+type EmitEvent = (event: string, ...args: readonly unknown[]) => void;
 
 /** A process counts its time in microseconds and reads it in milliseconds. */
 const ROUNDING_MS = 0.0005;
@@ -225,32 +225,32 @@ export type RedisArgument =
   | ((error: Error | null, value?: unknown) => void);
 
 /** Sends the command named like the method. */
-export type RedisMethod = (...given: readonly RedisArgument[]) => Promise<RedisValue>;
+export type RedisMethod = (...args: readonly RedisArgument[]) => Promise<RedisValue>;
 
 interface Arguments {
   readonly words: readonly string[];
-  readonly callback: Extract<RedisArgument, (...given: never[]) => void> | null;
+  readonly callback: Extract<RedisArgument, (...args: never[]) => void> | null;
 }
 
 /** Flattens lists and finds the callback. Throws a `TypeError` for a value of another type. */
-function readArguments(given: readonly RedisArgument[]): Arguments {
-  const last = given.at(-1);
+function readArguments(args: readonly RedisArgument[]): Arguments {
+  const last = args.at(-1);
   const callback = typeof last === 'function' ? last : null;
-  return { words: wordsOf(callback === null ? given : given.slice(0, -1)), callback };
+  return { words: wordsOf(callback === null ? args : args.slice(0, -1)), callback };
 }
 
-function wordsOf(given: readonly RedisArgument[]): readonly string[] {
-  return given.flatMap((one) => (isList(one) ? wordsOf(one) : [wordOf(one)]));
+function wordsOf(args: readonly RedisArgument[]): readonly string[] {
+  return args.flatMap((argument) => (isList(argument) ? wordsOf(argument) : [wordOf(argument)]));
 }
 
-function isList(given: RedisArgument): given is readonly RedisArgument[] {
-  return Array.isArray(given);
+function isList(argument: RedisArgument): argument is readonly RedisArgument[] {
+  return Array.isArray(argument);
 }
 
 /** Values may come from plain JavaScript: `undefined` is the empty string, as in ioredis. */
-function wordOf(given: unknown): string {
-  if (given === undefined || given === null) return '';
-  if (typeof given === 'string' || typeof given === 'number') return bytesOf(String(given));
-  if (given instanceof Uint8Array) return latin1Of(given);
-  throw new TypeError(`${typeof given} is no argument of a Redis command`);
+function wordOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string' || typeof value === 'number') return bytesOf(String(value));
+  if (value instanceof Uint8Array) return latin1Of(value);
+  throw new TypeError(`${typeof value} is no argument of a Redis command`);
 }

@@ -56,20 +56,20 @@ interface Found {
 
 /** Looks up a command; counts unknown ones as not simulated. */
 function find(command: RedisCommand, at: Setting): Found | RedisError {
-  const [word = '', ...given] = command;
+  const [word = '', ...args] = command;
   const name = word.toLowerCase();
-  if (families.has(name)) return findSub(name, given, at);
+  if (families.has(name)) return findSub(name, args, at);
   const row = byName.get(name);
   if (row === undefined) {
     if (!HABITS.has(name)) at.noteUnsimulated(shown(word).toUpperCase());
-    return unknownCommand(word, given);
+    return unknownCommand(word, args);
   }
-  return takes(row, command) ? { row, given } : wrongCount(name);
+  return takes(row, command) ? { row, given: args } : wrongCount(name);
 }
 
 function findSub(
   family: string,
-  [word, ...given]: readonly string[],
+  [word, ...args]: readonly string[],
   at: Setting,
 ): Found | RedisError {
   if (word === undefined) return wrongCount(family);
@@ -79,7 +79,7 @@ function findSub(
     if (!HABITS.has(name)) at.noteUnsimulated(`${family} ${shown(word)}`.toUpperCase());
     return errorOf(`ERR unknown subcommand '${shown(word)}'. Try ${family.toUpperCase()} HELP.`);
   }
-  return takes(row, [family, word, ...given]) ? { row, given } : wrongCount(name);
+  return takes(row, [family, word, ...args]) ? { row, given: args } : wrongCount(name);
 }
 
 function takes([, arity]: Row, words: RedisCommand): boolean {
@@ -150,9 +150,9 @@ function wrongCount(name: string): RedisError {
   return errorOf(`ERR wrong number of arguments for '${name}' command`);
 }
 
-function unknownCommand(name: string, given: readonly string[]): RedisError {
+function unknownCommand(name: string, args: readonly string[]): RedisError {
   let words = '';
-  for (const argument of given) {
+  for (const argument of args) {
     if (words.length >= MOST_REPEATED) break;
     words += `'${repeated(argument).slice(0, MOST_REPEATED - words.length)}' `;
   }

@@ -28,8 +28,8 @@ declare module 'fengari' {
     lua_insert(state: LuaState, index: number): void;
     /** Replaces the key on top of the stack by the next key and its value; 0 if there is none. */
     lua_next(state: LuaState, index: number): number;
-    lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
-    lua_call(state: LuaState, given: number, returned: number): void;
+    lua_pcall(state: LuaState, argumentCount: number, returned: number, handler: number): number;
+    lua_call(state: LuaState, argumentCount: number, returned: number): void;
     lua_pop(state: LuaState, count: number): void;
     lua_pushboolean(state: LuaState, value: boolean): void;
     lua_pushcfunction(state: LuaState, run: LuaFunction): void;
@@ -130,8 +130,8 @@ declare module 'fengari/src/lobject.js' {
       to: LuaCell,
     ) => void;
     /** Pushes a formatted message, such as an error, and returns it. */
-    luaO_pushvfstring: (state: LuaState, format: Uint8Array, given: unknown[]) => Uint8Array;
-    luaO_pushfstring: (state: LuaState, format: Uint8Array, ...given: unknown[]) => Uint8Array;
+    luaO_pushvfstring: (state: LuaState, format: Uint8Array, args: unknown[]) => Uint8Array;
+    luaO_pushfstring: (state: LuaState, format: Uint8Array, ...args: unknown[]) => Uint8Array;
     /** Reads a number; returns the number of bytes read plus one, or 0. */
     luaO_str2num: (text: Uint8Array, cell: LuaCell) => number;
     /** Converts a number to text in place. */

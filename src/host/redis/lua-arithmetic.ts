@@ -59,8 +59,8 @@ function adapt(compiled: Prototype): void {
   compiled.lineinfo = [];
   code.forEach((instruction, at) => {
     places.push(compiled.code.length);
-    for (const one of expanded(instruction, compiled)) {
-      compiled.code.push(one);
+    for (const replacement of expanded(instruction, compiled)) {
+      compiled.code.push(replacement);
       compiled.lineinfo.push(lineinfo[at] ?? 0);
     }
   });

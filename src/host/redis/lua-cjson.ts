@@ -54,9 +54,9 @@ function encodedNumber(state: LuaState, index: number): string {
 }
 
 function quoted(text: string): string {
-  return `"${text.replace(/["\\/]|[^ -~\x80-\xff]/g, (one) => {
-    if (one === '/') return '\\/';
-    return one === '\x7f' ? '\\u007f' : JSON.stringify(one).slice(1, -1);
+  return `"${text.replace(/["\\/]|[^ -~\x80-\xff]/g, (character) => {
+    if (character === '/') return '\\/';
+    return character === '\x7f' ? '\\u007f' : JSON.stringify(character).slice(1, -1);
   })}"`;
 }
 
@@ -84,8 +84,8 @@ function encodedKey(state: LuaState): string {
   const kind = lua.lua_type(state, -2);
   if (kind === lua.LUA_TSTRING) return quoted(latin1Of(lua.lua_tostring(state, -2)));
   if (kind === lua.LUA_TNUMBER) return `"${encodedNumber(state, -2)}"`;
-  const what = 'table key must be a number or string';
-  return fail(state, `Cannot serialise ${nameOf(state, kind)}: ${what}`);
+  const reason = 'table key must be a number or string';
+  return fail(state, `Cannot serialise ${nameOf(state, kind)}: ${reason}`);
 }
 
 /** Returns the length of the list on top of the stack, or 0 if it is empty or not a list. */
@@ -134,7 +134,7 @@ const KINDS: readonly string[] = [
 ];
 
 /** A token: its kind, or an error in its place; its content; and its position. */
-type Token = readonly [kind: string, said: string, at: number];
+type Token = readonly [kind: string, content: string, at: number];
 
 /** Returns a function that reads the next token. */
 function tokensOf(text: string): () => Token {
@@ -152,25 +152,25 @@ function tokensOf(text: string): () => Token {
       return [kind ?? 'T_NUMBER', token, at];
     }
     let flaw: Token | null = null;
-    const said = inside.replace(ESCAPE, (part, offset: number) => {
+    const content = inside.replace(ESCAPE, (part, offset: number) => {
       try {
         return bytesOf(String(JSON.parse(`"${part}"`)));
       } catch {
-        const what = part === '\\u' ? 'unicode escape' : 'escape';
-        flaw ??= [`invalid ${what} code`, '', at + 1 + offset];
+        const escapeKind = part === '\\u' ? 'unicode escape' : 'escape';
+        flaw ??= [`invalid ${escapeKind} code`, '', at + 1 + offset];
         return '';
       }
     });
-    return flaw ?? [STRING, said, at];
+    return flaw ?? [STRING, content, at];
   };
 }
 
 /** Parses a text and leaves its value on the stack. */
 function read(state: LuaState, text: string): void {
   const next = tokensOf(text);
-  let [kind, said, at] = next();
+  let [kind, content, at] = next();
   const go = (): void => {
-    [kind, said, at] = next();
+    [kind, content, at] = next();
   };
   const refuse = (expected: string): never =>
     fail(state, `Expected ${expected} but found ${kind} at character ${at + 1}`);
@@ -188,7 +188,7 @@ function read(state: LuaState, text: string): void {
     for (let index = 1; index > 1 || kind !== end; index += 1) {
       if (isList) lua.lua_pushnumber(state, index);
       else {
-        pushText(state, said);
+        pushText(state, content);
         pass(STRING, 'object key string');
         pass('T_COLON', 'colon');
       }
@@ -199,9 +199,9 @@ function read(state: LuaState, text: string): void {
     }
   };
   const readValue = (depth: number): void => {
-    if (kind === STRING) pushText(state, said);
-    else if (kind === 'T_NUMBER') lua.lua_pushnumber(state, Number(readNumber(said)));
-    else if (kind === 'T_BOOLEAN') lua.lua_pushboolean(state, said === 'true');
+    if (kind === STRING) pushText(state, content);
+    else if (kind === 'T_NUMBER') lua.lua_pushnumber(state, Number(readNumber(content)));
+    else if (kind === 'T_BOOLEAN') lua.lua_pushboolean(state, content === 'true');
     else if (kind === 'T_NULL') lua.lua_pushlightuserdata(state, null);
     else if (kind === OBJECT || kind === LIST) readTable(kind.replace('BEGIN', 'END'), depth);
     else refuse('value');

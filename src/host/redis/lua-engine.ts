@@ -55,7 +55,7 @@ export interface ScriptRun {
   /** Executes a command of the script. */
   readonly call: (command: RedisCommand) => RedisReply;
   /** Counts use of a part of Redis' Lua that the sandbox lacks, such as `cmsgpack`. */
-  readonly noteUnsimulated: (what: string) => void;
+  readonly noteUnsimulated: (name: string) => void;
   /** Limit of interpreter steps; a script is ended at most about a hundred steps later. */
   readonly mostSteps: number;
 }
@@ -215,11 +215,11 @@ class LuaEngine {
 
   /** Implements `redis.call`, which raises an error reply, and `redis.pcall`, which returns it. */
   private command(state: LuaState, isRaising: boolean): number {
-    const given = commandAt(state);
-    const reply = 'error' in given ? given : this.answer(state, given);
+    const command = commandAt(state);
+    const reply = 'error' in command ? command : this.answer(state, command);
     if (isRaising && isRedisError(reply)) return raise(state, reply.error);
     pushReply(state, reply, this.version);
-    if (reply !== given && isRedisError(reply)) {
+    if (reply !== command && isRedisError(reply)) {
       lua.lua_pushboolean(state, true);
       lua.lua_setfield(state, -2, nameInLua('ignore_error_stats_update'));
     }
@@ -234,9 +234,9 @@ class LuaEngine {
     return 0;
   }
 
-  private answer(state: LuaState, given: RedisCommand): RedisReply {
+  private answer(state: LuaState, command: RedisCommand): RedisReply {
     try {
-      return this.current?.call(given) ?? NIL;
+      return this.current?.call(command) ?? NIL;
     } catch (error) {
       this.defect ??= { error };
       this.end(state);
@@ -251,15 +251,15 @@ function commandAt(state: LuaState): RedisCommand | RedisError {
   if (count === 0) {
     return errorOf('ERR Please specify at least one argument for this redis lib call');
   }
-  const given: string[] = [];
+  const words: string[] = [];
   for (let at = 1; at <= count; at += 1) {
     const argument = argumentAt(state, at);
     if (argument === null) {
       return errorOf('ERR Lua redis lib command arguments must be strings or integers');
     }
-    given.push(argument);
+    words.push(argument);
   }
-  return given;
+  return words;
 }
 
 /** Converts an error to a new table with the line of the script that raised it. */

@@ -235,20 +235,20 @@ function readInBase(text: string, base: number): number | null {
 
 function random(state: LuaState, chance: LuaChance): number {
   const drawn = chance.draw();
-  const given = lua.lua_gettop(state);
-  if (given === 0) return returned(state, drawn);
+  const arity = lua.lua_gettop(state);
+  if (arity === 0) return returned(state, drawn);
   const first = Math.trunc(lauxlib.luaL_checknumber(state, 1));
   const [low, high] =
-    given === 1 ? [1, first] : [first, Math.trunc(lauxlib.luaL_checknumber(state, 2))];
+    arity === 1 ? [1, first] : [first, Math.trunc(lauxlib.luaL_checknumber(state, 2))];
   if (low > high) {
-    return lauxlib.luaL_argerror(state, given === 1 ? 1 : 2, nameInLua('interval is empty'));
+    return lauxlib.luaL_argerror(state, arity === 1 ? 1 : 2, nameInLua('interval is empty'));
   }
   return returned(state, Math.floor(drawn * (high - low + 1)) + low);
 }
 
 function seed(state: LuaState, chance: LuaChance): number {
-  const given = lauxlib.luaL_checknumber(state, 1);
-  chance.seed(Number.isFinite(given) ? given : 0);
+  const value = lauxlib.luaL_checknumber(state, 1);
+  chance.seed(Number.isFinite(value) ? value : 0);
   return 0;
 }
 
@@ -366,9 +366,9 @@ function lengthOf(state: LuaState): number {
 /** Implements `table.insert`, which counts one step per item moved. */
 function insert(state: LuaState, count: CountSteps): number {
   const next = lengthOf(state) + 1;
-  const given = lua.lua_gettop(state);
-  if (given !== 2 && given !== 3) luaError(state, "wrong number of arguments to 'insert'");
-  const place = given === 3 ? wholeAt(state, 2) | 0 : next;
+  const arity = lua.lua_gettop(state);
+  if (arity !== 2 && arity !== 3) luaError(state, "wrong number of arguments to 'insert'");
+  const place = arity === 3 ? wholeAt(state, 2) | 0 : next;
   count(state, Math.max(0, next - place), 'table.insert');
   for (let at = Math.max(next, place); at > place; at -= 1) {
     lua.lua_rawgeti(state, 1, at - 1);

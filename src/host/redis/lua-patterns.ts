@@ -283,9 +283,9 @@ function setOf(text: string): Fits {
 /** Reads text and pattern from the first two arguments; the pattern ends at its first NUL. */
 function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matching {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
-  const [given = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);
-  const isAnchored = hasAnchors && given.startsWith('^');
-  const pattern = isAnchored ? given.slice(1) : given;
+  const [rawPattern = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);
+  const isAnchored = hasAnchors && rawPattern.startsWith('^');
+  const pattern = isAnchored ? rawPattern.slice(1) : rawPattern;
   const items = new Map<number, Item>();
   return { state, text, pattern, isAnchored, count, items, captures: [], steps: 0, depth: 0 };
 }
@@ -298,9 +298,9 @@ function finding(isFind: boolean, count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count);
     const { text, pattern, isAnchored } = m;
-    const given = wholeAt(state, 3, 1);
+    const start = wholeAt(state, 3, 1);
     const first =
-      given < 0 ? Math.max(0, given + text.length) : Math.min(Math.max(0, given - 1), text.length);
+      start < 0 ? Math.max(0, start + text.length) : Math.min(Math.max(0, start - 1), text.length);
     const isPlain = lua.lua_toboolean(state, 4) || !(isAnchored || /[$^*+?.([%-]/.test(pattern));
     if (isFind && isPlain) {
       const part = textAt(state, 2);

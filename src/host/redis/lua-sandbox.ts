@@ -42,14 +42,14 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
     lauxlib.luaL_requiref(state, nameInLua(name), open, true);
     lua.lua_pop(state, 1);
   }
-  const given: Functions = [
+  const functions: Functions = [
     ...libraryFunctions(state, chance, count),
     ...bitFunctions,
     ['encode', encode],
     ['decode', decode],
     ...redis,
   ];
-  runPrelude(state, given);
+  runPrelude(state, functions);
   const globals = lauxlib.luaL_ref(state, lua.LUA_REGISTRYINDEX);
   const environment = lauxlib.luaL_ref(state, lua.LUA_REGISTRYINDEX);
   return {
@@ -71,12 +71,12 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
 }
 
 /** Leaves on the stack the environment of scripts and, on top, the table that it reads from. */
-function runPrelude(state: LuaState, given: Functions): void {
+function runPrelude(state: LuaState, functions: Functions): void {
   const text = to_luastring(PRELUDE);
   const name = nameInLua('=sandbox');
   let status = lauxlib.luaL_loadbufferx(state, text, null, name, nameInLua('t'));
-  lua.lua_createtable(state, 0, given.length);
-  for (const [word, run] of given) {
+  lua.lua_createtable(state, 0, functions.length);
+  for (const [word, run] of functions) {
     lua.lua_pushcfunction(state, run);
     lua.lua_setfield(state, -2, nameInLua(word));
   }

@@ -39,8 +39,8 @@ export type LuaFunction = (state: LuaState) => number;
 const MOST_NESTED = 100;
 
 /** Pushes the result of `redis.call` in the form of this protocol version. */
-export function pushReply(state: LuaState, given: RedisReply, version: RespVersion): void {
-  const reply = version === 2 ? plainReply(given) : given;
+export function pushReply(state: LuaState, original: RedisReply, version: RespVersion): void {
+  const reply = version === 2 ? plainReply(original) : original;
   if (typeof reply === 'string') pushText(state, reply);
   else if (typeof reply === 'number') lua.lua_pushnumber(state, reply);
   else if ('boolean' in reply) lua.lua_pushboolean(state, reply.boolean);
@@ -58,7 +58,7 @@ export function pushReply(state: LuaState, given: RedisReply, version: RespVersi
     pushTable(
       state,
       'set',
-      reply.set.flatMap((one) => [one, { boolean: true }]),
+      reply.set.flatMap((member) => [member, { boolean: true }]),
     );
   } else if ('mapping' in reply) pushTable(state, 'map', reply.mapping);
   else if ('verbatim' in reply) {
@@ -82,8 +82,8 @@ function pushTable(state: LuaState, name: string, keysAndValues: readonly RedisR
 
 function pushMapping(state: LuaState, keysAndValues: readonly RedisReply[]): void {
   lua.lua_createtable(state, 0, keysAndValues.length / 2);
-  keysAndValues.forEach((one, at) => {
-    pushReply(state, one, 3);
+  keysAndValues.forEach((item, at) => {
+    pushReply(state, item, 3);
     if (at % 2 === 1) lua.lua_rawset(state, -3);
   });
 }
@@ -302,12 +302,12 @@ let areDoubles = false;
 let isPatched = false;
 
 /** Runs `what` while the interpreter treats all numbers as doubles. */
-export function withDoubles<T>(what: () => T): T {
+export function withDoubles<T>(code: () => T): T {
   patch();
   const before = areDoubles;
   areDoubles = true;
   try {
-    return what();
+    return code();
   } finally {
     areDoubles = before;
   }
@@ -344,8 +344,8 @@ function patch(): void {
     areDoubles && (operation === MOD || operation === POW)
       ? to.setfltvalue(Number.NaN)
       : luaO_arith(state, operation, one, other, to);
-  objects.luaO_pushvfstring = (state, format, given) => {
-    const [worded, args] = areDoubles ? asOld(latin1Of(format), given) : [format, given];
+  objects.luaO_pushvfstring = (state, format, formatArgs) => {
+    const [worded, args] = areDoubles ? asOld(latin1Of(format), formatArgs) : [format, formatArgs];
     const before = areDoubles;
     areDoubles = false;
     try {
@@ -354,8 +354,8 @@ function patch(): void {
       areDoubles = before;
     }
   };
-  objects.luaO_pushfstring = (state, format, ...given) =>
-    objects.luaO_pushvfstring(state, format, given);
+  objects.luaO_pushfstring = (state, format, ...args) =>
+    objects.luaO_pushvfstring(state, format, args);
 }
 
 /** The interpreter's codes of two operations. */
@@ -363,15 +363,15 @@ const MOD = 3;
 const POW = 4;
 
 /** Rewords an error of the interpreter as in Lua 5.1; returns the format and its arguments. */
-function asOld(format: string, given: unknown[]): readonly [Uint8Array, unknown[]] {
-  const [operation, kind, variable] = given;
+function asOld(format: string, args: unknown[]): readonly [Uint8Array, unknown[]] {
+  const [operation, kind, variable] = args;
   if (format === 'attempt to %s a %s value%s' && variable instanceof Uint8Array) {
     const [, sort, name] = /^ \((\w+) '(.*)'\)$/s.exec(latin1Of(variable)) ?? [];
     if (sort === undefined || sort === 'constant') return [rawOf(format), [operation, kind, '']];
     const named = [operation, sort, nameInLua(String(name)), kind];
     return [rawOf("attempt to %s %s '%s' (a %s value)"), named];
   }
-  return [rawOf(OLD_WORDS.get(format) ?? format), given];
+  return [rawOf(OLD_WORDS.get(format) ?? format), args];
 }
 
 const OLD_WORDS: ReadonlyMap<string, string> = new Map([

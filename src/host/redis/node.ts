@@ -99,7 +99,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
       nowMs,
       carryOut: callCommand,
       fromScript: callFromScript,
-      noteUnsimulated: (what) => turn.noteUnsimulated?.(what),
+      noteUnsimulated: (name) => turn.noteUnsimulated?.(name),
     };
     memory.recorder.begin(isActor(turn) ? turn : null);
     const reply = callCommand(command, at);

@@ -151,8 +151,8 @@ function unquoted(word: string): string {
   const inner = word.slice(1, -1);
   if (word.startsWith("'")) return inner.replaceAll("\\'", "'");
   if (!word.startsWith('"')) return word;
-  return inner.replace(/\\(?:x([0-9a-f]{2})|(.))/gi, (_, hex?: string, one = '') =>
-    hex === undefined ? (ESCAPED[one] ?? one) : String.fromCharCode(Number.parseInt(hex, 16)),
+  return inner.replace(/\\(?:x([0-9a-f]{2})|(.))/gi, (_, hex?: string, letter = '') =>
+    hex === undefined ? (ESCAPED[letter] ?? letter) : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }
 

@@ -26,8 +26,8 @@ export class Scripts implements ScriptRunner {
     return typeof sha === 'string' ? this.run({ text, sha }, shape, at) : sha;
   }
 
-  evalSha([given = '', ...rest]: readonly string[], at: Setting): RedisReply {
-    const sha = given.toLowerCase();
+  evalSha([shaText = '', ...rest]: readonly string[], at: Setting): RedisReply {
+    const sha = shaText.toLowerCase();
     if (sha.length !== 40) return NO_SCRIPT;
     const shape = readShape(rest);
     if ('error' in shape) return shape;
@@ -138,10 +138,10 @@ function readOnly(at: Setting): Setting {
 }
 
 export const scriptRows: readonly Row[] = [
-  ['eval', -3, (given, at) => at.scripts.eval(given, at), 'no script'],
-  ['evalsha', -3, (given, at) => at.scripts.evalSha(given, at), 'no script'],
-  ['eval_ro', -3, (given, at) => at.scripts.eval(given, readOnly(at)), 'no script'],
-  ['evalsha_ro', -3, (given, at) => at.scripts.evalSha(given, readOnly(at)), 'no script'],
+  ['eval', -3, (args, at) => at.scripts.eval(args, at), 'no script'],
+  ['evalsha', -3, (args, at) => at.scripts.evalSha(args, at), 'no script'],
+  ['eval_ro', -3, (args, at) => at.scripts.eval(args, readOnly(at)), 'no script'],
+  ['evalsha_ro', -3, (args, at) => at.scripts.evalSha(args, readOnly(at)), 'no script'],
   ['script|load', 3, ([text = ''], { scripts }) => scripts.load(text), 'no script'],
   [
     'script|exists',

@@ -194,22 +194,22 @@ export interface Setting {
   readonly carryOut: (command: RedisCommand, setting: Setting) => RedisReply;
   readonly fromScript: (command: RedisCommand, setting: Setting) => RedisReply;
   /** Counts a request for something that is not simulated, such as `XADD`. */
-  readonly noteUnsimulated: (what: string) => void;
+  readonly noteUnsimulated: (name: string) => void;
   /** True within a script that must not write. */
   readonly isReadOnly?: boolean | undefined;
 }
 
 /** The scripts that a node has loaded. */
 export interface ScriptRunner {
-  eval(given: readonly string[], setting: Setting): RedisReply;
-  evalSha(given: readonly string[], setting: Setting): RedisReply;
+  eval(args: readonly string[], setting: Setting): RedisReply;
+  evalSha(args: readonly string[], setting: Setting): RedisReply;
   load(text: string): RedisReply;
   has(sha: string): boolean;
   clear(): void;
 }
 
 /** Executes a command; `given` are its arguments without the name. */
-export type Run = (given: readonly string[], setting: Setting) => RedisReply;
+export type Run = (args: readonly string[], setting: Setting) => RedisReply;
 
 /**
  * `no script`: refused in scripts. `at once`: runs immediately even within MULTI. `subscriber`:

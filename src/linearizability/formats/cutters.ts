@@ -42,8 +42,8 @@ export class LineCutter {
     }
     this.rest += piece.slice(start);
     if (this.rest.length <= MOST_RECORD_CHARACTERS) return null;
-    const what = `a line of more than ${MOST_RECORD_CHARACTERS} characters`;
-    return malformed({ line: this.line + 1, column: 1 }, what);
+    const message = `a line of more than ${MOST_RECORD_CHARACTERS} characters`;
+    return malformed({ line: this.line + 1, column: 1 }, message);
   }
 
   end(): Malformed | null {
@@ -148,8 +148,8 @@ export class MapCutter {
       return malformed(this.here(0), 'the file ends where a map is expected; it was cut');
     }
     if (this.listCloser === '' || this.isOver) return null;
-    const what = `the file ends before "${this.listCloser}" closes this list; it was cut`;
-    return malformed(this.listPlace, what);
+    const message = `the file ends before "${this.listCloser}" closes this list; it was cut`;
+    return malformed(this.listPlace, message);
   }
 
   /** Inside a map, returns the position of the next relevant character. */

@@ -33,7 +33,7 @@ export interface Dialect {
    */
   readonly begin: (initial: Json | undefined) => Beginning | string;
   /** Returns the call with the answer in the record, or a text that describes what is missing. */
-  readonly callOf: (said: Said) => NamedFields | string;
+  readonly callOf: (exchange: Said) => NamedFields | string;
 }
 
 /** The fields that may name an object of any kind. */
@@ -176,20 +176,20 @@ function saysNo(
   answers: Answers,
 ): boolean | string {
   if (outcome !== 'ok') return false;
-  const said: (boolean | string)[] = [];
+  const readings: (boolean | string)[] = [];
   const answer = answered['answer'] ?? null;
-  if (answer !== null) said.push(read(answer, 'answer', answers));
+  if (answer !== null) readings.push(read(answer, 'answer', answers));
   const isOk = answered['ok'] ?? null;
-  if (isOk !== null) said.push(read(isOk, 'ok', answers));
+  if (isOk !== null) readings.push(read(isOk, 'ok', answers));
   const value = named.answered ?? null;
   const isValue = answers.mayBeValue === true && ednText(named.asked ?? null) !== ednText(value);
   if (isValue) {
     const words = [...answers.yes, ...answers.no, ...ALWAYS_YES];
     const isAnswer =
       typeof value === 'string' ? words.includes(wordOf(value)) : typeof value === 'boolean';
-    if (isAnswer) said.push(read(value, 'value', answers));
+    if (isAnswer) readings.push(read(value, 'value', answers));
   }
-  return said.find((one) => typeof one === 'string') ?? said.includes(true);
+  return readings.find((reading) => typeof reading === 'string') ?? readings.includes(true);
 }
 
 function read(value: Json, field: string, answers: Answers): boolean | string {

@@ -139,12 +139,12 @@ const CANDIDATES = 'register cas-register kv counter mutex lease fenced-register
 
 /** Returns the model that the first operations of a log suggest, or null if there is none. */
 export function detectModel(operations: readonly RecordedOperation[]): string | null {
-  const said = new Set(operations.map(({ f }) => f));
+  const logWords = new Set(operations.map(({ f }) => f));
   const name = CANDIDATES.find((candidate) => {
     const known = dialects.get(candidate)?.words;
-    return [...said].every((word) => known?.has(word) ?? false);
+    return [...logWords].every((word) => known?.has(word) ?? false);
   });
-  if (said.size === 0 || name === undefined) return null;
+  if (logWords.size === 0 || name === undefined) return null;
   const hasTokens = operations.some(({ asked, answered }) => {
     return asked['token'] !== undefined || answered['token'] !== undefined;
   });
@@ -156,7 +156,7 @@ export function detectModel(operations: readonly RecordedOperation[]): string | 
   const hasVersions = operations.some(({ answered }) => answered['version'] !== undefined);
   if (hasVersions) return 'versioned-register';
   // Key-value maps have get and put; a register has read and write.
-  return said.has('get') || said.has('put') ? 'kv' : 'register';
+  return logWords.has('get') || logWords.has('put') ? 'kv' : 'register';
 }
 
 /**
@@ -164,7 +164,7 @@ export function detectModel(operations: readonly RecordedOperation[]): string | 
  * for which only reads have a higher token.
  */
 function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
-  const said = operations.flatMap((operation) => {
+  const calls = operations.flatMap((operation) => {
     const name = anyFenced.words.get(operation.f) ?? '';
     const read = readSaid(name, operation, strictFenced, { readsPairs: false });
     const token = operation.asked['token'] ?? operation.answered['token'];
@@ -173,8 +173,8 @@ function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
       ? []
       : [{ isRead: name === 'read', isNo: read.isNo, token, resource }];
   });
-  return said.some(({ isRead, isNo, token, resource }) => {
-    const above = said.filter((other) => other.resource === resource && other.token > token);
+  return calls.some(({ isRead, isNo, token, resource }) => {
+    const above = calls.filter((other) => other.resource === resource && other.token > token);
     return isNo && (isRead || (above.length > 0 && above.every((other) => other.isRead)));
   });
 }
@@ -189,15 +189,15 @@ function readOrWrite({ name, operation, key, asked, answered }: Said): NamedFiel
   return { name, key, value: scalarOf(asked) };
 }
 
-function readWriteOrCas(said: Said): NamedFields | string {
-  const { name, operation, key, asked, isNo } = said;
-  if (name !== 'cas') return readOrWrite(said);
+function readWriteOrCas(exchange: Said): NamedFields | string {
+  const { name, operation, key, asked, isNo } = exchange;
+  if (name !== 'cas') return readOrWrite(exchange);
   const pair = isArray(asked) ? asked : namedPair(operation.asked);
   const [expected, value] = pair;
   if (pair.length !== 2 || expected === undefined || value === undefined) {
     return 'expected a value of two: [expected new]';
   }
-  const answer = knownAnswer(said, isNo ? 'missed' : 'matched');
+  const answer = knownAnswer(exchange, isNo ? 'missed' : 'matched');
   return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
 }
 
@@ -211,42 +211,42 @@ function namedPair(fields: Fields): readonly (Json | undefined)[] {
   return [first('from', 'expected', 'arg1'), first('to', 'new', 'arg2', 'value')];
 }
 
-function versionedOf(said: Said): NamedFields | string {
-  const { name, operation } = said;
-  const plain = readOrWrite(said);
+function versionedOf(exchange: Said): NamedFields | string {
+  const { name, operation } = exchange;
+  const plain = readOrWrite(exchange);
   if (typeof plain === 'string') return plain;
   const version = operation.answered['version'];
   const hasVersion = Number.isSafeInteger(version);
-  if (operation.outcome === 'ok' && !hasVersion && !said.isNo) {
+  if (operation.outcome === 'ok' && !hasVersion && !exchange.isNo) {
     return 'expected a version, a whole number below 2^53';
   }
   const isUnseen = name === 'read' && operation.outcome !== 'ok';
   const seen = isUnseen ? { ...plain, value: 'unknown' } : plain;
   const call = { ...seen, version: typeof version === 'number' ? version : null };
   const expected = operation.asked['expected'] ?? null;
-  if (name === 'read' || (expected === null && !said.isNo)) return call;
+  if (name === 'read' || (expected === null && !exchange.isNo)) return call;
   if (typeof expected !== 'number' || !Number.isSafeInteger(expected)) {
     return 'expected a version in "expected", a whole number below 2^53';
   }
-  return { ...call, expected, ...(said.isNo ? { answer: 'refused' } : {}) };
+  return { ...call, expected, ...(exchange.isNo ? { answer: 'refused' } : {}) };
 }
 
-function fencedOf(said: Said): NamedFields | string {
-  const { name, operation } = said;
+function fencedOf(exchange: Said): NamedFields | string {
+  const { name, operation } = exchange;
   const { asked, answered } = operation;
   const token = asked['token'] ?? answered['token'];
   if (typeof token !== 'number' || !Number.isSafeInteger(token)) {
     return 'expected a token, a whole number below 2^53';
   }
   const resource = keyText(asked['resource'] ?? answered['resource'] ?? '');
-  const answer = knownAnswer(said, said.isNo ? 'refused' : 'accepted');
+  const answer = knownAnswer(exchange, exchange.isNo ? 'refused' : 'accepted');
   if (name === 'open') return { name, resource, token, answer };
   // A refused read has no value and needs none.
-  const plain = readOrWrite(said.isNo ? { ...said, answered: null } : said);
+  const plain = readOrWrite(exchange.isNo ? { ...exchange, answered: null } : exchange);
   if (typeof plain === 'string') return plain;
   if (name === 'write') return { ...plain, resource, token, answer };
   if (operation.outcome === 'info') return { ...plain, resource, token, value: 'unknown' };
-  return said.isNo
+  return exchange.isNo
     ? { ...plain, resource, token, value: 'refused' }
     : { ...plain, resource, token };
 }
@@ -256,8 +256,8 @@ function plainText(value: Json): string | null {
   return value === null || typeof value === 'string' ? value : ednText(value);
 }
 
-function keyValueOf(said: Said): NamedFields | string {
-  const { name, operation, key, asked, answered } = said;
+function keyValueOf(exchange: Said): NamedFields | string {
+  const { name, operation, key, asked, answered } = exchange;
   switch (name) {
     case 'get': {
       const value = operation.outcome === 'ok' ? answered : null;
@@ -268,7 +268,7 @@ function keyValueOf(said: Said): NamedFields | string {
     case 'delete':
       return { name, key };
     case 'cas':
-      return casOf(said);
+      return casOf(exchange);
     default:
       return asked === undefined || asked === null
         ? 'expected a value: what is written'
@@ -276,14 +276,14 @@ function keyValueOf(said: Said): NamedFields | string {
   }
 }
 
-function casOf(said: Said): NamedFields | string {
-  const { key, asked, isNo } = said;
-  const { from, to } = said.operation.asked;
+function casOf(exchange: Said): NamedFields | string {
+  const { key, asked, isNo } = exchange;
+  const { from, to } = exchange.operation.asked;
   const [expected, value] = isArray(asked) && asked.length === 2 ? asked : [from, to];
   if (expected === undefined || value === undefined || value === null) {
     return 'expected a value of two: [expected new]';
   }
-  const answer = knownAnswer(said, isNo ? 'missed' : 'matched');
+  const answer = knownAnswer(exchange, isNo ? 'missed' : 'matched');
   return { name: 'cas', key, expected: plainText(expected), value: plainText(value), answer };
 }
 
@@ -310,33 +310,38 @@ function beginSemaphore(initial: Json | undefined): Beginning | string {
   return isCount ? { permits } : 'expected a whole number of permits';
 }
 
-function lockCallOf(said: Said): NamedFields {
-  return { name: said.name, lock: said.key, owner: ownerOf(said.operation), answer: heard(said) };
+function lockCallOf(exchange: Said): NamedFields {
+  return {
+    name: exchange.name,
+    lock: exchange.key,
+    owner: ownerOf(exchange.operation),
+    answer: heard(exchange),
+  };
 }
 
-function tokenOf(said: Said): NamedFields | string {
-  const call = lockCallOf(said);
-  if (said.name !== 'acquire') return call;
-  const { answered, outcome } = said.operation;
-  const token = answered['token'] ?? answered['fence'] ?? said.answered ?? null;
-  if (said.isNo || outcome !== 'ok') return { ...call, token: null };
+function tokenOf(exchange: Said): NamedFields | string {
+  const call = lockCallOf(exchange);
+  if (exchange.name !== 'acquire') return call;
+  const { answered, outcome } = exchange.operation;
+  const token = answered['token'] ?? answered['fence'] ?? exchange.answered ?? null;
+  if (exchange.isNo || outcome !== 'ok') return { ...call, token: null };
   return typeof token === 'number' && Number.isSafeInteger(token)
     ? { ...call, token }
     : 'expected a token, a whole number below 2^53';
 }
 
-function permitsOf(said: Said): NamedFields | string {
-  const permits = said.operation.asked['permits'] ?? said.asked ?? 1;
+function permitsOf(exchange: Said): NamedFields | string {
+  const permits = exchange.operation.asked['permits'] ?? exchange.asked ?? 1;
   if (typeof permits !== 'number' || !Number.isSafeInteger(permits) || permits < 1) {
     return 'expected permits, a whole number';
   }
-  return { name: said.name, semaphore: said.key, permits, answer: heard(said) };
+  return { name: exchange.name, semaphore: exchange.key, permits, answer: heard(exchange) };
 }
 
-function leaseOf(said: Said): NamedFields {
-  const { name, key: lease, operation } = said;
+function leaseOf(exchange: Said): NamedFields {
+  const { name, key: lease, operation } = exchange;
   if (name === 'expire') return { name, lease };
-  return { name, lease, owner: ownerOf(operation), answer: heard(said) };
+  return { name, lease, owner: ownerOf(operation), answer: heard(exchange) };
 }
 
 function ownerOf({ asked, process }: RecordedOperation): string {
@@ -344,6 +349,9 @@ function ownerOf({ asked, process }: RecordedOperation): string {
   return owner === null ? process : keyText(owner);
 }
 
-function heard(said: Said): string {
-  return knownAnswer(said, said.isNo ? 'denied' : (ANSWERS.get(said.name)?.yes[0] ?? ''));
+function heard(exchange: Said): string {
+  return knownAnswer(
+    exchange,
+    exchange.isNo ? 'denied' : (ANSWERS.get(exchange.name)?.yes[0] ?? ''),
+  );
 }

@@ -56,8 +56,8 @@ class EdnReader {
     return forms;
   }
 
-  private fail(offset: number, what: string): null {
-    this.problem ??= { offset, what };
+  private fail(offset: number, message: string): null {
+    this.problem ??= { offset, what: message };
     this.at = this.text.length;
     return null;
   }

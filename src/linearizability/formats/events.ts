@@ -50,7 +50,7 @@ export function readEvents(
  * colon; a process may be a number.
  */
 function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
-  const wrong = (what: string): Malformed => malformed(place, what);
+  const wrong = (message: string): Malformed => malformed(place, message);
   const process = plainName(fields['process']);
   const transaction = process === NEMESIS ? null : transactionIn(fields);
   if (transaction !== null) return wrong(transaction);
@@ -147,8 +147,8 @@ class Pairing {
   private invoke(event: RecordedEvent, position: number): Malformed | null {
     const before = this.open.get(event.process)?.event;
     if (before !== undefined) {
-      const what = `process ${event.process} calls ${event.f} while its ${before.f} of line ${before.line} is open`;
-      return malformed(event, what);
+      const message = `process ${event.process} calls ${event.f} while its ${before.f} of line ${before.line} is open`;
+      return malformed(event, message);
     }
     this.open.set(event.process, { event, position });
     return null;
@@ -162,8 +162,8 @@ class Pairing {
     }
     const asked = call.event;
     if (f !== '' && f !== asked.f) {
-      const what = `${type} of ${f}, but process ${process} called ${asked.f} in line ${asked.line}`;
-      return malformed(event, what);
+      const message = `${type} of ${f}, but process ${process} called ${asked.f} in line ${asked.line}`;
+      return malformed(event, message);
     }
     this.open.delete(process);
     return this.take(this.operationOf(call, event, position));

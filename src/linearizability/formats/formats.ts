@@ -128,8 +128,8 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
   refuseUnknown('order', options.order, EVENT_ORDERS);
   const format = formats.find(({ name }) => name === options.format) ?? formatOf(text);
   if (format === null) {
-    const what = `this begins like no history: ${names.join(', ')}`;
-    return { kind: 'malformed', line: 1, column: 1, what };
+    const message = `this begins like no history: ${names.join(', ')}`;
+    return { kind: 'malformed', line: 1, column: 1, what: message };
   }
   const { model = null, initial, order = 'file' } = options;
   const { builder, reader } = openHistory({ format, model, initial, order });
@@ -151,7 +151,7 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
   };
 }
 
-function refuseUnknown(what: string, name: string | undefined, known: readonly string[]): void {
+function refuseUnknown(noun: string, name: string | undefined, known: readonly string[]): void {
   if (name === undefined || known.includes(name)) return;
-  throw new RangeError(`unknown ${what} "${name}"${suggest(name, known)}`);
+  throw new RangeError(`unknown ${noun} "${name}"${suggest(name, known)}`);
 }

@@ -111,8 +111,8 @@ export class HistoryBuilder {
     const name = this.options.model ?? detectModel(this.waiting);
     const dialect = name === null ? undefined : dialects.get(name);
     if (dialect === undefined) {
-      const said = [...new Set(this.waiting.map(({ f }) => f))].slice(0, 5).join(', ');
-      return malformed(first, `no model knows all of ${said}; name one with --model`);
+      const words = [...new Set(this.waiting.map(({ f }) => f))].slice(0, 5).join(', ');
+      return malformed(first, `no model knows all of ${words}; name one with --model`);
     }
     const beginning = dialect.begin(this.options.initial);
     if (typeof beginning === 'string') return malformed(first, `--init for ${name}: ${beginning}`);
@@ -134,16 +134,16 @@ export class HistoryBuilder {
       const detectedText = isDetected
         ? ', detected from the first operations (use --model for another)'
         : '';
-      const what = `unknown operation "${operation.f}" of the model ${dialect.model}${detectedText}${hint}`;
-      return malformed(operation.invokedAt, what);
+      const message = `unknown operation "${operation.f}" of the model ${dialect.model}${detectedText}${hint}`;
+      return malformed(operation.invokedAt, message);
     }
     const place = operation.returnedAt ?? operation.invokedAt;
-    const said = readSaid(name, operation, dialect, this.options.format);
-    if (typeof said === 'string') return malformed(place, said);
-    const call = dialect.callOf(said);
+    const exchange = readSaid(name, operation, dialect, this.options.format);
+    if (typeof exchange === 'string') return malformed(place, exchange);
+    const call = dialect.callOf(exchange);
     if (typeof call === 'string') return malformed(place, call);
-    if (said.isFromPair) this.counts.keyedByPair += 1;
-    if (said.isValueIgnored) this.counts.ignoredValues += 1;
+    if (exchange.isFromPair) this.counts.keyedByPair += 1;
+    if (exchange.isValueIgnored) this.counts.ignoredValues += 1;
     this.push(operation, this.calls.share(call), chosen);
     return null;
   }

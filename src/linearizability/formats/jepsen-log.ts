@@ -101,8 +101,8 @@ function takeEvent(takeFields: TakeFields, part: EventPart, line: Line): Malform
   const column = line.column + part.offset;
   const match = EVENT.exec(part.text);
   if (match === null) {
-    const what = 'expected a process, a type and what is called: "3 :invoke :write 4"';
-    return malformed({ line: line.line, column }, what);
+    const message = 'expected a process, a type and what is called: "3 :invoke :write 4"';
+    return malformed({ line: line.line, column }, message);
   }
   const [head, process = '', type = '', f = ''] = match;
   const rest = part.text.slice(head.length);

@@ -35,8 +35,8 @@ export function isFields(value: Json | undefined): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function malformedAt(offset: number, what: string): FieldsRead {
-  return { kind: 'malformed', offset, what };
+function malformedAt(offset: number, message: string): FieldsRead {
+  return { kind: 'malformed', offset, what: message };
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
@@ -55,7 +55,7 @@ function whereTooDeep(text: string): number | null {
 
 function countKeys(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
-  const inside = Object.values(value).reduce<number>((sum, one) => sum + countKeys(one), 0);
+  const inside = Object.values(value).reduce<number>((sum, child) => sum + countKeys(child), 0);
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 

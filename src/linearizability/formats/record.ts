@@ -15,8 +15,8 @@ export interface Malformed extends FilePlace {
   readonly what: string;
 }
 
-export function malformed({ line, column }: FilePlace, what: string): Malformed {
-  return { line, column, what };
+export function malformed({ line, column }: FilePlace, message: string): Malformed {
+  return { line, column, what: message };
 }
 
 /** The fields of a record by name: `value`, and any others that its recorder or a model needs. */

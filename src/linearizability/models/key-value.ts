@@ -45,10 +45,10 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
   const nothing: Text = initial === null ? null : '';
   const isOne = initial !== null && initial !== '';
   /** Returns the state that `text` in a call refers to. */
-  const meant = (text: Text): Text => (isOne && text === null ? '' : text);
+  const stateOf = (text: Text): Text => (isOne && text === null ? '' : text);
   const awaited = (call: KeyValueCall): Text | undefined => {
     const text = awaitedText(call);
-    return text === undefined ? undefined : meant(text);
+    return text === undefined ? undefined : stateOf(text);
   };
   return {
     name: 'kv',
@@ -56,7 +56,7 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
     step(state, call): readonly Text[] {
       switch (call.name) {
         case 'get':
-          return meant(call.value) === state ? [state] : illegal;
+          return stateOf(call.value) === state ? [state] : illegal;
         case 'put':
           return [call.value];
         case 'append':
@@ -64,7 +64,7 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
         case 'delete':
           return [nothing];
         case 'cas': {
-          const matches = state === meant(call.expected);
+          const matches = state === stateOf(call.expected);
           if (call.answer !== 'unknown' && matches !== (call.answer === 'matched')) return illegal;
           return [matches ? call.value : state];
         }

@@ -278,11 +278,11 @@ function partingText(here: OtherRun, there: OtherRun, parting: Parting | null): 
 
 function wordsAt({ trace, plan }: OtherRun, event: number | null): string {
   const step = listSteps(trace, { evidence: [], faults: plan.faults }).find(
-    (one) => one.event === event,
+    (candidate) => candidate.event === event,
   );
   if (event === null || step === undefined) return 'nothing more happens';
-  const who = step.process === '' ? '' : `${step.process}: `;
-  return `${who}${step.text} (${proseDuration(step.atUs)})`;
+  const prefix = step.process === '' ? '' : `${step.process}: `;
+  return `${prefix}${step.text} (${proseDuration(step.atUs)})`;
 }
 
 interface Parting {

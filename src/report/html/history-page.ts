@@ -127,11 +127,11 @@ function renderAround(part: PartReport, id: string): Markup {
   const { drawn, marks, operations, satisfied, returns, verdict } = part;
   const isBad = verdict === 'invalid';
   const title = isBad ? 'What lies around it' : 'What happened';
-  const which = isBad
+  const satisfiedText = isBad
     ? `the ${countOf(satisfied, 'return')} before it`
     : `all ${countOf(returns, 'return')}`;
   const hasOrder = drawn.some(({ effect }) => effect !== null) && !part.isPerhapsLate;
-  const order = hasOrder ? ` The dots show an order that satisfies ${which}.` : '';
+  const order = hasOrder ? ` The dots show an order that satisfies ${satisfiedText}.` : '';
   const shown = `Showing ${groupDigits(drawn.length)} of ${countOf(operations, 'operation')}.${order}`;
   return element(
     'figure',

@@ -63,7 +63,7 @@ export function drawHistory(
       drawGround(layout),
       drawMarks(layout),
       drawOrder(layout),
-      layout.bars.map((one) => drawBar(one, id)),
+      layout.bars.map((operationBar) => drawBar(operationBar, id)),
       drawPoints(layout),
       drawBad(layout),
       drawTicks(layout),
@@ -183,13 +183,18 @@ class Axis {
   private readonly xs: Map<number, number> = new Map();
 
   constructor(operations: readonly ReportedOperation[]) {
-    const last = Math.max(0, ...operations.map((one) => one.return ?? one.invoke));
+    const last = Math.max(
+      0,
+      ...operations.map((operation) => operation.return ?? operation.invoke),
+    );
     this.end = badReturn(operations)?.return ?? last;
     this.events = [...eventsUpTo(operations, this.end)].sort(callsFirst);
     this.place();
     const right = Math.max(0, ...this.xs.values());
-    const open = operations.filter((one) => one.return === null || one.return > this.end);
-    const needs = open.map((one) => this.at(one.invoke) + widthOf(one));
+    const open = operations.filter(
+      (operation) => operation.return === null || operation.return > this.end,
+    );
+    const needs = open.map((operation) => this.at(operation.invoke) + widthOf(operation));
     this.width = Math.max(NARROWEST_PX, right + OPEN_PX, ...needs) + LEFT_PX;
   }
 
@@ -374,8 +379,8 @@ const BAD = { ...ink({ fill: 'tint', stroke: 'danger' }), 'stroke-width': 2 };
 const FAINT = { ...ink({ fill: 'guide', stroke: 'line' }), 'stroke-width': 1 };
 const UNKNOWN = { 'stroke-dasharray': '4 3' };
 
-function drawBar(one: Bar, id: string): Markup {
-  const { operation, x, y, width, isOpen, role, text } = one;
+function drawBar(operationBar: Bar, id: string): Markup {
+  const { operation, x, y, width, isOpen, role, text } = operationBar;
   const isCore = operation.role === 'core';
   const isBad = operation.role === 'first bad';
   const solid = { ...ink({ fill: role, stroke: role }), 'stroke-width': 1 };

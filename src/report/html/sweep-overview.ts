@@ -83,12 +83,12 @@ function renderSystem(system: SystemResult, all: readonly SystemResult[]): Child
 /** Renders a row for each claim that was expected to hold or break in any system, or that broke. */
 function renderMatrix(systems: readonly SystemResult[]): Child {
   const bySystem = systems.map((system) => {
-    const rows = new Map(claimRows(system, true).map((one) => [one.claim, one]));
+    const rows = new Map(claimRows(system, true).map((row) => [row.claim, row]));
     return { system, rows, listed: claimRows(system, false).map(({ claim }) => claim) };
   });
   const claims = [...new Set(bySystem.flatMap(({ listed }) => listed))];
   const rows = claims.map((claim) => {
-    const cells = bySystem.map((one) => claimCell(one.rows.get(claim), one.system));
+    const cells = bySystem.map((entry) => claimCell(entry.rows.get(claim), entry.system));
     return tableRow(claim, ...cells);
   });
   const caption = 'What each claim did in each system, and what was expected of it.';

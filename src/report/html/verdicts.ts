@@ -15,8 +15,8 @@ export function storyList({ given, next, however, cure }: Explanation): Markup {
     if (clause === '') return [];
     // The leading word is in a separate column.
     const rest = name === 'Cure' ? sentence(clause) : lead(name, clause).slice(name.length + 1);
-    const said = element('dd', {}, sentenceMarkup(rest));
-    return element('div', { class: name.toLowerCase() }, element('dt', {}, name), said);
+    const definition = element('dd', {}, sentenceMarkup(rest));
+    return element('div', { class: name.toLowerCase() }, element('dt', {}, name), definition);
   });
   return element('dl', { class: 'story' }, parts);
 }
@@ -79,8 +79,8 @@ export function renderOutcome({ claim, verdicts, explanation, events }: RunOutco
   const size = countOf(events, 'event');
   const headline = element('b', {}, sentenceMarkup(explanation?.headline ?? ''));
   const why = explanation === null ? [] : [element('p', {}, headline), storyList(explanation)];
-  const said = element('p', {}, element('b', { class: tone }, words), `${more}. `, size, '.');
-  return element('div', {}, said, why);
+  const statement = element('p', {}, element('b', { class: tone }, words), `${more}. `, size, '.');
+  return element('div', {}, statement, why);
 }
 
 function standingOf(claim: string, verdicts: readonly Verdict[]): readonly [string, string] {

@@ -5,11 +5,11 @@
  * `playground.ts` (runs it with other numbers).
  */
 import type { PageData } from '../html/finding-pictures.ts';
-import { all, FindingView, one } from './finding-view.ts';
+import { all, FindingView, findElement } from './finding-view.ts';
 import { openPlayground } from './playground.ts';
 
 const stages = all(document, 'article[data-finding]', HTMLElement).map((article) => {
-  const text = one(document, `#${article.id}-data`, HTMLScriptElement).textContent;
+  const text = findElement(document, `#${article.id}-data`, HTMLScriptElement).textContent;
   const data: PageData = JSON.parse(text ?? '');
   const view = new FindingView(article, data);
   openPlayground(article, data);
@@ -70,7 +70,7 @@ function openCopying(): void {
 }
 
 function openThemeSwitch(): void {
-  const button = one(document, '[data-theme-switch]', HTMLButtonElement);
+  const button = findElement(document, '[data-theme-switch]', HTMLButtonElement);
   const root = document.documentElement;
   const system = matchMedia('(prefers-color-scheme: dark)');
   const isDark = (): boolean =>

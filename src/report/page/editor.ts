@@ -28,7 +28,7 @@ import { storyList } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
 import { listSteps } from '../steps.ts';
 import { describePlainly } from '../story-steps.ts';
-import { all, one } from './finding-view.ts';
+import { all, findElement } from './finding-view.ts';
 import { openPlayground } from './playground.ts';
 
 const SEEDS = 200;
@@ -78,7 +78,7 @@ function read(text: string): ScenarioRead {
 
 /** Runs in the worker. Examines each text that it receives, and reports its progress. */
 function serve(): void {
-  const note = (one: Note): void => self.postMessage(one);
+  const note = (message: Note): void => self.postMessage(message);
   self.addEventListener('message', ({ data }: MessageEvent<Task>) => {
     examineText(data, note).catch((error: unknown) => {
       note({ kind: 'failed', why: error instanceof Error ? error.message : String(error) });
@@ -86,7 +86,7 @@ function serve(): void {
   });
 }
 
-async function examineText({ text, faults }: Task, note: (one: Note) => void): Promise<void> {
+async function examineText({ text, faults }: Task, note: (message: Note) => void): Promise<void> {
   const result = read(text);
   if (result.kind !== 'scenario') return;
   const { scenario } = result;
@@ -119,9 +119,9 @@ async function examineText({ text, faults }: Task, note: (one: Note) => void): P
         if (isReported) continue;
         isReported = true;
         const { claim } = row;
-        const which = `${noun} ${number}`;
+        const label = `${noun} ${number}`;
         const shrunk = shrinkFailure(plan, claim).plan;
-        note({ kind: 'broken', broken: { system, claim, which, plan: shrunk } });
+        note({ kind: 'broken', broken: { system, claim, which: label, plan: shrunk } });
       }
     }
     const done = number + 1;
@@ -162,11 +162,11 @@ async function plansOf(scenario: Scenario, faults: number): Promise<readonly Sys
 
 /** Runs in the page. Activates the editor. `code` is the text of this script, for the worker. */
 function openEditor(code: string): void {
-  const text = one(document, '#scenario', HTMLTextAreaElement);
+  const text = findElement(document, '#scenario', HTMLTextAreaElement);
   const runs = all(document, '[data-faults]', HTMLButtonElement);
-  const gallery = one(document, '#gallery', HTMLSelectElement);
-  const given = one(document, '#gallery-data', HTMLScriptElement).textContent ?? '[]';
-  const entries: readonly (readonly [string, string, string])[] = JSON.parse(given);
+  const gallery = findElement(document, '#gallery', HTMLSelectElement);
+  const json = findElement(document, '#gallery-data', HTMLScriptElement).textContent ?? '[]';
+  const entries: readonly (readonly [string, string, string])[] = JSON.parse(json);
   const known = new Map(entries.map(([name, ...entry]) => [name, entry]));
   const steps = entries.filter(([, , question]) => question !== '').length;
   const worker = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
@@ -177,9 +177,9 @@ function openEditor(code: string): void {
     for (const button of runs) button.disabled = result.kind !== 'scenario';
     const wrong = result.kind === 'scenario' ? result.warnings : result.problems;
     const items = wrong.map(({ line, column, what }) => [`${line}:${column} `, what]);
-    one(document, '#problems', HTMLElement).innerHTML = render(list('notes', items));
+    findElement(document, '#problems', HTMLElement).innerHTML = render(list('notes', items));
     const systems = result.kind === 'scenario' ? result.scenario.systems : [];
-    const guess = one(document, '#guesses', HTMLElement);
+    const guess = findElement(document, '#guesses', HTMLElement);
     const names = systems.map(({ name }) => name);
     if (guess.dataset['of'] === JSON.stringify(names)) return;
     guess.dataset['of'] = JSON.stringify(names);
@@ -189,7 +189,7 @@ function openEditor(code: string): void {
     const [scenario = '', question = ''] = known.get(name) ?? [];
     text.value = scenario;
     const step = `Step ${[...known.keys()].indexOf(name) + 1} of ${steps}. `;
-    one(document, '#question', HTMLElement).textContent = question && step + question;
+    findElement(document, '#question', HTMLElement).textContent = question && step + question;
     gallery.value = name;
     clear();
     typed();
@@ -197,8 +197,9 @@ function openEditor(code: string): void {
   const clear = (): void => {
     running?.terminate();
     running = null;
-    one(document, 'progress', HTMLProgressElement).value = 0;
-    for (const id of ['#outcome', '#found']) one(document, id, HTMLElement).replaceChildren();
+    findElement(document, 'progress', HTMLProgressElement).value = 0;
+    for (const id of ['#outcome', '#found'])
+      findElement(document, id, HTMLElement).replaceChildren();
   };
   for (const button of runs) {
     button.addEventListener('click', () => {
@@ -211,13 +212,13 @@ function openEditor(code: string): void {
   }
   text.addEventListener('input', typed);
   gallery.addEventListener('change', () => take(gallery.value));
-  one(document, '#next', HTMLButtonElement).addEventListener('click', () => {
+  findElement(document, '#next', HTMLButtonElement).addEventListener('click', () => {
     const names = [...known.keys()];
     take(names[(names.indexOf(gallery.value) + 1) % names.length] ?? '');
   });
-  one(document, '#share', HTMLButtonElement).addEventListener('click', () => {
+  findElement(document, '#share', HTMLButtonElement).addEventListener('click', () => {
     location.hash = `s=${encodeURIComponent(text.value)}`;
-    one(document, '#shared', HTMLElement).textContent = 'The address has the scenario now.';
+    findElement(document, '#shared', HTMLElement).textContent = 'The address has the scenario now.';
   });
   const first = sharedText();
   if (first === null) take([...known.keys()][0] ?? '');
@@ -243,7 +244,7 @@ function renderGuess(system: string): Child {
 }
 
 function hear(note: Note): void {
-  const outcome = one(document, '#outcome', HTMLElement);
+  const outcome = findElement(document, '#outcome', HTMLElement);
   if (note.kind === 'failed') {
     outcome.innerHTML = render(element('p', { class: 'bad' }, note.why));
     return;
@@ -252,7 +253,7 @@ function hear(note: Note): void {
     show(note.broken);
     return;
   }
-  one(document, 'progress', HTMLProgressElement).value = note.share;
+  findElement(document, 'progress', HTMLProgressElement).value = note.share;
   const rows = note.rows.map(({ system, claim, isToBreak, broken, examined }) => {
     const sign = broken === 0 ? '✓ holds' : `✗ breaks${isToBreak ? ' (expected)' : ''}`;
     const tone = broken === 0 ? 'good' : isToBreak ? 'open' : 'bad';
@@ -273,15 +274,15 @@ function renderGuesses(rows: readonly Row[]): Child {
     const system = guess.dataset['guess'] ?? '';
     const breaks = rows.some((row) => row.system === system && row.broken > 0);
     const isRight = breaks === (guess.selectedIndex === 1);
-    const said = isRight ? '✓ You were right: ' : '✗ It went otherwise: ';
-    const what = breaks ? ' broke a claim.' : ' kept its claims.';
-    return element('p', { class: isRight ? 'good' : 'bad' }, said, nameMarkup(system), what);
+    const opening = isRight ? '✓ You were right: ' : '✗ It went otherwise: ';
+    const ending = breaks ? ' broke a claim.' : ' kept its claims.';
+    return element('p', { class: isRight ? 'good' : 'bad' }, opening, nameMarkup(system), ending);
   });
 }
 
 /** Explains and draws a shrunk plan, with numbers to change. */
 function show({ system, claim, which, plan }: Broken): void {
-  const found = one(document, '#found', HTMLElement);
+  const found = findElement(document, '#found', HTMLElement);
   const { trace, verdicts } = examine(plan, [claim]);
   const [verdict] = verdicts;
   if (verdict?.kind !== 'invalid' || whyRefused(plan) !== null) return;
@@ -315,7 +316,7 @@ function show({ system, claim, which, plan }: Broken): void {
       renderTry('found-1', { plan, trace }, builtIn),
     ),
   );
-  openPlayground(one(found, 'article', HTMLElement), data);
+  openPlayground(findElement(found, 'article', HTMLElement), data);
 }
 
 const script = typeof document === 'undefined' ? null : document.currentScript;

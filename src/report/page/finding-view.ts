@@ -13,7 +13,7 @@ import { xAt } from '../pictures/timeline.ts';
 import { countEvents, listSteps, type Step, withPart } from '../steps.ts';
 
 /** Returns the first element of a kind below `root`. */
-export function one<T extends Element>(
+export function findElement<T extends Element>(
   root: ParentNode,
   selector: string,
   kind: abstract new () => T,
@@ -78,7 +78,7 @@ export class FindingView {
       radio.addEventListener('change', () => this.setTime(radio.value));
     }
     // Collapsed content has no size, so it cannot be scrolled earlier.
-    const folded = one(article, '[data-steps]', HTMLDetailsElement);
+    const folded = findElement(article, '[data-steps]', HTMLDetailsElement);
     folded.addEventListener('toggle', () => this.scrollFrames());
     this.draw();
     this.show();
@@ -103,7 +103,7 @@ export class FindingView {
     // Remove the focus from the link in the table, which would capture the keys.
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && focused.closest('.table') !== null) focused.blur();
-    const pictures = one(this.article, '[data-pictures]', HTMLElement);
+    const pictures = findElement(this.article, '[data-pictures]', HTMLElement);
     const folded = pictures.closest('details');
     if (folded !== null) folded.open = true;
     pictures.scrollIntoView({ block: 'start', behavior: 'instant' });
@@ -135,7 +135,7 @@ export class FindingView {
   /** Moves to the next or previous sentence, and highlights its event in the picture. */
   private move(by: 1 | -1): void {
     const sentences = all(this.article, '.plainly [data-step]', HTMLElement);
-    const current = sentences.findIndex((one) => one.classList.contains('now'));
+    const current = sentences.findIndex((candidate) => candidate.classList.contains('now'));
     const next = Math.max(0, Math.min(sentences.length - 1, current === -1 ? 0 : current + by));
     const sentence = sentences[next];
     if (sentence === undefined) return;
@@ -143,8 +143,8 @@ export class FindingView {
     this.show();
     sentence.classList.add('now');
     sentence.setAttribute('aria-current', 'step');
-    one(this.article, '[data-where]', HTMLElement).textContent = sentence.textContent;
-    const light = one(this.canvas('true'), '[data-cursor]', SVGRectElement);
+    findElement(this.article, '[data-where]', HTMLElement).textContent = sentence.textContent;
+    const light = findElement(this.canvas('true'), '[data-cursor]', SVGRectElement);
     light.setAttribute('x', String(light.x.baseVal.value - LIGHT_PX / 2));
     light.setAttribute('width', String(LIGHT_PX));
   }
@@ -181,7 +181,7 @@ export class FindingView {
   }
 
   private canvas(time: string): HTMLElement {
-    return one(this.article, `figure[data-time=${time}] .scroll`, HTMLElement);
+    return findElement(this.article, `figure[data-time=${time}] .scroll`, HTMLElement);
   }
 
   /** Shows the current step in words, in both pictures, in the states and in the table. */
@@ -190,13 +190,15 @@ export class FindingView {
     if (step === undefined) return;
     const isElsewhere = step.event !== null && !this.places.yOf.has(step.event);
     if (isElsewhere && this.steps.length > MOST_DRAWN) this.draw();
-    const who = step.process === '' ? '' : `${step.process}: `;
-    const words = `${who}${withPart(step.text, step)}`;
-    const where = one(this.article, '[data-where]', HTMLElement);
+    const prefix = step.process === '' ? '' : `${step.process}: `;
+    const words = `${prefix}${withPart(step.text, step)}`;
+    const where = findElement(this.article, '[data-where]', HTMLElement);
     where.innerHTML = render([
       `${this.countOf(step)} · ${millisecondsOf(step.atUs)} ms · ${words}`,
     ]);
-    one(this.article, '[data-after]', HTMLElement).innerHTML = render([`Right after: ${words}`]);
+    findElement(this.article, '[data-after]', HTMLElement).innerHTML = render([
+      `Right after: ${words}`,
+    ]);
     for (const sentence of all(this.article, '.plainly .now', HTMLElement)) {
       sentence.classList.remove('now');
       sentence.removeAttribute('aria-current');
@@ -227,18 +229,20 @@ export class FindingView {
     const [now = [], before = []] = [this.at, this.at - 1].map((at) =>
       stateAfter(trace, at, options).filter(({ process }) => !this.hidden.has(process)),
     );
-    one(this.article, '[data-state]', HTMLElement).innerHTML = render(renderState(now, before));
+    findElement(this.article, '[data-state]', HTMLElement).innerHTML = render(
+      renderState(now, before),
+    );
   }
 
   private moveCursors(step: Step): void {
     const event = this.eventAt(this.at);
     const y = event === null ? undefined : this.places.yOf.get(event);
     const isInside = step.atUs >= this.places.fromUs && step.atUs <= this.places.untilUs;
-    const timeline = one(this.canvas('true'), '[data-cursor]', SVGRectElement);
+    const timeline = findElement(this.canvas('true'), '[data-cursor]', SVGRectElement);
     timeline.setAttribute('x', String(xAt(this.places, step.atUs) - 1.5));
     timeline.setAttribute('width', '3');
     timeline.setAttribute('visibility', isInside ? 'visible' : 'hidden');
-    const warped = one(this.canvas('warped'), '[data-cursor]', SVGRectElement);
+    const warped = findElement(this.canvas('warped'), '[data-cursor]', SVGRectElement);
     warped.setAttribute('y', String((y ?? 0) - 11));
     warped.setAttribute('visibility', y === undefined ? 'hidden' : 'visible');
   }
@@ -263,7 +267,7 @@ const EDGE_PX = 60;
 
 /** Scrolls an x coordinate to the middle of its frame, unless it is clearly visible. */
 function bringIntoFrame(frame: HTMLElement, x: number): void {
-  const svg = one(frame, 'svg', SVGSVGElement);
+  const svg = findElement(frame, 'svg', SVGSVGElement);
   const { left, width } = svg.getBoundingClientRect();
   const inside = left - frame.getBoundingClientRect().left + frame.scrollLeft;
   const at = inside + (x * width) / Math.max(1, svg.viewBox.baseVal.width);
@@ -348,7 +352,7 @@ class EventTable {
     this.write();
     const total = groupDigits(this.steps.length);
     const count = `${groupDigits(this.found.length)} of ${total} rows`;
-    one(this.article, '[data-found]', HTMLElement).textContent = count;
+    findElement(this.article, '[data-found]', HTMLElement).textContent = count;
     this.mark(this.at);
   }
 
@@ -369,7 +373,7 @@ class EventTable {
     const from = Math.max(0, Math.min(place - MOST_ROWS / 2, last));
     this.shown = this.found.slice(from, from + MOST_ROWS);
     const table = renderEvents(this.shown, prefix, countEvents(this.steps));
-    one(this.article, '[data-events]', HTMLElement).innerHTML = render(table);
+    findElement(this.article, '[data-events]', HTMLElement).innerHTML = render(table);
     this.dropAnchors();
   }
 }

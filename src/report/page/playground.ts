@@ -23,7 +23,7 @@ import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
 import { countEvents, listSteps } from '../steps.ts';
-import { all, one } from './finding-view.ts';
+import { all, findElement } from './finding-view.ts';
 
 const MOST_DRAWN = 400;
 
@@ -43,9 +43,9 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
     const knobs = all(section, '[data-knob]', HTMLInputElement);
     // Check all of them, so that each invalid field shows its error.
     const isGood = knobs.filter((knob) => !complain(section, knob)).length === knobs.length;
-    one(section, '[data-stale]', HTMLElement).hidden = isGood;
-    one(section, '[data-outcome]', HTMLElement).classList.toggle('stale', !isGood);
-    one(section, '[data-drawn]', HTMLElement).classList.toggle('stale', !isGood);
+    findElement(section, '[data-stale]', HTMLElement).hidden = isGood;
+    findElement(section, '[data-outcome]', HTMLElement).classList.toggle('stale', !isGood);
+    findElement(section, '[data-drawn]', HTMLElement).classList.toggle('stale', !isGood);
     if (isGood) showRun(section, data);
   };
   const turned = (): void => {
@@ -68,7 +68,7 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
   for (const choice of all(section, '[data-choice]', HTMLSelectElement)) {
     choice.addEventListener('input', turned);
   }
-  one(section, '[data-reset]', HTMLButtonElement).addEventListener('click', () => {
+  findElement(section, '[data-reset]', HTMLButtonElement).addEventListener('click', () => {
     reset(section);
     turned();
   });
@@ -124,7 +124,7 @@ function offerAddress(section: HTMLElement, prefix: string, show: () => void): v
   button.dataset['runAddress'] = '';
   button.textContent = 'Run them';
   offer.append('The address turned some numbers: what follows is still of the finding. ', button);
-  one(section, '.knobs', HTMLElement).after(offer);
+  findElement(section, '.knobs', HTMLElement).after(offer);
   const accept = (): void => {
     offer.remove();
     show();
@@ -157,7 +157,7 @@ function takes(field: Field, value: string): boolean {
 /** Shows or clears the error of a field. Returns true if there is one. */
 function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
   const why = whyWrong(knob);
-  const at = one(section, `#${knob.getAttribute('aria-describedby')}`, HTMLElement);
+  const at = findElement(section, `#${knob.getAttribute('aria-describedby')}`, HTMLElement);
   at.hidden = why === null;
   if (at.textContent !== (why ?? '')) at.textContent = why ?? '';
   if (why === null) knob.removeAttribute('aria-invalid');
@@ -193,14 +193,14 @@ function turnedIn(section: HTMLElement, plan: Plan): Turned {
     else if (known.get(id) !== us) durations.set(id, us);
   }
   const value = (name: string): string =>
-    one(section, `[data-choice="${name}"]`, HTMLSelectElement).value;
+    findElement(section, `[data-choice="${name}"]`, HTMLSelectElement).value;
   return { durations, store: value('store'), message: value('delay the message'), lateUs };
 }
 
 function showRun(section: HTMLElement, data: PageData): void {
   const plan = turn(data.plan, turnedIn(section, data.plan));
-  const outcome = one(section, '[data-outcome]', HTMLElement);
-  const drawn = one(section, '[data-drawn]', HTMLElement);
+  const outcome = findElement(section, '[data-outcome]', HTMLElement);
+  const drawn = findElement(section, '[data-drawn]', HTMLElement);
   const refused = whyRefused(plan, builtIn);
   if (refused !== null) {
     outcome.innerHTML = render(element('p', { class: 'open' }, `? This cannot be run: ${refused}`));

@@ -57,7 +57,7 @@ export function paletteStyle(): string {
     roles.map(([role, colours]) => `--${role}:${colours[shade]}`).join(';');
   const painted = roles
     .map(([role, { light }]) =>
-      ['fill', 'stroke'].map((what) => `[${what}="${light}"]{${what}:var(--${role})}`).join(''),
+      ['fill', 'stroke'].map((paint) => `[${paint}="${light}"]{${paint}:var(--${role})}`).join(''),
     )
     .join('');
   return [

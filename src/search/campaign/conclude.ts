@@ -109,7 +109,7 @@ async function avoidedIn(
   shouldStop: () => boolean,
 ): Promise<AvoidedSeeds> {
   if (isPart) return NONE_AVOIDED;
-  const numbered = plans && new Map([...plans].map(([name, one]) => [name, one.numbered]));
+  const numbered = plans && new Map([...plans].map(([name, entry]) => [name, entry.numbered]));
   const options = { catalogue, shouldStop, ...(numbered && { numbered }) };
   return await countAvoided(scenario, countsBySystem, options);
 }
@@ -337,8 +337,8 @@ export function resultOf(
   concluded: readonly Concluded[],
   { asked, isInterrupted }: { readonly asked: number; readonly isInterrupted: boolean },
 ): Result {
-  const sum = (of: (one: Concluded) => number): number =>
-    concluded.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (conclusion: Concluded) => number): number =>
+    concluded.reduce((all, conclusion) => all + of(conclusion), 0);
   const seconds = Math.max(sum(({ milliseconds }) => milliseconds) / 1000, 0.001);
   const codes = concluded.map(({ exit }) => exit);
   const notBegun = asked - concluded.length;

@@ -28,6 +28,6 @@ export const WORST_FIRST: readonly Exit[] = [130, 2, 4, 1, 3, 5, 0];
 
 /** Returns the exit code of a command to which all of `codes` apply. */
 export function worstOf(codes: Iterable<Exit>): Exit {
-  const given = new Set(codes);
-  return WORST_FIRST.find((code) => given.has(code)) ?? exits.met;
+  const codeSet = new Set(codes);
+  return WORST_FIRST.find((code) => codeSet.has(code)) ?? exits.met;
 }

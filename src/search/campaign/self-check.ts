@@ -93,8 +93,8 @@ export async function checkReuse(
       } else if (end.kind !== 'compared') why = 'comparison failed';
       else if (end.keeper !== null) {
         const { seed, name, what } = end.keeper;
-        const who = name ?? 'a package';
-        why = `${who} keeps state between seeds (seed ${seed}: ${what})`;
+        const keeperName = name ?? 'a package';
+        why = `${keeperName} keeps state between seeds (seed ${seed}: ${what})`;
       } else same += end.same;
     }
     checks.push({ system, same, why: why ?? (tasks.isGivenUp() ? 'interrupted' : null) });

@@ -56,7 +56,7 @@ export async function shrinkClaim(
   const { causes = [], brokenSeeds } = broken.counts;
   const kinds = kindsAmong(causes);
   const known: BreachCause[] = kinds.map(({ cause }) => cause);
-  const seedsByKind = kinds.length === 0 ? [brokenSeeds] : kinds.map((one) => one.brokenSeeds);
+  const seedsByKind = kinds.length === 0 ? [brokenSeeds] : kinds.map((kind) => kind.brokenSeeds);
   const found: Finding[] = [];
   const met: { readonly plan: Plan; readonly seed: number }[] = [];
   const planOf = (seed: number): Plan =>
@@ -67,7 +67,7 @@ export async function shrinkClaim(
     if (best === null) return;
     met.push(...best.others);
     const finding = await context.describe(best.failure);
-    if (finding !== null && !found.some((one) => isSameFinding(one, finding))) found.push(finding);
+    if (finding !== null && !found.some((old) => isSameFinding(old, finding))) found.push(finding);
   };
   const isWritten = limits.keepsWritten && isWrittenOut(subject, broken.system);
   for (const [at, seeds] of seedsByKind.slice(0, isWritten ? 1 : limits.kinds).entries()) {
@@ -77,7 +77,7 @@ export async function shrinkClaim(
     if (found.length >= limits.kinds || isInterrupted()) break;
     const { causes: seen } = await examineAsync(plan, [broken.claim], subject.catalogue);
     const cause = seen.get(broken.claim);
-    if (cause === undefined || known.some((one) => isSameCause(one, cause))) continue;
+    if (cause === undefined || known.some((earlier) => isSameCause(earlier, cause))) continue;
     known.push(cause);
     await next([seed], () => plan);
   }

@@ -223,11 +223,11 @@ function* closeTo(plan: Plan): Generator<Close> {
 /** Returns the plans whose faults differ from those of `plan` and of the plans before them. */
 function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
   const seen = new Set([JSON.stringify(plan.faults)]);
-  return plans.flatMap((one) => {
-    const text = JSON.stringify(one.faults);
+  return plans.flatMap((candidate) => {
+    const text = JSON.stringify(candidate.faults);
     if (seen.has(text)) return [];
     seen.add(text);
-    return [{ plan: one, changes: faultsChanged(plan, one) }];
+    return [{ plan: candidate, changes: faultsChanged(plan, candidate) }];
   });
 }
 
@@ -263,8 +263,8 @@ async function lostLabel(
   );
   for (const to of nearest) {
     const rename = { from, to };
-    const one = { plan: renamedPlan(plan, [rename]), changes: [] };
-    if ((await firstReproduced([one], judge)).close === null) continue;
+    const candidate = { plan: renamedPlan(plan, [rename]), changes: [] };
+    if ((await firstReproduced([candidate], judge)).close === null) continue;
     return { from, namesakes, nearest: [to, ...nearest.filter((label) => label !== to)], rename };
   }
   return { from, namesakes, nearest, rename: null };

@@ -117,7 +117,7 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
   }
   let hasAsked = false;
   // If the code neither calls nor enters, only the record that it returned is in the trace.
-  const run = indexed.trace.sections?.find((one) => one.section === section);
+  const run = indexed.trace.sections?.find((record) => record.section === section);
   let isOpen = run?.end.kind !== 'returned' && run?.end.kind !== 'failed';
   for (const { invoke, return: returned } of indexed.operations.values()) {
     if (sectionOf(invoke.event.operation) !== section) continue;

@@ -59,7 +59,7 @@ function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   if (row.insteadOf?.includes(system.store) === false) return null;
   const known = builtIn.locks.get(lock)?.options ?? [];
   for (const name of Object.keys(options)) {
-    const option = known.find((one) => one.name === name);
+    const option = known.find((candidate) => candidate.name === name);
     if (option === undefined) return null;
     if ((system.options[name] ?? option.fallback) === options[name]) return null;
   }

@@ -47,7 +47,9 @@ export async function findEdges(
 ): Promise<SystemEdges> {
   const points: EdgePoint[] = [];
   const budget = { runs: mostRuns };
-  const kinds = EDGE_KINDS.filter((one) => scenario.faults.some(({ kind }) => kind === one));
+  const kinds = EDGE_KINDS.filter((edgeKind) =>
+    scenario.faults.some(({ kind }) => kind === edgeKind),
+  );
   for (const [at, kind] of kinds.entries()) {
     const faults = scenario.faults.filter((fault) => fault.kind === kind);
     const found: EdgePoint[] = [];

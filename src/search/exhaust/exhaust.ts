@@ -92,7 +92,7 @@ function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Gro
       if (faults + swaps === 0) all.push([]);
       const isLast = faults === most && swaps === ties;
       const keep = (found: readonly Departures[]): void => {
-        if (!isLast) for (const one of found) all.push(one);
+        if (!isLast) for (const departures of found) all.push(departures);
       };
       if (faults > 0) {
         yield { grown: at(faults - 1, swaps), more: (from) => placements.after(from), keep };
@@ -145,7 +145,7 @@ export class NumberedPlans {
     readonly plans: readonly Departures[];
   } {
     if (this.latest !== null && isIn(this.latest.block, number)) return this.latest;
-    const block = this.blocks.find((one) => isIn(one, number));
+    const block = this.blocks.find((candidate) => isIn(candidate, number));
     assert(block !== undefined, `the block of plan ${number} is not known`);
     this.latest = { block, plans: plansIn(block) };
     return this.latest;

@@ -59,9 +59,9 @@ export function plansIn({
 export function departing(base: Plan, departures: Departures): Plan {
   const faults: Fault[] = [];
   const swaps: Swap[] = [];
-  for (const one of departures) {
-    if (one.kind === 'swap') swaps.push(one);
-    else faults.push(one);
+  for (const departure of departures) {
+    if (departure.kind === 'swap') swaps.push(departure);
+    else faults.push(departure);
   }
   return Object.assign({}, base, { faults, order: orderOf(swaps) });
 }
@@ -243,11 +243,13 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
 
 /** Returns the steps that make a later event see the time of an earlier event or a lease's end. */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
-  const thresholds = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
-  const later = thresholds.filter((one) => !one.isEnd && one.atUs >= atUs);
-  const after = [atUs, ...later.map((one) => one.atUs)];
-  const shown = thresholds.filter((one) => one.isEnd || one.atUs < atUs);
-  return shown.flatMap((one) => after.map((us) => one.atUs - us));
+  const thresholds = trace.events
+    .flatMap(thresholdsOf)
+    .filter((threshold) => threshold.process === process);
+  const later = thresholds.filter((threshold) => !threshold.isEnd && threshold.atUs >= atUs);
+  const after = [atUs, ...later.map((threshold) => threshold.atUs)];
+  const shown = thresholds.filter((threshold) => threshold.isEnd || threshold.atUs < atUs);
+  return shown.flatMap((threshold) => after.map((us) => threshold.atUs - us));
 }
 
 function thresholdsOf(event: TraceEvent): readonly Threshold[] {

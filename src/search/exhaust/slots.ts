@@ -215,10 +215,10 @@ export class Slots {
       : this.messages(form, target, watched);
     return named.flatMap(([name, passed]) => {
       if (passed.atUs >= watched.plan.limits.healAtUs) return [];
-      const which = isTimer
+      const place = isTimer
         ? ({ kind: 'timer', timer: name } as const)
         : ({ kind: 'message', message: name } as const);
-      return [slotAt(form, which, passed)];
+      return [slotAt(form, place, passed)];
     });
   }
 
@@ -278,7 +278,7 @@ export class Slots {
           sectionPointsOf({ client, section, store, operations: [verb] }),
         ),
       );
-      return new Set(points.flatMap((one) => (one.verb === verb ? [one.point] : [])));
+      return new Set(points.flatMap((entry) => (entry.verb === verb ? [entry.point] : [])));
     });
   }
 
@@ -343,7 +343,9 @@ function formsOf(template: FaultTemplate): readonly Form[] {
   for (const field of template.fields) {
     const choices = choicesOf(field);
     if (choices === null) continue;
-    forms = forms.flatMap((form) => choices.map((one) => new Map([...form, [field.name, one]])));
+    forms = forms.flatMap((form) =>
+      choices.map((choice) => new Map([...form, [field.name, choice]])),
+    );
   }
   return forms.map((values) => {
     const named = template.fields.flatMap(({ name, type }) => {

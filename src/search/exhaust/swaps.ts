@@ -32,8 +32,8 @@ export interface PlacedSwap {
 export function orderOf(swaps: readonly Swap[]): readonly string[] {
   let order: readonly string[] = [];
   for (const { order: latest } of swaps) {
-    const said = new Set(latest);
-    order = [...order.filter((name) => !said.has(name)), ...latest];
+    const latestNames = new Set(latest);
+    order = [...order.filter((name) => !latestNames.has(name)), ...latest];
   }
   return order;
 }

@@ -42,13 +42,13 @@ export async function placeFindings(
   const known = new KnownPlaces(scenario, catalogue);
   let open = asked;
   for (const round of known.rounds()) {
-    open = open.filter((one) => !known.has(one));
+    open = open.filter((place) => !known.has(place));
     if (open.length === 0) break;
     await round();
   }
-  for (const one of open.filter((left) => !known.has(left))) {
-    const { isOpen, what } = known.verdictOn(one);
-    (isOpen ? warnings : problems).push({ path: one.path, isKey: false, what });
+  for (const place of open.filter((left) => !known.has(left))) {
+    const { isOpen, what } = known.verdictOn(place);
+    (isOpen ? warnings : problems).push({ path: place.path, isKey: false, what });
   }
   return { problems, warnings };
 }
@@ -164,8 +164,8 @@ class KnownPlaces {
 
   /** Returns the points that may be drawn for a verb. */
   private pointsOf({ word, subjects }: Pick<PlaceAsked, 'word' | 'subjects'>): readonly string[] {
-    const clients = subjects.filter((one) =>
-      this.scenario.clients.some(({ name }) => name === one),
+    const clients = subjects.filter((subject) =>
+      this.scenario.clients.some(({ name }) => name === subject),
     );
     // For a fault of a server, points are drawn from the sections of all clients.
     const isOfAll = clients.length < subjects.length || clients.length === 0;

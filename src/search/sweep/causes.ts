@@ -32,14 +32,14 @@ export function mergeCauses(
   a: readonly CauseCounts[],
   b: readonly CauseCounts[],
 ): readonly CauseCounts[] {
-  const merged = new Map(a.map((one) => [uniqueName(one.cause), one]));
-  for (const one of b) {
-    const name = uniqueName(one.cause);
+  const merged = new Map(a.map((counts) => [uniqueName(counts.cause), counts]));
+  for (const counts of b) {
+    const name = uniqueName(counts.cause);
     const known = merged.get(name);
-    merged.set(name, known === undefined ? one : together(known, one));
+    merged.set(name, known === undefined ? counts : together(known, counts));
   }
   const inOrder = [...merged].sort(([x], [y]) => (x < y ? -1 : 1)).slice(0, KEPT_CAUSES);
-  return inOrder.map(([, one]) => one);
+  return inOrder.map(([, counts]) => counts);
 }
 
 /** Returns a key that is equal for causes that are counted as one. */
@@ -72,11 +72,11 @@ export function kindsAmong(causes: readonly CauseCounts[]): readonly CauseCounts
   const fewestFirst = [...causes].sort(
     (x, y) => x.cause.faults.length - y.cause.faults.length || y.broken - x.broken,
   );
-  for (const one of fewestFirst) {
-    const at = kinds.findIndex(({ cause }) => needsNoMore(cause, one.cause));
+  for (const counts of fewestFirst) {
+    const at = kinds.findIndex(({ cause }) => needsNoMore(cause, counts.cause));
     const known = kinds[at];
-    if (known === undefined) kinds.push(one);
-    else kinds[at] = together(known, one);
+    if (known === undefined) kinds.push(counts);
+    else kinds[at] = together(known, counts);
   }
   return kinds.sort((x, y) => (x.brokenSeeds[0] ?? 0) - (y.brokenSeeds[0] ?? 0));
 }

@@ -63,7 +63,7 @@ export interface Passing {
   /** Called as each of these seeds starts. */
   readonly onPass: () => void;
   /** Called with a description if the result with reused realms differs from that with new ones. */
-  readonly onDifference: (what: string) => void;
+  readonly onDifference: (description: string) => void;
 }
 
 /** A seed whose result with reused realms differs from that with new ones. */
@@ -94,7 +94,7 @@ export async function examineChunk(
     let differences: ReuseDifference[] = [];
     const part = await walked(() => {
       differences = [];
-      const note = (one: ReuseDifference): void => void differences.push(one);
+      const note = (difference: ReuseDifference): void => void differences.push(difference);
       return examinePart({ ...chunk, from, to }, expect, examiner, onSeed, note);
     });
     differences.forEach(onDifference);
@@ -183,7 +183,7 @@ class Count {
     const indexed = indexTrace(trace);
     this.addFaults(indexed);
     this.sections.add(seed, plan, trace);
-    const refused = trace.unsimulated?.map((one) => ({ ...one, firstSeed: seed })) ?? [];
+    const refused = trace.unsimulated?.map((entry) => ({ ...entry, firstSeed: seed })) ?? [];
     this.unsimulated = mergeUnsimulated(this.unsimulated, { found: refused, others: 0 });
     addCoverage(this.coverage, plan, trace);
     addLeases(this.leases, indexed, seed);

@@ -51,10 +51,11 @@ export function examinerOf(
     { skip, onPass, onDifference }: Passing,
   ): Promise<SeedResult> => {
     const examine = async (
-      one: number,
+      blockSeed: number,
       judged: readonly string[],
       realms: RealmBlock,
-    ): Promise<SeedResult> => examineEither(planOf(system, one), judged, catalogue, { realms });
+    ): Promise<SeedResult> =>
+      examineEither(planOf(system, blockSeed), judged, catalogue, { realms });
     const realms = await blocks.realmsFor({ system, seed, skip }, async (before, realms) => {
       onPass();
       await examine(before, [], realms);
@@ -65,8 +66,8 @@ export function examinerOf(
       if (typeof used !== 'string') onDifference('it fails only with fresh modules');
       throw error;
     });
-    const what = typeof used === 'string' ? used : traceDifference(used.trace, rerun.trace);
-    if (what !== null) onDifference(what);
+    const difference = typeof used === 'string' ? used : traceDifference(used.trace, rerun.trace);
+    if (difference !== null) onDifference(difference);
     return rerun;
   };
   const alone: Passing = { skip: [], onPass: () => {}, onDifference: () => {} };

@@ -124,7 +124,7 @@ function untestedIn(
   });
   const twins: SweepCounts[] = [];
   if (expect.holds.some(isAvoided)) {
-    for (const [other, one] of countsBySystem) if (other !== name) twins.push(one);
+    for (const [other, twin] of countsBySystem) if (other !== name) twins.push(twin);
   }
   const coverage = nothingAtStake(counts.coverage, {
     isOneEnough:

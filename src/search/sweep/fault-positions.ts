@@ -149,7 +149,7 @@ function positionOf(
     if (sections === undefined) continue;
     for (const position of [
       'not-holding',
-      ...[...sections.values()].map((one) => one.position),
+      ...[...sections.values()].map((standing) => standing.position),
     ] as const) {
       nearest = Math.max(nearest, STAGES.indexOf(position));
     }

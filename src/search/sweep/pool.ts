@@ -255,10 +255,10 @@ class Lane {
         isReusing = false;
       }
     } while (!patience.isSpent);
-    for (const one of seeds) {
+    for (const failure of seeds) {
       job.onCounts(
-        countsOfKilled(one),
-        { ...fullChunk, from: one.seed, to: one.seed, skip: [] },
+        countsOfKilled(failure),
+        { ...fullChunk, from: failure.seed, to: failure.seed, skip: [] },
         null,
       );
     }
@@ -286,9 +286,9 @@ class Lane {
       const watch = this.watch((why, limitMs) => lose(`it did not finish: ${why}`, limitMs));
       const looking = this.look(watch, options, end);
       const died = (why: string): void => lose(why, watch.stallMs + START_COST_MS);
-      const onMessage = (said: Answer | LastWords): void => {
-        if ('lastWords' in said) died(said.lastWords);
-        else end({ kind: 'answer', answer: said });
+      const onMessage = (message: Answer | LastWords): void => {
+        if ('lastWords' in message) died(message.lastWords);
+        else end({ kind: 'answer', answer: message });
       };
       const onError = (error: Error): void => {
         if (!('code' in error) || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') died(error.message);
@@ -393,7 +393,7 @@ class Patience {
 
   knownIn({ system, from, to }: Chunk): SeedFailure[] {
     return this.known
-      .filter((one) => one.system === system && from <= one.seed && one.seed <= to)
+      .filter((failure) => failure.system === system && from <= failure.seed && failure.seed <= to)
       .map(({ seed, error }) => ({ seed, error }));
   }
 

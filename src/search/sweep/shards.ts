@@ -139,13 +139,13 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   if (tooMany.length > 0) return { kind: 'refused', problems: tooMany.map(tooManyText) };
   const partsAt = (at: number): readonly ScenarioShard[] =>
     sorted.flatMap(({ shard }) => shard.scenarios.slice(at, at + 1));
-  const scenarios = first.shard.scenarios.map((one, at) => mergeScenario(one, partsAt(at)));
+  const scenarios = first.shard.scenarios.map((part, at) => mergeScenario(part, partsAt(at)));
   const isLeftOut = ({ scenario, system }: TruncatedShard): boolean => {
     const merged = scenarios.find(({ origin }) => origin.scenario === scenario);
     const counts = merged?.countsBySystem.get(system) ?? NO_COUNTS;
     return seedsLeftOut(counts, first.shard.range) > 0;
   };
-  const truncated = counts.filter((one) => one.examined < one.seeds && !isLeftOut(one));
+  const truncated = counts.filter((shard) => shard.examined < shard.seeds && !isLeftOut(shard));
   return { kind: 'merged', merged: { range: first.shard.range, scenarios, truncated } };
 }
 

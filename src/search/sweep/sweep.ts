@@ -97,9 +97,9 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   }
   const startedMs = performance.now();
   const countsBySystem = new Map(scenario.systems.map(({ name }) => [name, NO_COUNTS]));
-  const { ranges: given } = options;
+  const { ranges: bySystem } = options;
   const ranges = new Map(
-    scenario.systems.map(({ name }): [string, SeedRange] => [name, given?.get(name) ?? options]),
+    scenario.systems.map(({ name }): [string, SeedRange] => [name, bySystem?.get(name) ?? options]),
   );
   const total = [...ranges.values()].reduce((sum, { from, to }) => sum + to - from + 1, 0);
   let done = 0;
@@ -139,7 +139,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     if (options.shouldStop?.() === true) return null;
     const chunk = chunks.next(seeds, reusing.size === 0 ? 1 : BLOCK_SEEDS);
     if (chunk === null) return null;
-    const blocks = given?.get(chunk.system)?.blocks;
+    const blocks = bySystem?.get(chunk.system)?.blocks;
     const made = blocks === undefined ? {} : { planBlocks: blocksIn(blocks, chunk) };
     const { system } = chunk;
     return { ...chunk, ...made, isReusing: reusing.has(system), isWalked: userSystems.has(system) };

@@ -46,14 +46,14 @@ export const ALL_SIMULATED: UnsimulatedCounts = { found: [], others: 0 };
 export function mergeUnsimulated(a: UnsimulatedCounts, b: UnsimulatedCounts): UnsimulatedCounts {
   if (b.found.length === 0) return a;
   const merged = new Map<string, UnsimulatedCount>();
-  for (const one of [...a.found, ...b.found]) {
-    const key = `${one.kind} ${one.what}`;
-    const known = merged.get(key) ?? one;
-    const first = one.firstSeed < known.firstSeed ? one : known;
-    const count = known === one ? one.count : known.count + one.count;
+  for (const entry of [...a.found, ...b.found]) {
+    const key = `${entry.kind} ${entry.what}`;
+    const known = merged.get(key) ?? entry;
+    const first = entry.firstSeed < known.firstSeed ? entry : known;
+    const count = known === entry ? entry.count : known.count + entry.count;
     merged.set(key, { ...first, count });
   }
-  const sorted = [...merged].sort(([x], [y]) => (x < y ? -1 : 1)).map(([, one]) => one);
+  const sorted = [...merged].sort(([x], [y]) => (x < y ? -1 : 1)).map(([, entry]) => entry);
   const left = sorted.slice(KEPT_UNSIMULATED).reduce((sum, { count }) => sum + count, 0);
   return { found: sorted.slice(0, KEPT_UNSIMULATED), others: a.others + b.others + left };
 }
@@ -81,8 +81,8 @@ export function unsimulatedText({
   if (left > 0) named.push(`others (${groupDigits(left)}×)`);
   // A missing entry of `hosts` does not mean that a package cannot be tested.
   const beyond = found.filter(({ what }) => !/^(?:Redis at|the host|the address) /.test(what));
-  const packages = [...new Set(beyond.flatMap((one) => one.package ?? []))].sort();
-  const which = packages.length === 1 ? 'this package' : 'these packages';
-  const so = packages.length === 0 ? '' : `; ${which} cannot be tested: ${packages.join(', ')}`;
+  const packages = [...new Set(beyond.flatMap((entry) => entry.package ?? []))].sort();
+  const subject = packages.length === 1 ? 'this package' : 'these packages';
+  const so = packages.length === 0 ? '' : `; ${subject} cannot be tested: ${packages.join(', ')}`;
   return `not simulated: ${named.join(', ')}${so}`;
 }

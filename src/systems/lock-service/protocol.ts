@@ -56,7 +56,7 @@ export const lockService: LockDefinition = {
   source: SOURCE,
   options: choices.infos,
   problem,
-  buildAsked: (world, given) => build(world, given, false),
+  buildAsked: (world, options) => build(world, options, false),
 };
 
 /** More grants than any run makes. */
@@ -66,8 +66,8 @@ const GRANTS = 1_000_000_000;
  * Returns the option that has no effect with a queue, which issues its own tokens and hands the
  * lock over itself, or that leaves exact tokens no room to grow; null if there is none.
  */
-function problem(given: Options): { option: string; what: string } | null {
-  const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(given);
+function problem(options: Options): { option: string; what: string } | null {
+  const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(options);
   const highest = Number.MAX_SAFE_INTEGER - GRANTS;
   if (firstToken > highest && tokens === 'exact') {
     const what = `firstToken may be at most ${highest}, but with tokens: double`;
@@ -89,20 +89,20 @@ function problem(given: Options): { option: string; what: string } | null {
 export const lockServicePublished: LockDefinition = {
   ...lockService,
   about: 'the same to the letter of the book: expiry by the caller’s clock, release by client id',
-  problem: (given) => {
-    if (given.word('clock') === 'monotonic') return problem(given);
+  problem: (options) => {
+    if (options.word('clock') === 'monotonic') return problem(options);
     const what = 'clock means nothing to lock-service-published: its callers say what time it is';
     return { option: 'clock', what };
   },
-  buildAsked: (world, given) => build(world, given, true),
+  buildAsked: (world, options) => build(world, options, true),
 };
 
 function build(
   world: World,
-  given: Options,
+  options: Options,
   isPublished: boolean,
 ): { driverOf: (client: ClientPlan) => LockDriver; check: CheckToken } {
-  const chosen = choices.read(given);
+  const chosen = choices.read(options);
   const { counter, clock, firstToken, attaches, waits } = chosen;
   const rules = {
     numbering: chosen.tokens,

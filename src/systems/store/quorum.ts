@@ -60,16 +60,16 @@ export const quorumOptions: readonly OptionInfo[] = choices.infos;
 type Chosen = ReturnType<typeof choices.read>;
 
 /** Returns why these numbers are invalid together, or null if they are valid. */
-export function quorumProblem(given: Options): string | null {
-  const { replicas, writeQuorum, readQuorum } = choices.read(given);
+export function quorumProblem(options: Options): string | null {
+  const { replicas, writeQuorum, readQuorum } = choices.read(options);
   const [word, asked] =
     writeQuorum > replicas ? ['writeQuorum', writeQuorum] : ['readQuorum', readQuorum];
   return asked <= replicas ? null : `${word}: ${asked} is more than replicas: ${replicas}`;
 }
 
 /** Returns `store-1`, `store-2`, …. */
-export function replicaNames(store: string, given: Options): readonly string[] {
-  return Array.from({ length: given.whole('replicas') }, (_, at) => `${store}-${at + 1}`);
+export function replicaNames(store: string, options: Options): readonly string[] {
+  return Array.from({ length: options.whole('replicas') }, (_, at) => `${store}-${at + 1}`);
 }
 
 interface Cell {
@@ -288,8 +288,8 @@ class QuorumClient implements SeveralServers {
     const { value, stamp } = reply;
     const having = new Set(
       read.calls.filter((call) => {
-        const one = stampOf(call);
-        return one !== null && !isEarlier(one, stamp) && !isEarlier(stamp, one);
+        const callStamp = stampOf(call);
+        return callStamp !== null && !isEarlier(callStamp, stamp) && !isEarlier(stamp, callStamp);
       }),
     );
     const needs = writeQuorum - having.size;

@@ -170,8 +170,8 @@ function stockKind(isSql: boolean): StoreKind {
     needsSql: isSql,
     asksLock: false,
     options: ofStocks.infos,
-    build: (name, _check, given) => {
-      const options = given ?? Options.read(ofStocks.infos, {});
+    build: (name, _check, chosen) => {
+      const options = chosen ?? Options.read(ofStocks.infos, {});
       assert(typeof options !== 'string', 'the defaults are right');
       const { stock: pieces, version } = ofStocks.read(options);
       const stock = { pieces, version };

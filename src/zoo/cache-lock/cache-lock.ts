@@ -70,9 +70,9 @@ export class CacheLock {
     argument.made('cache', cache, Cache);
     argument.object('settings', settings);
     const { timeout = FOR_EVER, blocking = true } = settings;
-    const { release = 'published', extends: whose = 'anyone' } = settings;
+    const { release = 'published', extends: scope = 'anyone' } = settings;
     this.cache = cache;
-    this.settings = { ...settings, timeout, blocking, release, extends: whose };
+    this.settings = { ...settings, timeout, blocking, release, extends: scope };
     requireSettings(this.settings);
   }
 
@@ -101,12 +101,12 @@ export class CacheLock {
 
   /** Extends the lock from `now` on. If the answer is `lost`, it still counts as acquired. */
   extend(now: number, expiration: number = this.settings.expiration): CacheLockAnswer {
-    const { key, extends: whose } = this.settings;
+    const { key, extends: scope } = this.settings;
     argument.safe('now', now);
     argument.integerFrom('expiration', expiration, 1);
     const { held } = this;
     if (held === null) return { kind: 'refused', why: notAcquired(key, 'extended') };
-    const onlyIf = whose === 'owner' ? held.token : null;
+    const onlyIf = scope === 'owner' ? held.token : null;
     const touch = { kind: 'touch', key, ttlUs: expiration, onlyIf } as const;
     if (execute(this.cache, touch, now).kind !== 'done') return { kind: 'lost' };
     this.held = { token: held.token, end: now + expiration };
@@ -115,13 +115,13 @@ export class CacheLock {
 
   /** Releases the lock, unless `now` is past its end: another client may hold the key then. */
   release(now: number): CacheLockAnswer {
-    const { key, expiration, release, extends: whose } = this.settings;
+    const { key, expiration, release, extends: scope } = this.settings;
     argument.safe('now', now);
     const { held } = this;
     if (held === null) return { kind: 'refused', why: notAcquired(key, 'released') };
     this.held = null;
     if (now > held.end) return { kind: 'expired' };
-    const lock = { key, value: held.token, ttlUs: expiration, extends: whose, release };
+    const lock = { key, value: held.token, ttlUs: expiration, extends: scope, release };
     const commands = giveBack(lock);
     let next = commands.next();
     while (next.done !== true) next = commands.next(execute(this.cache, next.value.ask, now));

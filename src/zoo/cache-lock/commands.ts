@@ -96,13 +96,13 @@ export function* giveBack(lock: Returned): Release {
 }
 
 /** Makes sure that the key exists, and checks whether its value is the client's own. */
-function* lookAt({ key, value, ttlUs, release, extends: whose }: Returned): Release {
+function* lookAt({ key, value, ttlUs, release, extends: scope }: Returned): Release {
   if (release === 'add-again') {
     // Added or already there: only its value matters.
     const added = yield { name: 'release-add', ask: { kind: 'add', key, value, ttlUs } };
     if (added === null) return 'unknown';
   } else {
-    const onlyIf = whose === 'owner' ? value : null;
+    const onlyIf = scope === 'owner' ? value : null;
     const touched = yield { name: 'release-touch', ask: { kind: 'touch', key, ttlUs, onlyIf } };
     if (touched === null) return 'unknown';
     if (touched.kind !== 'done') return 'gone';
@@ -130,8 +130,8 @@ export interface LockArguments {
  * Returns an error message for each invalid argument. djblets raises a ValueError for all but the
  * expiration, which it leaves to the cache.
  */
-export function refusalsOf(given: LockArguments): readonly string[] {
-  const { key, expiration, retry, timeout } = given;
+export function refusalsOf(args: LockArguments): readonly string[] {
+  const { key, expiration, retry, timeout } = args;
   const refusals: string[] = [];
   if (key === '') refusals.push('a lock needs a key');
   if (!(expiration > 0)) refusals.push(`an expiration is longer than 0, not ${expiration}`);

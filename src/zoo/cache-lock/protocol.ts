@@ -86,9 +86,9 @@ export const cacheLock: LockDefinition = {
   jitter: { numerator: 1, denominator: 4 },
   problem,
   notGuaranteed: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
-  build: (world: World, given: Options) => {
+  build: (world: World, options: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
-    const settings = { ...choices.read(given), timeoutUs: timeoutUsOf(given) };
+    const settings = { ...choices.read(options), timeoutUs: timeoutUsOf(options) };
     // The probe tests whether the lock can be acquired, not how long a client waits for it.
     const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;
     return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
@@ -96,23 +96,25 @@ export const cacheLock: LockDefinition = {
 };
 
 function problem(
-  given: Options,
+  options: Options,
   clients: readonly Pick<ClientPlan, 'countsLeaseFrom'>[],
 ): { option: string; what: string } | null {
-  const wait = waitProblem(given);
+  const wait = waitProblem(options);
   if (wait !== null) return wait;
-  const from = given.word('countsFrom');
-  const meant = { reply: 'reply', sent: 'request', issued: 'issued' } as const;
-  const other = clients.find(({ countsLeaseFrom: one }) => one !== 'sent' && meant[one] !== from);
+  const from = options.word('countsFrom');
+  const optionValues = { reply: 'reply', sent: 'request', issued: 'issued' } as const;
+  const other = clients.find(
+    ({ countsLeaseFrom: start }) => start !== 'sent' && optionValues[start] !== from,
+  );
   if (other === undefined) return null;
-  const said = `countsLeaseFrom: ${other.countsLeaseFrom} of its clients`;
-  const what = `countsFrom: ${from} is what cache-lock goes by, and not ${said}`;
+  const setting = `countsLeaseFrom: ${other.countsLeaseFrom} of its clients`;
+  const what = `countsFrom: ${from} is what cache-lock goes by, and not ${setting}`;
   return { option: 'countsFrom', what };
 }
 
 /** Returns the wait option that is invalid or has no effect, or null if there is none. */
-function waitProblem(given: Options): { option: string; what: string } | null {
-  const { blocking, timeout, timeoutUs } = choices.read(given);
+function waitProblem(options: Options): { option: string; what: string } | null {
+  const { blocking, timeout, timeoutUs } = choices.read(options);
   if (timeout === 0) {
     const what = `a timeout is longer than 0, or ${FOR_EVER} for ever; blocking: no does not wait at all`;
     return { option: 'timeout', what };
@@ -126,8 +128,8 @@ function waitProblem(given: Options): { option: string; what: string } | null {
 }
 
 /** Returns how long to wait for a busy lock, or `FOR_EVER`. */
-function timeoutUsOf(given: Options): number {
-  const { timeout, timeoutUs } = choices.read(given);
+function timeoutUsOf(options: Options): number {
+  const { timeout, timeoutUs } = choices.read(options);
   if (timeout !== FOR_EVER) return timeout * 1000;
   return timeoutUs === 0 ? FOR_EVER : timeoutUs;
 }
@@ -276,8 +278,8 @@ class CacheLockDriver implements LockDriver {
   private *giveBack(at: Section, value: string): Program<Remainder> {
     const key = at.section.lock;
     const { ttlUs } = at.plan;
-    const { release, extends: whose } = this.options;
-    const commands = giveBack({ key, value, ttlUs, extends: whose, release });
+    const { release, extends: scope } = this.options;
+    const commands = giveBack({ key, value, ttlUs, extends: scope, release });
     // The grant to release; undefined for the one entered. Adding the key again may bring another.
     let returned: number | undefined;
     let next = commands.next();

@@ -83,8 +83,8 @@ export const etcd: LockDefinition = {
   buildAsked: build,
 };
 
-function build(world: World, given: Options): { driverOf: () => LockDriver; check: CheckToken } {
-  const chosen = choices.read(given);
+function build(world: World, options: Options): { driverOf: () => LockDriver; check: CheckToken } {
+  const chosen = choices.read(options);
   const etcdServer = new EtcdServer(NAME, {
     oldLeader: chosen.oldLeader,
     notifies: chosen.recheck === 'yes' ? 'recheck' : 'wait',
@@ -239,10 +239,10 @@ class EtcdDriver implements LockDriver {
   }
 
   *release(at: Section): Program<void> {
-    const given = [...this.held].reverse();
+    const grants = [...this.held].reverse();
     this.held = [];
     this.session.letGo();
-    for (const { wanted, lease, ordinal: under } of given) {
+    for (const { wanted, lease, ordinal: under } of grants) {
       const ask = { kind: 'delete', lock: wanted.lock, lease } as const;
       const { reply } = yield* this.ask(at, wanted.giveBack, ask, { under });
       if (reply !== null || this.options.unanswered === 'kept') continue;

@@ -73,8 +73,8 @@ export const kubernetes: LockDefinition = {
   notGuaranteed: ['tokens-unique', 'tokens-increase'],
   operations: ['get', 'acquire', 'heartbeat', 'release-get', 'release'],
   problem: (options, clients) => problemOf(choices.read(options), clients),
-  build: (world, given) => {
-    const chosen = choices.read(given);
+  build: (world, options) => {
+    const chosen = choices.read(options);
     const server = new ApiServer(NAME, (record) => tokenOf(chosen, record));
     const host = world.addServer({ name: NAME, role: 'lock' }, server);
     return () => new Elector(chosen, host);
@@ -87,8 +87,8 @@ function problemOf(
 ): { option: string; what: string } | null {
   const tooShort = clients.find(({ ttlUs }) => duration === 'truncated' && ttlUs < US_A_SECOND);
   if (tooShort !== undefined) {
-    const what = 'a ttl of less than 1s is 0 in the record, which Kubernetes refuses';
-    return { option: 'duration', what: `${what}: take a longer one, or duration: rounded-up` };
+    const problem = 'a ttl of less than 1s is 0 in the record, which Kubernetes refuses';
+    return { option: 'duration', what: `${problem}: take a longer one, or duration: rounded-up` };
   }
   if (renewDeadline + retryPeriod < 100) return null;
   const what = 'renewDeadline and retryPeriod together must be less than 100 percent of the ttl';

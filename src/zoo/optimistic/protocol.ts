@@ -33,8 +33,8 @@ export const optimistic: LockDefinition = {
   servers: [],
   canRenew: false,
   notGuaranteed: ['cross-key', 'single-flight'],
-  build: (_world, given) => {
-    const { unknownCommit } = choices.read(given);
+  build: (_world, options) => {
+    const { unknownCommit } = choices.read(options);
     return () => optimisticDriver(unknownCommit);
   },
 };
@@ -49,19 +49,19 @@ function optimisticDriver(policy: Policy): LockDriver {
       return true;
     },
     *release() {},
-    change: (at, what) => change(at, what, policy),
+    change: (at, update) => change(at, update, policy),
   };
 }
 
-function* change(at: Section, what: Change, policy: Policy): Program<boolean> {
+function* change(at: Section, update: Change, policy: Policy): Program<boolean> {
   const sent = { writes: 0 };
   for (let again = 0; again < at.plan.attempts; again += 1) {
     if (again > 0) {
-      const label = part(`${what.labels.write}-backoff`, what.id);
+      const label = part(`${update.labels.write}-backoff`, update.id);
       const timer = again === 1 ? label : `${label}-again-${again - 1}`;
       yield* backOff(under(at.name, timer), at.plan.backoffUs);
     }
-    const attempted = yield* attempt(at, what, { again, sent, policy });
+    const attempted = yield* attempt(at, update, { again, sent, policy });
     if (attempted === 'written') return true;
     if (attempted === 'forbidden') return false;
     if (attempted === 'unknown' && policy === 'give-up') return false;
@@ -71,17 +71,17 @@ function* change(at: Section, what: Change, policy: Policy): Program<boolean> {
 
 function* attempt(
   at: Section,
-  what: Change,
+  update: Change,
   { again, sent, policy }: { again: number; sent: { writes: number }; policy: Policy },
 ): Program<Attempted> {
-  const { id, key, labels, by } = what;
-  const read = yield* accessStore(at, what, { again });
+  const { id, key, labels, by } = update;
+  const read = yield* accessStore(at, update, { again });
   if (read.reply?.kind !== 'value') return 'unread';
   const { value: found, version } = read.reply;
   const value = 'adds' in by ? found + by.adds : by.value;
   const once = policy === 'read-again' ? `${at.name.text}/${part(labels.write, id)}` : null;
   const put = { value, version, once };
-  const write = yield* accessStore(at, what, { again: sent.writes, write: put });
+  const write = yield* accessStore(at, update, { again: sent.writes, write: put });
   sent.writes += 1;
   if (write.reply?.kind === 'accepted') return 'written';
   if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {

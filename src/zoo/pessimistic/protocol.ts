@@ -43,8 +43,8 @@ export const pessimistic: LockDefinition = {
   takesSeveral: true,
   waitsInLine: true,
   canRenew: false,
-  build: (world, given) => {
-    const server = new PessimisticServer(NAME, choices.read(given));
+  build: (world, options) => {
+    const server = new PessimisticServer(NAME, choices.read(options));
     const host = world.addServer({ name: NAME, role: 'lock' }, server);
     return (client) => new PessimisticDriver(client.name, host);
   },
@@ -156,9 +156,9 @@ class PessimisticDriver implements LockDriver {
   }
 
   private *giveAllBack(at: Section): Program<void> {
-    const given = [...this.holdings].reverse();
+    const holdings = [...this.holdings].reverse();
     this.holdings = [];
-    for (const { lock, giveBack, request: named, ordinal, token } of given) {
+    for (const { lock, giveBack, request: named, ordinal, token } of holdings) {
       const operation = this.nameOf(at, giveBack);
       const ask = { kind: 'release', lock, client: this.client, request: named } as const;
       yield* this.ask(at, operation, ask, { token, ordinal });

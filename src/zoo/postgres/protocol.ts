@@ -75,15 +75,15 @@ export const postgres: LockDefinition = {
   canRenew: false,
   problem,
   notGuaranteed: ['tokens-unique', 'tokens-increase'],
-  build: (world, given) => {
-    const chosen = choices.read(given);
+  build: (world, options) => {
+    const chosen = choices.read(options);
     const server = world.addServer({ name: NAME, role: 'lock' }, new PostgresServer(NAME, chosen));
     return () => new PostgresDriver(chosen, server);
   },
 };
 
-function problem(given: Options): { option: string; what: string } | null {
-  const { peerDeath, keepaliveMs, pooler, backends } = choices.read(given);
+function problem(options: Options): { option: string; what: string } | null {
+  const { peerDeath, keepaliveMs, pooler, backends } = choices.read(options);
   if (peerDeath === 'closes' && keepaliveMs !== KEEPALIVE_MS) {
     return { option: 'keepaliveMs', what: 'keepaliveMs means nothing with peerDeath: closes' };
   }

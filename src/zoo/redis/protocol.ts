@@ -61,10 +61,10 @@ export const redis: LockDefinition = {
   source: 'redis.io, Distributed Locks with Redis: Correct Implementation with a Single Instance',
   options: [...choices.infos, ...nodeOptions.infos],
   notGuaranteed: ['tokens-unique', 'tokens-increase'],
-  build: (world, given) => {
-    const chosen = choices.read(given);
+  build: (world, options) => {
+    const chosen = choices.read(options);
     const recorder = grantRecorder(NAME, chosen.token === 'value');
-    const { persistence, expiry } = nodeOptions.read(given);
+    const { persistence, expiry } = nodeOptions.read(options);
     const node = { persistence, expiry, restart: 'at-once' } as const;
     const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, recorder));
     return () => new RedisDriver(chosen, host);

@@ -91,25 +91,25 @@ export const redlock: LockDefinition = {
   build,
 };
 
-function problem(given: Options): { option: string; what: string } | null {
-  const chosen = choices.read(given);
+function problem(options: Options): { option: string; what: string } | null {
+  const chosen = choices.read(options);
   const margins = ['driftFactorPpm', 'driftMarginUs'] as const;
   const option = margins.find((name) => chosen[name] !== DEFAULT_MARGINS[name]);
   if (option === undefined || chosen.drift !== 'ignored') return null;
   return { option, what: `${option} means nothing with drift: ignored` };
 }
 
-function nodeNames(given: Options): readonly string[] {
-  return Array.from({ length: given.whole('nodes') }, (_, index) => `lock-${index + 1}`);
+function nodeNames(options: Options): readonly string[] {
+  return Array.from({ length: options.whole('nodes') }, (_, index) => `lock-${index + 1}`);
 }
 
-function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
+function build(world: World, options: Options): (client: ClientPlan) => LockDriver {
   const nodeKeys = new NodeKeys();
-  const chosen = choices.read(given);
+  const chosen = choices.read(options);
   const { restart, driftFactorPpm: factorPpm, driftMarginUs: constantUs } = chosen;
-  const { persistence, expiry } = nodeOptions.read(given);
+  const { persistence, expiry } = nodeOptions.read(options);
   const parts = { persistence, expiry, restart };
-  const nodes = nodeNames(given).map((name) => {
+  const nodes = nodeNames(options).map((name) => {
     const server = new RedisServer(parts, nodeRecorder(name, nodeKeys));
     return world.addServer({ name, role: 'lock' }, server);
   });
@@ -340,19 +340,19 @@ function nodeRecorder(process: string, nodeKeys: NodeKeys): RedisRecorder {
   const holders = new Map<string, string>();
   /** By lock: the last key that the node stored. It may have expired since. */
   const kept = new Map<string, Kept>();
-  const note = (lock: string, one: Kept): void => {
-    kept.set(lock, one);
-    nodeKeys.note(process, one);
+  const note = (lock: string, entry: Kept): void => {
+    kept.set(lock, entry);
+    nodeKeys.note(process, entry);
   };
   return {
-    taken: (turn, lock, one) => {
+    taken: (turn, lock, entry) => {
       holders.set(lock, turn.client);
-      note(lock, one);
+      note(lock, entry);
     },
     denied: (turn, lock) =>
       recorder.deny(turn, { lock, client: turn.client, holder: holders.get(lock) ?? '' }),
-    prolonged: (_turn, lock, one) => {
-      if (one !== null) note(lock, one);
+    prolonged: (_turn, lock, entry) => {
+      if (entry !== null) note(lock, entry);
     },
     deleted: (_turn, lock, entry) => {
       if (entry === null) return;
@@ -372,7 +372,7 @@ function nodeRecorder(process: string, nodeKeys: NodeKeys): RedisRecorder {
       return () => {
         for (const { value } of kept.values()) nodeKeys.forget(process, { value });
         kept.clear();
-        for (const [lock, one] of sent) note(lock, one);
+        for (const [lock, entry] of sent) note(lock, entry);
       };
     },
   };

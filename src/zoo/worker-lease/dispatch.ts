@@ -80,8 +80,8 @@ export class Dispatch {
       this.held = { machine, lease, number: releaseNumber };
       return true;
     }
-    const what = attempt.isLast ? 'gives up' : 'retrying';
-    at.self.log('lease', `could not acquire lease of ${lock}, ${what}`);
+    const outcome = attempt.isLast ? 'gives up' : 'retrying';
+    at.self.log('lease', `could not acquire lease of ${lock}, ${outcome}`);
     yield* retry();
     if (this.manner.releases === 'always' && at.plan.releases) {
       yield* this.release(at, machine, { lease: { steps, retries, fence: taken }, number });
@@ -110,9 +110,9 @@ export class Dispatch {
   ): Program<void> {
     const released = yield* this.backEndOf(machine).release(at, lease, number);
     if (released === true) return;
-    const which = `${at.section.lock}, fence ${lease.fence}`;
+    const leaseName = `${at.section.lock}, fence ${lease.fence}`;
     const why = released === 0 ? ': system error' : '';
-    at.self.log('lease', `could not release lease of ${which}${why}`);
+    at.self.log('lease', `could not release lease of ${leaseName}${why}`);
   }
 
   /** The fence token of the lease held; 0 if there is none. */

@@ -75,8 +75,8 @@ export class WorkerDriver implements LockDriver {
     // Each attempt counts as one more retry of the message.
     const delivery = { steps: job?.tick ?? 0, retries: (job?.retries ?? 0) + attempt - 1 };
     const isLast = attempt >= at.plan.attempts;
-    const what = { machine, delivery, number: attempt, isLast };
-    return yield* this.dispatch.take(at, what, noRetry);
+    const leaseAttempt = { machine, delivery, number: attempt, isLast };
+    return yield* this.dispatch.take(at, leaseAttempt, noRetry);
   }
 
   /** A further attempt only polls the queue again: the queue retries a message that fails. */
@@ -131,9 +131,9 @@ export class WorkerDriver implements LockDriver {
   private *send(
     at: Section,
     label: string,
-    what: { readonly message: Message; readonly delayUs: number; readonly received: Received },
+    outgoing: { readonly message: Message; readonly delayUs: number; readonly received: Received },
   ): Program<void> {
-    const { received, message, delayUs } = what;
+    const { received, message, delayUs } = outgoing;
     const { lock } = received;
     const { steps, retries, backEnd } = message;
     const ask = { kind: 'send', lock, delayUs, steps, retries, backEnd } as const;

@@ -50,16 +50,16 @@ export class JobGuard {
 
   private *ask(
     at: Section,
-    what: { kind: KeyRequest['kind']; job: JobStep; fence: number },
+    question: { kind: KeyRequest['kind']; job: JobStep; fence: number },
   ): Program<boolean | null> {
-    const { kind, job } = what;
+    const { kind, job } = question;
     const { lock } = at.section;
-    const fence = this.idempotency === 'step-fence' ? what.fence : null;
+    const fence = this.idempotency === 'step-fence' ? question.fence : null;
     const call = yield* request(
       at.self,
       questionOf(at, under(at.name, part(kind, job.id)), {
         verb: 'claim',
-        token: what.fence,
+        token: question.fence,
         target: this.keys,
         request: { kind, lock, tick: job.tick, fence },
         describe: describeKeyReply,

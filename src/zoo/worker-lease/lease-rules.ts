@@ -67,9 +67,9 @@ export function beginningAt(record: LeaseRecord, first: number): LeaseRecord {
 }
 
 /** Returns the record to store over `held`, or null if `held` is not the lease to release. */
-export function freedBy(held: LeaseRecord | null, given: LeaseReturn): LeaseRecord | null {
+export function freedBy(held: LeaseRecord | null, lease: LeaseReturn): LeaseRecord | null {
   if (held === null || held.state === 'open') return null;
-  const { steps, retries, fence } = given;
+  const { steps, retries, fence } = lease;
   if (held.steps !== steps || held.retries !== retries || held.fence !== fence) return null;
   const { since, expires } = held;
   return { state: 'open', steps: -1, retries: -1, since, expires, fence };

@@ -164,8 +164,8 @@ export class TableLeases {
   }
 
   /** Returns whether exactly this lease was held, and is free now. */
-  release(key: string, given: LeaseReturn): boolean {
-    const freed = freedBy(this.current(key), given);
+  release(key: string, lease: LeaseReturn): boolean {
+    const freed = freedBy(this.current(key), lease);
     if (freed === null) return false;
     this.records.set(key, freed);
     return true;

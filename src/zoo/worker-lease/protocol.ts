@@ -89,7 +89,7 @@ const LOST_BY_FLIPPING: readonly string[] = [
 /** A back end, and its options. */
 interface Kept extends Pick<Required<LockDefinition>, 'about' | 'options'> {
   /** Returns the settings of the cache, or null if a table keeps the leases. */
-  readonly cacheOf: (given: Options) => LeaseCacheSetting | null;
+  readonly cacheOf: (options: Options) => LeaseCacheSetting | null;
 }
 
 type Leases = LockDefinition & Pick<Required<LockDefinition>, 'options' | 'notGuaranteed'>;
@@ -100,18 +100,18 @@ function leases({ about, options, cacheOf }: Kept): Leases {
     about,
     source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
     options: [...shared.infos, ...options],
-    servers: (given) =>
-      given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS],
+    servers: (chosen) =>
+      chosen.word('idempotency') === 'none' ? backEndsOf(chosen) : [...backEndsOf(chosen), KEYS],
     canRenew: false,
     takesMessages: true,
-    problem: (given) => {
-      if (given.word('onDenied') === 'waits' || given.word('standby') === 'yes') return null;
+    problem: (chosen) => {
+      if (chosen.word('onDenied') === 'waits' || chosen.word('standby') === 'yes') return null;
       const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
       return { option: 'onDenied', what };
     },
     notGuaranteed: ['at-most-once'],
-    build: (world, given, queue) =>
-      build(world, given, { cache: cacheOf(given), releases: 'held', queue }),
+    build: (world, chosen, queue) =>
+      build(world, chosen, { cache: cacheOf(chosen), releases: 'held', queue }),
   };
 }
 
@@ -126,27 +126,27 @@ function published(kept: Kept): Leases {
       fallback: PUBLISHED[option.name] ?? option.fallback,
     })),
     notGuaranteed: [...lock.notGuaranteed, ...LOST_BY_FLIPPING],
-    build: (world, given, queue) =>
-      build(world, given, { cache: kept.cacheOf(given), releases: 'always', queue }),
+    build: (world, options, queue) =>
+      build(world, options, { cache: kept.cacheOf(options), releases: 'always', queue }),
   };
 }
 
 const memcached: Kept = {
   about: 'leases of at-least-once workers in memcached (gets, cas, add), which may evict them',
   options: [...ofCaches.infos, ...ofMemcached.infos],
-  cacheOf: (given) => {
-    const { vacant } = ofMemcached.read(given);
-    return { keyTtlUs: keyTtlUs(given), isDurable: false, expiry: 'monotonic', vacant };
+  cacheOf: (options) => {
+    const { vacant } = ofMemcached.read(options);
+    return { keyTtlUs: keyTtlUs(options), isDurable: false, expiry: 'monotonic', vacant };
   },
 };
 
 const onRedis: Kept = {
   about: 'leases of at-least-once workers on one Redis node (WATCH, MULTI)',
   options: [...ofCaches.infos, ...ofRedis.infos],
-  cacheOf: (given) => {
-    const { persistence, expiry } = ofRedis.read(given);
+  cacheOf: (options) => {
+    const { persistence, expiry } = ofRedis.read(options);
     const isDurable = persistence === 'always';
-    return { keyTtlUs: keyTtlUs(given), isDurable, expiry, vacant: 'add' };
+    return { keyTtlUs: keyTtlUs(options), isDurable, expiry, vacant: 'add' };
   },
 };
 
@@ -163,12 +163,12 @@ export const leaseRedisPublished: LockDefinition = published(onRedis);
 export const leaseDynamodb: LockDefinition = leases(dynamodb);
 export const leaseDynamodbPublished: LockDefinition = published(dynamodb);
 
-function keyTtlUs(given: Options): number {
-  return ofCaches.read(given).keyTtl * 1_000_000;
+function keyTtlUs(options: Options): number {
+  return ofCaches.read(options).keyTtl * 1_000_000;
 }
 
-function backEndsOf(given: Options): readonly string[] {
-  return given.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
+function backEndsOf(options: Options): readonly string[] {
+  return options.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
 }
 
 interface Built {
@@ -179,14 +179,14 @@ interface Built {
 
 function build(
   world: World,
-  given: Options,
+  options: Options,
   { cache, releases, queue }: Built,
 ): ReturnType<NonNullable<LockDefinition['build']>> {
-  const { takeover, timeout, seconds, clock, idempotency, onDenied } = shared.read(given);
-  const absent = cache === null ? 'one' : ofCaches.read(given).absent;
+  const { takeover, timeout, seconds, clock, idempotency, onDenied } = shared.read(options);
+  const absent = cache === null ? 'one' : ofCaches.read(options).absent;
   const rules = { takeover, timeout };
   const terms: LeaseTerms = { rules, time: new LeaseTime(seconds), clock, absent };
-  const backEnds = backEndsOf(given).map((name) =>
+  const backEnds = backEndsOf(options).map((name) =>
     cache === null ? tableBackEnd(world, name, terms) : new CacheBackEnd(world, name, terms, cache),
   );
   const guard = idempotency === 'none' ? null : new JobGuard(world, KEYS, idempotency);

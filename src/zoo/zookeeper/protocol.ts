@@ -78,8 +78,8 @@ export const zookeeper: LockDefinition = {
   build,
 };
 
-function build(world: World, given: Options): () => LockDriver {
-  const chosen = choices.read(given);
+function build(world: World, options: Options): () => LockDriver {
+  const chosen = choices.read(options);
   const serving = {
     tickUs: chosen.tickTime * US_A_MS,
     lagUs: chosen.followerLag * US_A_MS,

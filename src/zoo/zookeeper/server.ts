@@ -232,8 +232,8 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   }
 
   private delete({ lock, czxid }: Ask<'delete'>, turn: ZkTurn): ZkReply {
-    const child = this.children.find((one) => one.czxid === czxid) ?? null;
-    this.remove((one) => one === child, turn.monotonicUs);
+    const child = this.children.find((candidate) => candidate.czxid === czxid) ?? null;
+    this.remove((candidate) => candidate === child, turn.monotonicUs);
     this.recorder.giveBack(turn, lock, child);
     return { kind: 'gone' };
   }

@@ -222,8 +222,8 @@ export const document: SourceDocument = {
 
 /** Matches the table rows that have a lease, `12` for step 1 in retry 2, with fences from 1. */
 function tableOf(steps: string): RegExp {
-  const rows = steps.split(' ').map((one, at) => {
-    const [step = '', retry = ''] = one;
+  const rows = steps.split(' ').map((digits, at) => {
+    const [step = '', retry = ''] = digits;
     return `abc123 +${step} +${retry} +${at + 1} +\\w+.*\\n`;
   });
   const others = '(?:.* false +.*\\n)*';

@@ -52,8 +52,8 @@ function setting(command: 'hset' | 'hmset'): Run {
     for (let at = 0; at < rest.length; at += 2) fields.set(rest[at] ?? '', rest[at + 1] ?? '');
     return { reply: command === 'hset' ? fields.size - before : OK };
   });
-  return (given, at) => {
-    if (given.length % 2 === 1) return run(given, at);
+  return (args, at) => {
+    if (args.length % 2 === 1) return run(args, at);
     return errorOf(`ERR wrong number of arguments for '${command}' command`);
   };
 }
@@ -69,10 +69,10 @@ const deleteFields: Run = changing((fields, names) => {
   return { reply: gone, isChanged: gone > 0 };
 });
 
-function addInteger(given: readonly string[], at: Setting): RedisReply {
-  const count = readInteger(given[2] ?? '');
+function addInteger(args: readonly string[], at: Setting): RedisReply {
+  const count = readInteger(args[2] ?? '');
   if (count === null) return NOT_AN_INTEGER;
-  return addTo(count)(given, at);
+  return addTo(count)(args, at);
 }
 
 function addTo(count: bigint): Run {
@@ -90,8 +90,8 @@ function failed(problem: string): { reply: RedisReply; isChanged: false } {
   return { reply: errorOf(problem), isChanged: false };
 }
 
-function addFloat(given: readonly string[], at: Setting): RedisReply {
-  const [, , text = ''] = given;
+function addFloat(args: readonly string[], at: Setting): RedisReply {
+  const [, , text = ''] = args;
   const number = readFloat(text);
   if (number === null) return NOT_A_FLOAT;
   if (!Number.isFinite(number)) return errorOf('ERR value is NaN or Infinity');
@@ -102,7 +102,7 @@ function addFloat(given: readonly string[], at: Setting): RedisReply {
     if (sum === null) return failed('ERR increment would produce NaN or Infinity');
     fields.set(name, sum);
     return { reply: sum };
-  })(given, at);
+  })(args, at);
 }
 
 export const hashRows: readonly Row[] = [

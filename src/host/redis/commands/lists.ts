@@ -35,17 +35,17 @@ function put(key: string, items: Items, at: Setting): void {
 
 type End = 'LEFT' | 'RIGHT';
 
-function added(items: Items, given: Items, end: End): Items {
-  return end === 'LEFT' ? [...given.toReversed(), ...items] : [...items, ...given];
+function added(items: Items, newItems: Items, end: End): Items {
+  return end === 'LEFT' ? [...newItems.toReversed(), ...items] : [...items, ...newItems];
 }
 
 /** Returns a push command; with `onlyThere`, one that does not create a list. */
 function pushing(end: End, onlyThere: boolean): Run {
-  return onKey((key, given, at) => {
+  return onKey((key, values, at) => {
     const list = held(LIST, key, at);
     if (list === null) return WRONG_TYPE;
     if (onlyThere && list.items.length === 0) return 0;
-    const items = added(list.items, given, end);
+    const items = added(list.items, values, end);
     put(key, items, at);
     return items.length;
   });
@@ -183,12 +183,12 @@ export const listRows: readonly Row[] = [
   [
     'lrange',
     4,
-    (given, at) => {
-      if (spanOf(given.slice(1), 0) === null) return NOT_AN_INTEGER;
+    (args, at) => {
+      if (spanOf(args.slice(1), 0) === null) return NOT_AN_INTEGER;
       return reading((items, rest) => {
         const span = spanOf(rest, items.length);
         return span === null ? NOT_AN_INTEGER : items.slice(span.from, span.to);
-      })(given, at);
+      })(args, at);
     },
   ],
   ['lindex', 3, reading(index)],
@@ -197,5 +197,5 @@ export const listRows: readonly Row[] = [
   ['ltrim', 4, onKey(trim)],
   ['linsert', 5, onKey(insert)],
   ['lmove', 5, lmove],
-  ['rpoplpush', 3, (given, at) => move(given, { source: 'RIGHT', target: 'LEFT' }, at)],
+  ['rpoplpush', 3, (args, at) => move(args, { source: 'RIGHT', target: 'LEFT' }, at)],
 ];

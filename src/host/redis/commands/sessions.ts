@@ -69,8 +69,8 @@ function subscribing(kind: 'subscribe' | 'psubscribe', topic: Topic): Run {
 
 /** Without names, unsubscribes from all. */
 function unsubscribing(kind: 'unsubscribe' | 'punsubscribe', topic: Topic): Run {
-  return (given, { session }) => {
-    const names = given.length > 0 ? given : [...session[topic]];
+  return (args, { session }) => {
+    const names = args.length > 0 ? args : [...session[topic]];
     const left = (): number => session.channels.size + session.patterns.size;
     if (names.length === 0) return { pushes: [[kind, NIL, left()]] };
     return {
@@ -169,10 +169,10 @@ function hello([version, ...words]: readonly string[], at: Setting): RedisReply 
 /** The version of Redis whose commands are implemented. */
 const SERVER_VERSION = '7.0.15';
 
-function auth(given: readonly string[]): RedisReply {
-  if (given.length > 2) return SYNTAX_ERROR;
-  if (given.length === 2 && given[0] === 'default') return OK;
-  if (given.length === 2) {
+function auth(args: readonly string[]): RedisReply {
+  if (args.length > 2) return SYNTAX_ERROR;
+  if (args.length === 2 && args[0] === 'default') return OK;
+  if (args.length === 2) {
     return errorOf('WRONGPASS invalid username-password pair or user is disabled.');
   }
   return errorOf(

@@ -44,26 +44,26 @@ function ordered(members: Members): readonly string[] {
   return list.sort((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1));
 }
 
-function add(key: string, given: readonly string[], at: Setting): RedisReply {
+function add(key: string, newMembers: readonly string[], at: Setting): RedisReply {
   const set = held(SET, key, at);
   if (set === null) return WRONG_TYPE;
-  const members = new Set([...set.members, ...given]);
+  const members = new Set([...set.members, ...newMembers]);
   const count = members.size - set.members.size;
   if (count > 0) put(key, members, at);
   return count;
 }
 
-function remove(key: string, given: readonly string[], at: Setting): RedisReply {
+function remove(key: string, candidates: readonly string[], at: Setting): RedisReply {
   const set = held(SET, key, at);
   if (set === null) return WRONG_TYPE;
   const members = new Set(set.members);
-  const count = given.filter((member) => members.delete(member)).length;
+  const count = candidates.filter((member) => members.delete(member)).length;
   if (count > 0) put(key, members, at);
   return count;
 }
 
-function move(given: readonly string[], at: Setting): RedisReply {
-  const [from = '', to = '', member = ''] = given;
+function move(args: readonly string[], at: Setting): RedisReply {
+  const [from = '', to = '', member = ''] = args;
   const source = held(SET, from, at);
   const target = held(SET, to, at);
   if (source?.members.size === 0) return 0;
@@ -124,12 +124,12 @@ type Combine = (sets: readonly Members[]) => Members;
 const combinations: ReadonlyMap<string, Combine> = new Map([
   [
     'inter',
-    ([first = new Set(), ...rest]) => kept(first, (one) => rest.every((set) => set.has(one))),
+    ([first = new Set(), ...rest]) => kept(first, (member) => rest.every((set) => set.has(member))),
   ],
   ['union', (sets) => new Set(sets.flatMap((set) => [...set]))],
   [
     'diff',
-    ([first = new Set(), ...rest]) => kept(first, (one) => !rest.some((set) => set.has(one))),
+    ([first = new Set(), ...rest]) => kept(first, (member) => !rest.some((set) => set.has(member))),
   ],
 ]);
 
@@ -169,7 +169,7 @@ export const setRows: readonly Row[] = [
   ['srem', -3, onKey(remove)],
   ['smembers', 2, reading((members) => ({ set: ordered(members) }))],
   ['sismember', 3, reading((members, [member = '']) => (members.has(member) ? 1 : 0))],
-  ['smismember', -3, reading((members, asked) => asked.map((one) => (members.has(one) ? 1 : 0)))],
+  ['smismember', -3, reading((members, asked) => asked.map((item) => (members.has(item) ? 1 : 0)))],
   ['scard', 2, reading((members) => members.size)],
   ['smove', 4, move],
   ['spop', -2, onKey(pop)],

@@ -49,14 +49,14 @@ interface AddOptions {
 
 const ADD_WORDS: ReadonlySet<string> = new Set(['NX', 'XX', 'GT', 'LT', 'CH', 'INCR']);
 
-function readAdd(given: readonly string[]): AddOptions | RedisError {
+function readAdd(args: readonly string[]): AddOptions | RedisError {
   const words = new Set<string>();
   let from = 0;
-  while (ADD_WORDS.has(given[from]?.toUpperCase() ?? '')) {
-    words.add(given[from]?.toUpperCase() ?? '');
+  while (ADD_WORDS.has(args[from]?.toUpperCase() ?? '')) {
+    words.add(args[from]?.toUpperCase() ?? '');
     from += 1;
   }
-  const rest = given.slice(from);
+  const rest = args.slice(from);
   if (rest.length === 0 || rest.length % 2 === 1) return SYNTAX_ERROR;
   if (words.has('NX') && words.has('XX')) {
     return errorOf('ERR XX and NX options at the same time are not compatible');
@@ -79,18 +79,18 @@ function readAdd(given: readonly string[]): AddOptions | RedisError {
 /** Returns the new score of a member, or null if the options forbid the change. */
 function nextScore(
   former: number | undefined,
-  given: number,
+  operand: number,
   words: ReadonlySet<string>,
 ): number | null {
-  if (former === undefined) return words.has('XX') ? null : given;
+  if (former === undefined) return words.has('XX') ? null : operand;
   if (words.has('NX')) return null;
-  const score = words.has('INCR') ? former + given : given;
+  const score = words.has('INCR') ? former + operand : operand;
   if (words.has('GT') && score <= former) return null;
   return words.has('LT') && score >= former ? null : score;
 }
 
-function add(key: string, given: readonly string[], at: Setting): RedisReply {
-  const options = readAdd(given);
+function add(key: string, args: readonly string[], at: Setting): RedisReply {
+  const options = readAdd(args);
   if ('error' in options) return options;
   const sorted = held(SORTED, key, at);
   if (sorted === null) return WRONG_TYPE;
@@ -131,7 +131,7 @@ function removeWhere(
 function rank(isReversed: boolean): Run {
   return reading((scores, [member = '']) => {
     if (!scores.has(member)) return NIL;
-    const place = inOrder(scores).findIndex(([one]) => one === member);
+    const place = inOrder(scores).findIndex(([candidate]) => candidate === member);
     return isReversed ? scores.size - 1 - place : place;
   });
 }
@@ -312,7 +312,7 @@ export const sortedSetRows: readonly Row[] = [
   ],
   ['zcard', 2, reading((scores) => scores.size)],
   ['zscore', 3, reading((scores, [member = '']) => scoreOf(scores, member))],
-  ['zmscore', -3, reading((scores, members) => members.map((one) => scoreOf(scores, one)))],
+  ['zmscore', -3, reading((scores, members) => members.map((member) => scoreOf(scores, member)))],
   ['zrank', 3, rank(false)],
   ['zrevrank', 3, rank(true)],
   ['zcount', 4, counting('score')],

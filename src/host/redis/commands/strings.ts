@@ -136,14 +136,14 @@ function getAll(keys: readonly string[], at: Setting): RedisReply {
 
 /** MSET, or MSETNX, which sets all keys or none. */
 function setAll(command: 'mset' | 'msetnx'): Run {
-  return (given, at) => {
-    if (given.length % 2 === 1) {
+  return (args, at) => {
+    if (args.length % 2 === 1) {
       return errorOf(`ERR wrong number of arguments for '${command}' command`);
     }
-    const keys = given.filter((_, index) => index % 2 === 0);
+    const keys = args.filter((_, index) => index % 2 === 0);
     if (command === 'msetnx' && keys.some((key) => entryOf(key, at) !== null)) return 0;
     keys.forEach((key, index) => {
-      store(key, { value: given[2 * index + 1] ?? '', end: null }, at);
+      store(key, { value: args[2 * index + 1] ?? '', end: null }, at);
     });
     return command === 'mset' ? OK : 1;
   };
@@ -190,15 +190,15 @@ function append(key: string, [text = '']: readonly string[], at: Setting): Redis
   return former.length + text.length;
 }
 
-function range(given: readonly string[], at: Setting): RedisReply {
-  const ends = given.slice(1).map(readInteger);
+function range(args: readonly string[], at: Setting): RedisReply {
+  const ends = args.slice(1).map(readInteger);
   if (ends.includes(null)) return NOT_AN_INTEGER;
   return reading((text) => {
     const [first = 0, last = 0] = ends.map(Number);
     if (first < 0 && last < 0 && first > last) return '';
     const [low, high] = [first, last].map((end) => Math.max(0, end < 0 ? end + text.length : end));
     return text.slice(low, (high ?? 0) + 1);
-  })(given, at);
+  })(args, at);
 }
 
 /** Redis' maximum length of a string. */
