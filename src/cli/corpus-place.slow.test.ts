@@ -66,7 +66,7 @@ test('accept does not change a plan that still breaks, and reports that', () => 
   const { code, stdout } = fencepost('corpus', 'accept', file);
   expect({ code, stdout }).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining('reproduced, so'),
+    stdout: expect.stringContaining('not accepted: reproduced'),
   });
   expect(readFileSync(join(folder, file), 'utf8')).toBe(before);
 });

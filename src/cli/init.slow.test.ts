@@ -99,7 +99,7 @@ describe('the written project', () => {
     );
     const { code, out: output } = fencepost(folder, ...command.split(' '), '--seeds', '40', '-v');
     expect(output).toMatch(/5 of 5 expectations met/);
-    expect(output).not.toContain('unlisted');
+    expect(output).not.toContain('broke, unlisted');
     expect(output).toContain('Stale write accepted');
     expect(output).toContain('who no longer held it');
     expect(output).toContain('Acknowledged increment lost');

@@ -50,7 +50,7 @@ test('a scenario of the package is run, shown and replayed by name', { timeout: 
   expect(out).toContain('same plan on twin fenced: 20 ms ⊘ refused, token 1, has seen 2');
   expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
   const keep = /^keep: +npx --no-install fencepost (.*)$/m.exec(out)?.[1] ?? expect.fail(out);
-  expect(fencepost('show', 'six-steps').out).toContain('✓ accepts x = 101, token 1');
+  expect(fencepost('show', 'six-steps').out).toContain("✓ accepts client-A's x = 101, token 1");
   expect(fencepost('replay', 'six-steps-unfenced-grant-order').out).toContain('reproduced');
   expect(listed()).toEqual(before);
   expect(fencepost(...keep.split(' ')).out).toContain('added as plans/six-steps-unfenced-');

@@ -80,7 +80,7 @@ describe('a sweep has the result of one process', () => {
     first.child.kill('SIGINT');
     const { code, err } = await first.ended;
     expect(code).toBe(130);
-    expect(err).toMatch(/^interrupted: \d of 6 shards are done; the same command goes on/m);
+    expect(err).toMatch(/^interrupted: \d of 6 shards done; to continue, repeat the same command/m);
     await until('it ends the shard at hand', () => worker.done.length === worker.begun.length);
     expect(await fleet.jobs()).toHaveLength(worker.done.length);
     expect(worker.done.length).toBeLessThan(SHARDS);

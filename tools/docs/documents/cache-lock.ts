@@ -100,7 +100,7 @@ print('carol at the end', lock().acquire(16));`,
       shown: {
         command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0 -v',
         prints: [
-          '10  │                         own clock: lease lives',
+          '10  │                         own clock: lease is live',
           '11  grants db to bob for 10 ms, until 21 ms ← B, grant 2, grant touched',
           '11  alice extends db until 21 ms (meant grant 1) ← renewal',
           'breaks with any work of alice/1 of 8 ms or more',
@@ -158,7 +158,7 @@ console.log('left: ' + cache.get('db', 12));`,
       shown: {
         command: 'run fixtures/stampede-timeout.yaml --seeds 50 --workers 0 -v',
         prints: [
-          'logs memoize: goes on without the lock on db',
+          'goes on without the lock on db',
           /bob, who did not get the lock\s+in time, began without it to compute/,
           '✓ impatient: met (must break: single-flight, lease-conservative; must hold: mutual-exclusion)',
           '✓ patient: met (must hold: single-flight, mutual-exclusion)',
@@ -171,8 +171,8 @@ console.log('left: ' + cache.get('db', 12));`,
       shown: {
         command: PIECES,
         prints: [
-          /accepts x\/1 = 1[\s\S]*bob extends token 1 until 99 ms[\s\S]*accepts x\/2/,
-          /accepts x\/4 = 1[\s\S]*bob extends token 1 until 201 ms[\s\S]*accepts x = 1/,
+          /accepts bob's x\/1 = 1[\s\S]*bob extends token 1 until 99 ms[\s\S]*accepts bob's x\/2/,
+          /accepts bob's x\/4 = 1[\s\S]*bob extends token 1 until 201 ms[\s\S]*accepts bob's x = 1/,
           'serves x = 1 to carol',
           '✓ single-flight            holds',
         ],

@@ -129,7 +129,7 @@ export const document: SourceDocument = {
       shown: {
         command: 'show six-steps --system unfenced',
         prints: [
-          /✓ accepts x = 200, token 2.*\n(?:.*\n)*.*✓ accepts x = 101, token 1 ← stale write/,
+          /✓ accepts client-B's x = 200, token 2.*\n(?:.*\n)*.*✓ accepts client-A's x = 101, token 1 ← stale write/,
           '✗ grant-order              breaks',
         ],
       },
@@ -149,11 +149,11 @@ export const document: SourceDocument = {
         command: 'show six-steps --system fenced',
         prints: [
           / 0 {2}grants token 1 to client-A for 10 ms, until 10 ms/,
-          / 0 .*✓ accepts x = 100, token 1\n/,
-          /10 {2}client-A's lease, token 1, is over/,
+          / 0 .*✓ accepts client-A's x = 100, token 1\n/,
+          /10 {2}client-A's lease of db \(token 1\) expires/,
           /15 {2}grants token 2 to client-B/,
-          /15 .*✓ accepts x = 200, token 2\n/,
-          /20 .*⊘ refuses x = 101, token 1, has seen 2/,
+          /15 .*✓ accepts client-B's x = 200, token 2\n/,
+          /20 .*⊘ refuses client-A's x = 101, token 1, has seen 2/,
         ],
       },
     },

@@ -14,9 +14,9 @@ const fencing: readonly Row[] = [
       command: 'show fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
       prints: [
         'paused for 20 ms, until 22 ms ← pause',
-        "bob's lease, token 1, is over",
+        "bob's lease of db (token 1) expires",
         'sends write x = 1, token 1 (cached, 2 is current) → store',
-        '✓ accepts x = 1, token 1 ← stale write',
+        "✓ accepts bob's x = 1, token 1 ← stale write",
         /✗ grant-order +breaks/,
       ],
     },
@@ -56,8 +56,8 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
     shown: {
       command: 'show fixtures/plans/zombie-writer-fenced-grant-order.yaml',
       prints: [
-        '✓ accepts x = 2, token 2',
-        '⊘ refuses x = 1, token 1, has seen 2',
+        "✓ accepts carol's x = 2, token 2",
+        "⊘ refuses bob's x = 1, token 1, has seen 2",
         /✓ grant-order +holds/,
       ],
     },
@@ -71,8 +71,8 @@ const optimistic: readonly Row[] = [
     shown: {
       command: 'show fixtures/plans/optimistic-versioned-no-lost-update.yaml',
       prints: [
-        '✓ accepts x = 1, first version 1',
-        '⊘ refuses x = 1: expects no row, has version 1 (0 rows)',
+        "✓ accepts bob's x = 1, first version 1",
+        "⊘ refuses carol's x = 1, expects no row, has version 1 (0 rows)",
         /✓ no-lost-update +holds/,
       ],
     },
@@ -83,9 +83,9 @@ const optimistic: readonly Row[] = [
     shown: {
       command: 'show fixtures/plans/timestamp-tick-timestamped-sql-no-lost-update.yaml',
       prints: [
-        '✓ accepts x = 1, first change of 0 ms',
-        '✓ accepts x = 2, change of 0 ms → 0 ms ← lost write',
-        '✓ accepts x = 2, change of 0 ms → 0 ms ← overwriting write',
+        "✓ accepts alice's x = 1, first change of 0 ms",
+        "✓ accepts bob's x = 2, change of 0 ms → 0 ms ← lost write",
+        "✓ accepts alice's x = 2, change of 0 ms → 0 ms ← overwriting write",
         /✗ no-lost-update +breaks/,
       ],
     },
@@ -99,9 +99,9 @@ const optimistic: readonly Row[] = [
       command: 'show fixtures/stock.yaml --system last-piece',
       prints: [
         'has stock = 1, version 5',
-        '✓ accepts stock = 0, version 5 → 6',
-        '⊘ refuses stock = 0: expects version 5, has 6 (0 rows)',
-        '⊘ refuses stock = -1: CHECK (stock >= 0) forbids it',
+        "✓ accepts bob's stock = 0, version 5 → 6",
+        "⊘ refuses alice's stock = 0, expects version 5, has 6 (0 rows)",
+        "⊘ refuses alice's stock = -1, CHECK (stock >= 0) forbids it",
       ],
     },
   },
@@ -111,10 +111,10 @@ const optimistic: readonly Row[] = [
     shown: {
       command: STOCK,
       prints: [
-        '✓ accepts stock = 9, version 5 → 6',
-        '⊘ refuses stock = 9: expects version 5, has 6 (0 rows)',
+        "✓ accepts bob's stock = 9, version 5 → 6",
+        "⊘ refuses alice's stock = 9, expects version 5, has 6 (0 rows)",
         '✓ serves stock = 9 to alice, version 6',
-        '✓ accepts stock = 8, version 6 → 7',
+        "✓ accepts alice's stock = 8, version 6 → 7",
       ],
     },
   },
@@ -126,7 +126,7 @@ const optimistic: readonly Row[] = [
       prints: [
         'sequenceDiagram',
         /p1->>p3: 13 ms · write stock = 9, expects(<br\/>| )version 5/,
-        /13 ms · ⊘ refuses stock = 9#58; expects(<br\/>| )version 5, has 6 \(0 rows\)/,
+        /13 ms · ⊘ refuses alice's stock = 9,(<br\/>| )expects version 5, has 6 \(0 rows\)/,
       ],
     },
   },
@@ -145,7 +145,7 @@ const optimistic: readonly Row[] = [
       command: 'show fixtures/plans/unknown-commit-retry-blindly-no-lost-update.yaml',
       prints: [
         '? write x: no answer, it may have happened',
-        '✓ accepts x = 2, version 1 → 2 ← repeated write',
+        "✓ accepts alice's x = 2, version 1 → 2 ← repeated write",
         /✗ no-lost-update +breaks/,
       ],
     },
@@ -160,7 +160,7 @@ const pessimistic: readonly Row[] = [
       command: 'show fixtures/plans/opposite-order-wait-progress.yaml -v',
       prints: [
         'lets bob wait: carol holds a',
-        'finds a deadlock: carol waits for b, bob waits for a ← circle',
+        'finds a deadlock: carol waits for b and bob waits for a ← circle',
         /✗ progress +breaks/,
       ],
     },

@@ -152,11 +152,11 @@ export const document: SourceDocument = {
         prints: [
           / 0 {2}grants token 33 to process-1 for 2 ms, until 2 ms/,
           / 1 .* paused for 4 ms/,
-          /^.{5}2 {2}process-1's lease, token 33, is over/m,
+          /^.{5}2 {2}process-1's lease of file \(token 33\) expires/m,
           /^.{5}3 {2}grants token 34 to process-2/m,
-          /^.{5}4 .* ✓ accepts text = 2, token 34/m,
+          /^.{5}4 .* ✓ accepts process-2's text = 2, token 34/m,
           /^.{5}5 .* ▶ resumes/m,
-          /^.{5}6 .* ✓ accepts text = 1, token 33 ← stale write/m,
+          /^.{5}6 .* ✓ accepts process-1's text = 1, token 33 ← stale write/m,
         ],
       },
     },
@@ -165,7 +165,9 @@ export const document: SourceDocument = {
       says: 'the action gets the fence token and can attach it to its writes',
       shown: {
         command: 'show fixtures/delivered-steps.yaml',
-        prints: [1, 2, 3, 4].map((token) => new RegExp(`✓ accepts x = \\d+, token ${token}$`, 'm')),
+        prints: [1, 2, 3, 4].map(
+          (token) => new RegExp(`✓ accepts alice's x = \\d+, token ${token}$`, 'm'),
+        ),
       },
     },
     {
@@ -214,7 +216,10 @@ export const document: SourceDocument = {
       says: 'a global resource must compare fence tokens itself',
       shown: {
         command: 'show write-data --system fenced',
-        prints: ['⊘ refuses text = 1, token 33, has seen 34', /✓ fence-monotone +holds/],
+        prints: [
+          "⊘ refuses process-1's text = 1, token 33, has seen 34",
+          /✓ fence-monotone +holds/,
+        ],
       },
     },
   ],
