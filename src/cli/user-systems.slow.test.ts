@@ -194,7 +194,7 @@ describe('a module that cannot be used ends with 2 and an explanation', () => {
     ],
     ['exports nothing', 'const a = 1;\n', 'has no default export'],
     ['exports no definition', 'export default 1;\n', 'exports something else by default'],
-    ['never ends', 'await new Promise(() => {});\n', 'did not come to its end within 10 s'],
+    ['never ends', 'await new Promise(() => {});\n', 'did not finish within 10 s'],
     [
       'is malformed',
       `${start}export default defineSystem({ locks: { mine: {} } });\n`,

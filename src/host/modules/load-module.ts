@@ -90,8 +90,8 @@ async function inTime<T>(load: () => Promise<T>): Promise<T> {
   const { idle } = performance.eventLoopUtilization();
   const late = new Promise<never>((_, reject) => {
     const error = new Error(
-      `it did not finish within ${MOST_IDLE_MS / 1000} s; what only a run has, such as the ` +
-        'answer of a server, is for a section to await',
+      `it did not finish within ${MOST_IDLE_MS / 1000} s; await what only a run has, such as the ` +
+        'reply of a server, in a section',
     );
     timer = setInterval(() => {
       if (performance.eventLoopUtilization().idle - idle >= MOST_IDLE_MS) reject(error);

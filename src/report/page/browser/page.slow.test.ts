@@ -106,7 +106,7 @@ describe('the page in a browser', () => {
     const figure = page.locator('figure[data-time=true]');
     const signs = await figure.locator('svg.scale text', { hasText: /^[✓✗⊘]$/ }).allTextContents();
     expect(signs).toEqual(['✓', '✗']);
-    expect(await figure.locator('.key').innerText()).toContain('✗ write accepted that breaks');
+    expect(await figure.locator('.key').innerText()).toContain('✗ write that breaks the claim');
   });
 
   law('keeps the names of lanes visible while the picture scrolls', async () => {
