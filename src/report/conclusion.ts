@@ -208,7 +208,7 @@ function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
   return parts.join('; ');
 }
 
-/** Returns ` of 1,000 seeds` if all systems ran on the same number. */
+/** Returns ` of 1,000 seeds` for one scenario whose systems ran on the same number of seeds. */
 function outOf(results: readonly Result[], isOne: boolean): string {
   const [seeds = 0, ...others] = new Set(results.map(({ system }) => system.seeds));
   const trial = trialOfAll(results.map(({ system }) => system));

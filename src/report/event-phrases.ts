@@ -334,7 +334,7 @@ export function leaseEndClause(lease: LeaseSpan, name: (name: string) => string)
   return { subject: `${name(client)}'s lease of ${name(lock)}${which}`, predicate: 'expires' };
 }
 
-/** Returns the text of an arrow. `label` is that of its sending. `sentAtUs` is null if near. */
+/** Returns the text of an arrow. `sentAtUs` is null if the sending is near the end of the arrow. */
 export function flightText(
   label: string,
   flight: {

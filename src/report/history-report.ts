@@ -73,7 +73,7 @@ export interface ReportedOperation {
   readonly invokeLine: number;
   readonly returnLine: number | null;
   readonly role: 'first bad' | 'core' | 'other';
-  /** Its place in the order that was found, or null if it has none there. */
+  /** Its place in the order that was found, or null if it is not in that order. */
   readonly effect: ReportedEffect | null;
 }
 

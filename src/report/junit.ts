@@ -59,7 +59,7 @@ function timeOf(seconds: number): string {
   return seconds.toFixed(3);
 }
 
-/** Renders the result of a test. The counterexample of a claim that should break is its output. */
+/** Renders the result of a test. If a claim broke as expected, the counterexample is the output. */
 function caseMarkup(test: Case): readonly Markup[] {
   const story = storyOf(test);
   const message = plain(test.message);

@@ -41,7 +41,7 @@ export function renderOpenSystems(summary: Summary, options: OverviewOptions): s
   return lines.slice(0, -1).join('\n');
 }
 
-/** Returns true unless the expectation was met, or was not judged only for lack of seeds. */
+/** Returns false if the expectation was met, or if judging it only requires more seeds. */
 function isReported({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
   return (

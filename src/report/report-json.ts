@@ -47,7 +47,7 @@ export type Earlier = Pick<Finding, 'scenario' | 'system' | 'claim'> & {
   readonly headline: string;
 };
 
-/** Returns the findings in an earlier `report.json`, or the reason, as a clause, why it is none. */
+/** Returns the findings of an earlier `report.json`, or a clause that explains why it has none. */
 export function readBaseline(text: string): readonly Earlier[] | string {
   let read: unknown;
   try {

@@ -134,7 +134,7 @@ function release(leases: Leases, ordinal: number, atUs: number): void {
   change(leases, ordinal, { untilUs: atUs, ending: 'released' });
 }
 
-/** Ends the lease of a section that is over when the same client acquires the lock again. */
+/** Ends `lease` if its client, after leaving the section, acquires the lock again. */
 function replaceLeaseOf(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
@@ -284,7 +284,7 @@ export function flightsOf(trace: Trace): readonly Flight[] {
   return [...flights, ...underWay.values()].sort((left, right) => left.sent - right.sent);
 }
 
-/** A period, between two clock changes of a process, in which its clocks are off or run wrong. */
+/** A period between two clock changes of a process, with clocks that are off or at a wrong rate. */
 export interface ClockSpan extends Span {
   /** Offset of the wall clock from true time at the start of the span; negative if behind. */
   readonly offsetUs: number;

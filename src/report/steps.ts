@@ -85,7 +85,7 @@ export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
 interface StepContext {
   readonly around: Environment;
   readonly hit: ReadonlySet<string>;
-  /** True if the last piece of evidence is about a lock holder, not about a store. */
+  /** True if the last piece of evidence is a grant, an entry or a renew. */
   readonly isOfGrants: boolean;
   readonly part: string;
   /** The number of the next numbered event. */

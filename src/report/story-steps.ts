@@ -62,8 +62,8 @@ interface Said {
 }
 
 /**
- * Returns the steps that are needed besides the evidence, so that a line contains each number of
- * the words, by the text of each step. The text includes an aside if only that contains the number.
+ * Maps steps to their texts: the steps that must be shown, besides the evidence, so that every
+ * number in the words appears, and pieces of evidence whose text needs an aside for this.
  */
 function stepsSaid(steps: readonly Step[], context: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();

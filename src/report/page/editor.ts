@@ -34,7 +34,7 @@ import { openPlayground } from './playground.ts';
 const SEEDS = 200;
 /** Maximum length of a scenario in an address. */
 const MOST_TEXT = 20_000;
-/** Maximum number of plans to examine, for which a reader would still wait. */
+/** Maximum number of plans to examine. No reader would wait for more. */
 const MOST_PLANS = 20_000;
 /** Number of progress reports from the worker. */
 const NOTES = 20;
