@@ -78,16 +78,16 @@ describe('a run in forks', () => {
        1   2  │                 │                 enters db for 18 ms, until 20 ms ← A, grant 1
        2   2  │                 │                 believes it holds db until 20 ms
        3   3  │                 │                 │                 ✓ serves x = 0 to bob
-       4   4  │                 │                 own clock: lease lives ← lease test
+       4   4  │                 │                 own clock: lease is live ← lease test
        5   4  │                 │                 paused for 20 ms, until 24 ms ← pause
-          22  bob's lease is over                 │                 │
+          22  bob's lease of db expires           │                 │
           22  gets alice's \`set\` ← turning point  │                 │
        6  23  │                 enters db for 18 ms, until 41 ms ← B, grant 2
        7  23  │                 believes it holds db until 41 ms    │
        8  24  │                 │                 ▶ resumes         │
           24  │                 │                 sends write x = 1 → store
        9  24  │                 │                 │                 ✓ serves x = 0 to alice ← later read
-      10  25  │                 │                 │                 ✓ accepts x = 1 ← stale write
+      10  25  │                 │                 │                 ✓ accepts bob's x = 1 ← stale write
 
       shrunk 43 → 14 events, 1 fault → 1; breaks with any pause of bob over 19 ms
       seed:   FENCEPOST_SEED=0 npx vitest run lock.test.ts -t 'two clients never lose an update'
