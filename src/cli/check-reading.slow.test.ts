@@ -130,7 +130,7 @@ describe('JSON', () => {
 
   test('that is invalid or too deep is reported with its place', async () => {
     const good = calls([{ f: 'write', value: 1 }, {}]);
-    expect(await refused('none.jsonl', `${good}garbage here\n`)).toMatch(/:3:1: this is no JSON/);
+    expect(await refused('none.jsonl', `${good}garbage here\n`)).toMatch(/:3:1: not JSON/);
     const deep = good.replace('1}', `${'['.repeat(9000)}${']'.repeat(9000)}}`);
     expect(await refused('deep.jsonl', deep)).toContain('more than 100 brackets inside each other');
   });

@@ -53,11 +53,11 @@ export function readBaseline(text: string): readonly Earlier[] | string {
   try {
     read = JSON.parse(text);
   } catch {
-    return 'this is no JSON';
+    return 'not JSON';
   }
   const findings = fieldOf(read, 'findings');
   if (fieldOf(read, 'type') !== 'report' || !Array.isArray(findings)) {
-    return 'this is no report.json, as --reporter json writes it';
+    return 'not a report.json as --reporter json writes it';
   }
   const earlier: Earlier[] = [];
   for (const [at, finding] of findings.entries()) {

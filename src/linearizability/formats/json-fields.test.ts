@@ -71,8 +71,8 @@ describe('a text that is not an object is refused at the position of the error',
     ['{"a":1,"\\u0061":3}', 7, '"a" stands twice in this object'],
     ['{"a":1', 6, 'this JSON ends too early; it was cut'],
     ['{"a":"b', 7, 'this JSON ends too early; it was cut'],
-    ['{"a":1}}', 7, 'this is no JSON: unexpected "}"'],
-    ['{"a":x1}', 5, 'this is no JSON: unexpected "x"'],
+    ['{"a":1}}', 7, 'not JSON: unexpected "}"'],
+    ['{"a":x1}', 5, 'not JSON: unexpected "x"'],
     [brackets(100), 104, 'more than 100 brackets inside each other'],
   ])('%s', (text, offset, what) => {
     expect(readJsonFields(text)).toEqual({ kind: 'malformed', offset, what });

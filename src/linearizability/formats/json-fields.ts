@@ -78,10 +78,10 @@ function firstTwice(text: string): { readonly key: string; readonly offset: numb
 /** Describes a syntax error. Engines report its position in different words, or only the token. */
 function explain(text: string): FieldsRead {
   const offset = whereWrong(text);
-  if (offset === null) return malformedAt(0, 'this is no JSON');
+  if (offset === null) return malformedAt(0, 'not JSON');
   if (offset >= text.length) return malformedAt(offset, 'this JSON ends too early; it was cut');
   const near = JSON.stringify(text.charAt(offset));
-  return malformedAt(offset, `this is no JSON: unexpected ${near}`);
+  return malformedAt(offset, `not JSON: unexpected ${near}`);
 }
 
 /** Returns the offset of a syntax error, or null if the engine does not report it. */

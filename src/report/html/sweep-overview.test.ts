@@ -43,7 +43,7 @@ describe('the index', () => {
     const read = readBaseline(text);
     expect(read).toHaveLength(sampleResult.findings.length);
     expect(read[0]).toMatchObject({ scenario, system, claim });
-    expect(readBaseline('{')).toBe('this is no JSON');
+    expect(readBaseline('{')).toBe('not JSON');
     expect(readBaseline('[]')).toContain('no report.json');
     expect(readBaseline('{"type":"report","findings":[{}]}')).toContain('finding 1 has no');
   });

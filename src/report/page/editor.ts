@@ -274,7 +274,7 @@ function renderGuesses(rows: readonly Row[]): Child {
     const system = guess.dataset['guess'] ?? '';
     const breaks = rows.some((row) => row.system === system && row.broken > 0);
     const isRight = breaks === (guess.selectedIndex === 1);
-    const opening = isRight ? '✓ You were right: ' : '✗ It went otherwise: ';
+    const opening = isRight ? '✓ You were right: ' : '✗ You were wrong: ';
     const ending = breaks ? ' broke a claim.' : ' kept its claims.';
     return element('p', { class: isRight ? 'good' : 'bad' }, opening, nameMarkup(system), ending);
   });

@@ -167,7 +167,7 @@ function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
 
 /** Returns the error of a number of milliseconds, or null if it is valid. */
 function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string | null {
-  if (validity.badInput) return 'This is no number.';
+  if (validity.badInput) return 'Not a number.';
   if (value === '') return 'A number of ms is missing.';
   if (valueAsNumber < 0) return 'It must be 0 ms or more.';
   const most = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000);

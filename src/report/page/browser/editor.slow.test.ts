@@ -57,7 +57,7 @@ describe('the playground', () => {
       expect(await page.locator('#found[data-before=true]').count()).toBe(1);
       const outcome = await page.locator('#outcome').innerText();
       expect(outcome).toContain('You were right: unfenced broke a claim.');
-      expect(outcome).toContain('It went otherwise: fenced kept its claims.');
+      expect(outcome).toContain('You were wrong: fenced kept its claims.');
       expect(outcome).toMatch(/grant-order of unfenced\s+✗ breaks \(expected\)\s+\d+ of 200 seeds/);
       expect(await page.locator('#found h2').innerText()).toContain('Stale write');
       await page.locator('#found [data-choice=store]').selectOption('fenced');

@@ -50,7 +50,7 @@ describe('Try it yourself', () => {
     }
     await field.fill('');
     await field.pressSequentially('e');
-    expect(await complaintOf(page, field)).toBe('This is no number.');
+    expect(await complaintOf(page, field)).toBe('Not a number.');
     await field.fill('1');
     expect(await complaintOf(page, field)).toBe('');
     expect(await field.getAttribute('aria-invalid')).toBeNull();
