@@ -58,10 +58,10 @@ describe('a name', () => {
 
   test('that is unknown is refused with suggestions', async () => {
     const refusal = loadScenarios(['six-step', 'zombie-wirter'], { modules: null });
-    await expect(refusal).rejects.toThrow(/^six-step:1:1: there is no such file.*"six-steps"\?$/m);
+    await expect(refusal).rejects.toThrow(/^six-step:1:1: no such file.*"six-steps"\?$/m);
     await expect(refusal).rejects.toThrow(/^zombie-wirter:1:1: .*"zombie-writer"\?$/m);
     await expect(loadPlan('nothing-like-it', { modules: null })).rejects.toThrow(
-      'nothing-like-it:1:1: there is no such file, and fencepost has no scenario or plan',
+      'nothing-like-it:1:1: no such file, and no scenario or plan of that name',
     );
   });
 
@@ -70,7 +70,7 @@ describe('a name', () => {
       expect(fileMeant(path)).toBe(path);
     }
     const name = `own-${process.pid}`;
-    expect(() => fileMeant(name)).toThrow(`${name}:1:1: there is no such file`);
+    expect(() => fileMeant(name)).toThrow(`${name}:1:1: no such file`);
     onTestFinished(() => rmSync(join(before, name)));
     writeFileSync(join(before, name), '');
     expect(fileMeant(name)).toBe(name);

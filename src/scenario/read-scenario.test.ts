@@ -238,7 +238,7 @@ describe('an error is reported with its position and a suggestion', () => {
       'a store’s name',
       'count: 2',
       'names: [store, ann]',
-      'the name "store" is the name of a process',
+      'the name "store" is taken by another process or group',
     ],
     ['count and names', 'count: 2', 'count: 2, names: [a]', 'count and names exclude one another'],
     ['an unknown client', 'count: 2', 'count: 2, each: {bbo: {}}', 'unknown client "bbo"'],

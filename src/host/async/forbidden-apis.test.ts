@@ -93,7 +93,7 @@ test.each(FORBIDDEN_CALLS)('%s throws at its call, and fails the run', async (ca
   };
   const { ending } = await happen({ alice, bob: async () => {} });
   expect(thrown).toMatchObject({ name: 'LeftTheWorld' });
-  const place = 'src/host/async/escapes\\.test\\.ts:\\d+:\\d+';
+  const place = 'src/host/async/forbidden-apis\\.test\\.ts:\\d+:\\d+';
   const text = new RegExp(`^alice leaves the simulated world: ${call} at ${place}(?:; .+)?$`);
   expect(ending).toMatchObject({ kind: 'failed', process: 'alice' });
   expect(ending.kind === 'failed' && ending.error).toMatch(text);
@@ -193,7 +193,7 @@ describe('real work that no replaced function saw', () => {
     });
     expect(ending).toMatchObject({ kind: 'failed', process: 'alice' });
     expect(ending.kind === 'failed' && ending.error).toMatch(
-      /^alice leaves the simulated world: a real Timeout at \S*escapes\.test\.ts:\d+:\d+$/,
+      /^alice leaves the simulated world: a real Timeout at \S*forbidden-apis\.test\.ts:\d+:\d+$/,
     );
   });
 
