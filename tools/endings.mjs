@@ -1,5 +1,5 @@
 // Writes one lock with each file extension that Node or TypeScript knows, in packages of each type,
-// and prints the results: a line each, with digests of its traces and of a sweep in worker threads.
+// and prints the results: a line each, with digests of its traces and of a sweep in a worker thread.
 // All lines must be equal, on every Node. Run `node tools/endings.mjs` after a build.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,11 @@ const typed = readFileSync(join(starter, 'my-lock.ts'), 'utf8').replace(
   'tries < 40',
   'tries < TRIES',
 );
-const scenario = readFileSync(join(starter, 'my-lock.yaml'), 'utf8');
+// One system is enough: all three run the same files.
+const scenario = readFileSync(join(starter, 'my-lock.yaml'), 'utf8').replace(
+  /^ {2}first:.*?(?=^ {2}fenced:)/ms,
+  '',
+);
 const lockFrom = (specifier) => `${typed}\nimport { TRIES } from '${specifier}';\n`;
 const tries = 'export const TRIES: number = 40;\n';
 
@@ -84,9 +88,9 @@ const folder = mkdtempSync(join(tmpdir(), 'fencepost-endings-'));
 const hashOf = (value) =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 
-/** Returns a hash of the counts of each scenario, swept in worker threads. */
+/** Returns a hash of the counts of each scenario, swept in a worker thread. */
 function sweptBy(files) {
-  const args = ['--seeds', `1..${SEEDS}`, '--workers', '2', '--reporter', 'text', '--json'];
+  const args = ['--seeds', `1..${SEEDS}`, '--workers', '1', '--reporter', 'text', '--json'];
   const output = ['--output', join(folder, 'reports')];
   const ran = spawnSync(
     process.execPath,

@@ -200,12 +200,14 @@ describe('a module that cannot be used ends with 2 and an explanation', () => {
       `${start}export default defineSystem({ locks: { mine: {} } });\n`,
       'locks.mine.about is not a string (at line 2',
     ],
-  ])('because it %s', (name, text, what) => {
+  ])('because it %s', async (name, text, what) => {
     const copy = name.replaceAll(' ', '-');
     mkdirSync(join(folder, copy));
     writeFileSync(join(folder, copy, 'bad.yaml'), scenario);
     writeFileSync(join(folder, copy, 'bad.mjs'), text);
-    const { code, err } = fencepost('run', `${copy}/bad.yaml`);
+    // The process has to end by itself, too.
+    const run = name === 'never ends' ? fencepost : here;
+    const { code, err } = await run('run', `${copy}/bad.yaml`);
     expect(err).toContain(`${copy}/bad.yaml:2:6 use: ./bad.mjs`);
     expect(err).toContain(what);
     expect(err).not.toMatch(/^ +at /m);
@@ -213,31 +215,31 @@ describe('a module that cannot be used ends with 2 and an explanation', () => {
   });
 });
 
-test('a lock that cannot be built is refused with the reason', () => {
+test('a lock that cannot be built is refused with the reason', async () => {
   const copy = copyOfLock('unbuildable');
   const file = join(folder, copy, 'spin-lock.mjs');
   const text = readFileSync(file, 'utf8').replace('new SpinServer()', 'new SpinServr()');
   writeFileSync(file, text);
   for (const command of ['run', 'show']) {
-    const { code, err } = fencepost(command, `${copy}/spin-lock.yaml`);
+    const { code, err } = await here(command, `${copy}/spin-lock.yaml`);
     expect(err).toContain('systems.naive: the lock spin-lock cannot be built: SpinServr is not');
     expect(err).not.toMatch(/^ +at /m);
     expect(code).toBe(2);
   }
 });
 
-test('a server that cannot fail over fails the seeds with a failover', () => {
+test('a server that cannot fail over fails the seeds with a failover', async () => {
   const copy = copyOfLock('failing-over');
   const file = join(folder, copy, 'spin-lock.yaml');
   const fault = '  - failover: { process: lock, at: 1ms..50ms, lag: 5ms, chance: 1/4 }\n';
   writeFileSync(file, readFileSync(file, 'utf8') + fault);
-  const { code, out, err } = fencepost('run', `${copy}/spin-lock.yaml`, '--seeds', '20');
+  const { code, out, err } = await here('run', `${copy}/spin-lock.yaml`, '--seeds', '20');
   expect(`${out}${err}`).toContain('it cannot fail over: no `snapshot`');
   expect(`${out}${err}`).not.toMatch(/^ +at /m);
   expect(code).toBe(3);
 });
 
-test('a server that throws is a failure of the system under test, with its seed', () => {
+test('a server that throws is a failure of the system under test, with its seed', async () => {
   const copy = copyOfLock('throwing');
   const file = join(folder, copy, 'spin-lock.mjs');
   writeFileSync(
@@ -248,7 +250,7 @@ test('a server that throws is a failure of the system under test, with its seed'
     ),
   );
   rmSync(join(folder, copy, 'plans'), { recursive: true });
-  const { code, out, err } = fencepost('run', `${copy}/spin-lock.yaml`, '--seeds', '3');
+  const { code, out, err } = await here('run', `${copy}/spin-lock.yaml`, '--seeds', '3');
   expect(code).toBe(3);
   expect(`${out}${err}`).toContain('lock: the server is ill');
   expect(`${out}${err}`).not.toMatch(/^ +at /m);
