@@ -71,7 +71,7 @@ function wordsOf(plan: Plan): readonly string[] {
   const stories = verdicts.map((verdict) =>
     verdict.kind === 'invalid' ? inWords(explain(trace, verdict)) : verdict.kind,
   );
-  const around = environmentOf(trace, plan.faults);
+  const around = environmentOf(trace);
   return [...trace.events.map((event) => eventText(event, around)), ...stories];
 }
 

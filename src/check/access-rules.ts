@@ -126,8 +126,8 @@ export function writeAfterRead(shown: Contradiction): Sentences {
 }
 
 /**
- * Returns a higher token than the stale write's that the same store had already accepted for the
- * resource, or null if there is none.
+ * Returns a token that the same store had already accepted for the resource and that is higher than
+ * the token of the stale write, or null if there is none.
  */
 function tokenTakenBefore({ trace }: Contradiction, stale: Write): number | null {
   for (const event of trace.events) {

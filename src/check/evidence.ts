@@ -100,8 +100,8 @@ export function accessBreach<Rule extends string>(
 }
 
 /**
- * A time later than the end of any run. A client that believes in a later end knows no end of its
- * lease, so its lease tests do not count.
+ * A time later than the end of any run. A client that expects its lease to end later does not know
+ * its end, so its lease tests do not count.
  */
 const NEVER_US = 1e15;
 

@@ -20,8 +20,8 @@ export const RULE_WORDS: Readonly<Record<RuleName, Words>> = { ...ACCESS_RULES, 
  * would have prevented it (`explainPlan`). The parts omit `Let`, `Then`, `However` and periods.
  * Never throws, since an error in a sentence must not hide the breach: if no sentence fits, the
  * explanation lists the evidence. The headline names `known.system`, if given, instead of the
- * server that broke the claim. A law checks that every rule has sentences that fit
- * (`properties/every-rule-has-words.test.ts`).
+ * server that broke the claim. A property test checks that every rule has sentences for
+ * each of its breaches (`properties/every-rule-has-words.test.ts`).
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;

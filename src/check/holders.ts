@@ -244,8 +244,8 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
 
 /**
  * Returns the first event at which a section can have acquired its lock, if no server reports that.
- * It is not before the first request whose answer contained the token, and not before a request
- * that was sent again unchanged, since until then its client did not have the lock.
+ * That event is, or comes after, the first request whose answer contained the token. If a request
+ * was sent again unchanged, it comes after the repeated one, because the client had no lock before.
  */
 export function earliestRequest(
   grant: Indexed<Grant>,

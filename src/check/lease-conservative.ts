@@ -40,8 +40,8 @@ type Rule = 'believes-longer' | 'left-past-end' | 'live-past-end' | 'live-at-end
 type ViewEvent = Enter | LeaseTest | Leave;
 
 /**
- * A time later than the end of any run. A program that states a later end knows no end of its
- * lease.
+ * A time later than the end of any run. A program that states a later end does not know when its
+ * lease ends.
  */
 const NEVER_US = 1e15;
 

@@ -3,7 +3,6 @@ import type { Call } from '../core/history/call.ts';
 import type { TraceEvent, VersionScale } from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
-import type { Fault } from '../core/plan/fault.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
 import { isReply, operationName } from './spans.ts';
 import { bodyField, deedOf, denialReason } from './state-phrases.ts';
@@ -31,12 +30,12 @@ export interface Environment {
   readonly denials: ReadonlyMap<TraceEvent, string>;
   /** Maps the sending of a quorum node's answer to the action of the node. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
-  readonly faults: readonly Fault[];
+  /** Times at which messages were sent. */
   readonly sentAtUs: ReadonlyMap<string, number>;
 }
 
-/** Collects the facts about a run. `faults` are those of its plan. */
-export function environmentOf(trace: Trace, faults: readonly Fault[]): Environment {
+/** Collects the facts about a run. */
+export function environmentOf(trace: Trace): Environment {
   const tokens = new Map<number, number>();
   const locks = new Set<string>();
   const resources = new Set<string>();
@@ -68,7 +67,6 @@ export function environmentOf(trace: Trace, faults: readonly Fault[]): Environme
     sentAtUs: new Map(
       trace.events.flatMap((event) => (event.kind === 'send' ? [[event.message, event.atUs]] : [])),
     ),
-    faults,
   };
 }
 

@@ -19,7 +19,7 @@ test.each<[Job['phase'], string]>([
 ])('a job whose phase is %s reads "%s"', (phase, words) => {
   const what = { process: 'alice', section: 'alice/1', lock: 'db', tick: 7, ordinal: 1 };
   const event: Job = { kind: 'job', atUs: 0, phase, ...what };
-  expect(eventText(event, environmentOf(trace, []))).toBe(words);
+  expect(eventText(event, environmentOf(trace))).toBe(words);
 });
 
 test('a denied claim reads as a key that an earlier delivery holds', () => {
@@ -32,7 +32,7 @@ test('a denied claim reads as a key that an earlier delivery holds', () => {
     operation: 'alice/1/claim',
     answer,
   };
-  expect(eventText(event, environmentOf(trace, []))).toContain('an earlier delivery holds it');
+  expect(eventText(event, environmentOf(trace))).toContain('an earlier delivery holds it');
 });
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
     untilUs: 12_000,
     message: '',
   };
-  expect(eventText(event, environmentOf(trace, []))).toBe(words);
+  expect(eventText(event, environmentOf(trace))).toBe(words);
 });
 
 describe('a lock of several nodes and no tokens', () => {
@@ -90,7 +90,7 @@ describe('a lock of several nodes and no tokens', () => {
     },
     { kind: 'recovered', atUs: 3000, process: 'store', resource: 'db', highest: 0, values: {} },
   ];
-  const around = environmentOf({ ...trace, processes: nodes, events }, []);
+  const around = environmentOf({ ...trace, processes: nodes, events });
 
   test('is described by the requests to each node, and what that node did', () => {
     expect(events.map((event) => eventText(event, around))).toEqual([
@@ -108,14 +108,14 @@ describe('a lock of several nodes and no tokens', () => {
     const byServer = events.map((event) =>
       event.kind === 'grant' ? { ...event, process: 'lock-1' } : event,
     );
-    expect(environmentOf({ ...trace, processes: nodes, events: byServer }, []).nodes.size).toBe(0);
+    expect(environmentOf({ ...trace, processes: nodes, events: byServer }).nodes.size).toBe(0);
   });
 });
 
 test('a log of a service has no topic; that of a program names it', () => {
   const store = { ...trace, processes: [{ name: 'lock', role: 'lock' } as const] };
   const log = { kind: 'log', atUs: 0, topic: 'line', text: 'bob waits no more' } as const;
-  const around = environmentOf(store, []);
+  const around = environmentOf(store);
   expect(eventText({ ...log, process: 'lock' }, around)).toBe('bob waits no more');
   expect(eventText({ ...log, process: 'bob' }, around)).toBe('logs line: bob waits no more');
 });
@@ -128,6 +128,6 @@ describe('a key that another client took', () => {
     ['removed', false, "leaves `db` unchanged: it is not bob's"],
   ])('that is %s (done: %s) reads "%s"', (kind, isDone, words) => {
     const event = { ...change, change: kind, isDone };
-    expect(eventText(event, environmentOf(trace, []))).toBe(words);
+    expect(eventText(event, environmentOf(trace))).toBe(words);
   });
 });

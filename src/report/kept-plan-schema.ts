@@ -9,11 +9,15 @@ const fates = z.enum([...outcomes, 'nondeterministic']);
 
 /** Fields for a kept plan whose code has changed. */
 const close = {
-  changes: texts.describe('what its faults need now to break the claim, where that is not as kept'),
-  nearest: texts.describe('what the lost name may be called now: what reproduces first'),
+  changes: texts.describe('changes to its faults with which the plan breaks the claim again'),
+  nearest: texts.describe(
+    'current names that the lost name may stand for, the first one that reproduces first',
+  ),
   otherCause: text
     .nullable()
-    .describe('by what else than it was kept for it, or a plan close to it, breaks the claim'),
+    .describe(
+      'the cause of the breach, if the plan or a similar one breaks the claim for another cause',
+    ),
 };
 
 const replay = line('replay', {
@@ -27,16 +31,16 @@ const replay = line('replay', {
   otherCause: close.otherCause,
   changedModules: texts
     .optional()
-    .describe('of the plan’s own modules, those that are not as when it was made'),
+    .describe('modules of the plan that have changed since it was made'),
 });
 
 const signature = z
   .strictObject({
-    id: text.describe('eight digits of claim, shape and roles'),
-    shape: text.describe('of the plan, without times, names and seeds'),
-    roles: texts.nullable().describe('of the evidence; null where nothing breaks'),
+    id: text.describe('hash of claim, shape and roles: eight hexadecimal digits'),
+    shape: text.describe('the plan without times, names and seeds'),
+    roles: texts.nullable().describe('roles of the evidence; null if nothing breaks'),
   })
-  .describe('what kind of failure a plan shows, beside its claim');
+  .describe('the kind of failure of a plan, besides its claim');
 
 const keptPlan = z
   .strictObject({
@@ -48,14 +52,14 @@ const keptPlan = z
     scenario: text.optional(),
     system: text.optional(),
     signature: signature.optional(),
-    divergedAt: text.nullable().optional().describe('the name that found no match'),
+    divergedAt: text.nullable().optional().describe('the first name without a match'),
     digest: digest.optional(),
     changes: close.changes.optional(),
     nearest: close.nearest.optional(),
     otherCause: close.otherCause.optional(),
-    problems: texts.optional().describe('each with file, line and column'),
+    problems: texts.optional().describe('problems, each with file, line and column'),
   })
-  .describe('of a damaged plan only its problems are known');
+  .describe('a kept plan; for a damaged one, only its problems');
 
 const corpusSummary = line('corpus-summary', {
   exit,
@@ -72,7 +76,7 @@ const corpusSummary = line('corpus-summary', {
 const addedPlan = line('added-plan', {
   plan: text.describe('the file that was to be kept'),
   status: z.enum(['added', 'replaced', 'known', 'refused']),
-  file: text.nullable().describe('where it is kept, or the kept one of its kind'),
+  file: text.nullable().describe('the file of the plan, or of a kept plan of the same kind'),
   why: text.nullable().describe('why it was not kept'),
   claim: text,
   outcome: fates,

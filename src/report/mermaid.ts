@@ -179,7 +179,7 @@ interface MessageRow extends Common {
   readonly isReply: boolean;
 }
 
-/** Returns the rows up to the last piece of evidence, or else to the healing of the world. */
+/** Returns the rows up to the last piece of evidence or, without evidence, up to the heal event. */
 export function diagramRows(
   trace: Trace,
   options: Omit<DiagramOptions, 'title'>,
@@ -254,7 +254,7 @@ function timed(step: Step, text: string): string {
   return `${millisecondsOf(step.atUs)} ms · ${withPart(text, step)}`;
 }
 
-/** Returns a note for a sending if its arrow ends far away, or an arrow if it has no end. */
+/** Returns a note for a message that arrives much later, or an arrow for one that never arrives. */
 function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const at = step.event ?? 0;
   const event = story.trace.events[at];

@@ -2,7 +2,7 @@
  * Turns a trace into steps: the process of each, its words, its weight for the story, and its
  * number. Events are numbered only here, from 1, so that `5` on the terminal is `5` on the page,
  * and in `60 → 12 events`, 12 is the number of the last event. The sending and the receipt of a
- * message are details of its request without numbers, like other details that no reader would miss.
+ * message are unnumbered details of its request, as are other events that no reader would miss.
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
@@ -25,7 +25,7 @@ export interface Step {
   readonly text: string;
   /** Its text in a picture, in which an arrow shows both ends of a message. */
   readonly label: string;
-  /** Details that are added if the words of the story need them. */
+  /** Details that are printed if the story mentions them. */
   readonly asides: readonly string[];
   /** 0: evidence. 1: essential. 2: helpful. 3: detail. */
   readonly weight: 0 | 1 | 2 | 3;
@@ -41,7 +41,7 @@ export interface StepOptions {
 
 /** Returns every event, and every expiry of a lease, as steps in order of time. */
 export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
-  const around = environmentOf(trace, options.faults);
+  const around = environmentOf(trace);
   const parts = partsIn(trace, options.evidence);
   const last = trace.events[Math.max(-1, ...parts.keys())];
   const hit = messagesHit(trace, last);

@@ -178,7 +178,7 @@ export function describePlainly(
     if (left !== undefined && left.atUs <= atUs) continue;
     clauses.push({ ...leaseEndClause(lease, quoted), atUs, event: null });
   }
-  const around = environmentOf(trace, []);
+  const around = environmentOf(trace);
   const written = new Map<string, Write>();
   const hasReads = evidence.some(({ event }) => trace.events[event]?.kind === 'read');
   for (const [at, event] of events.entries()) {

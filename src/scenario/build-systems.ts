@@ -347,7 +347,7 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   );
 }
 
-/** Returns why no lock can guarantee a single believed holder in this scenario, or null. */
+/** Returns why a single believed holder is only measured in this scenario, or null. */
 function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {

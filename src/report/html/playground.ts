@@ -149,7 +149,7 @@ export function renderTry(
       { class: 'knobs' },
       knobsOf(plan).map((knob, at) => renderKnob(knob, `${id}-wrong-${at}`)),
       choice('store', new Map(stores.map((name) => [name, name])), store),
-      choice('delay the message', new Map([['', 'none'], ...messagesOf(trace, plan)]), ''),
+      choice('delay the message', new Map([['', 'none'], ...messagesOf(trace)]), ''),
       renderKnob({ id: 'late', what: '… by', valueUs: 0 }, `${id}-wrong-late`),
       element('button', { type: 'button', 'data-reset': '' }, 'Back to the finding'),
     ),
@@ -190,8 +190,8 @@ function choice(name: string, options: ReadonlyMap<string, string>, chosen: stri
   return element('label', { class: 'knob' }, `${name} `, select);
 }
 
-function messagesOf(trace: Trace, { faults }: Plan): ReadonlyMap<string, string> {
-  const around = environmentOf(trace, faults);
+function messagesOf(trace: Trace): ReadonlyMap<string, string> {
+  const around = environmentOf(trace);
   const sent = new Map<string, string>();
   for (const event of trace.events) {
     if (event.kind !== 'send' || sent.size >= MOST_MESSAGES) continue;

@@ -110,7 +110,7 @@ const STALE: Texts = {
   ...READS_REGISTER,
 };
 
-/** Stores that compare a counter, and the stores that they replace: with clocks or no versions. */
+/** Stores that compare a counter, with the unversioned or clock-based stores that each replaces. */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
   ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
   ['versioned-sql', ['timestamped-sql']],

@@ -232,7 +232,7 @@ class KnownPlaces {
     const label = labelOf(word);
     if (this.declared.has(label)) return true;
     const alike = [...this.passed.keys()].filter((name) => labelOf(name) === label);
-    // The workload alone determines how its steps are numbered, unless a run shows more numbers.
+    // The workload determines the numbers of its steps; a run with further numbers contradicts it.
     const isDecided = label !== 'acquire' && alike.every((name) => this.planned.has(name));
     return alike.length > 0 && !isDecided;
   }

@@ -5,7 +5,7 @@
  * server is in `lock-server.ts`.
  *
  * The other folders of `zoo` are organized like this one: `etcd/protocol.ts` and
- * `zookeeper/protocol.ts` keep a session beside the work, `redlock/protocol.ts` calls several
+ * `zookeeper/protocol.ts` keep a session alive during the work, `redlock/protocol.ts` calls several
  * servers at once, and `worker-lease/protocol.ts` gets its steps from a queue.
  */
 import {

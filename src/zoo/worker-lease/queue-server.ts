@@ -139,7 +139,7 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
     return { kind: 'message', receipt, steps, retries, backEnd };
   }
 
-  /** All state is durable; a replica that lags delivers messages again that were deleted since. */
+  /** All state is durable. A lagging replica delivers messages again that have been deleted. */
   snapshot(): () => void {
     const { messages, copied, receipts } = this;
     return () => {
