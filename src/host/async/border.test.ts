@@ -180,8 +180,8 @@ test('code that continues after a real wait fails its run', async () => {
 });
 
 test.each([
-  ['gives nothing', undefined, 'a client is to give a function'],
-  ['is a generator', function* () {}, 'no generator'],
+  ['gives nothing', undefined, 'a client must return a function'],
+  ['is a generator', function* () {}, 'not a generator'],
 ])('a client whose code %s fails its run', async (_, program, message) => {
   const buildAsync: BuildAsync = () => () => Object(program);
   const about = 'wrong on purpose';

@@ -44,7 +44,7 @@ describe('the index', () => {
     expect(read).toHaveLength(sampleResult.findings.length);
     expect(read[0]).toMatchObject({ scenario, system, claim });
     expect(readBaseline('{')).toBe('not JSON');
-    expect(readBaseline('[]')).toContain('no report.json');
+    expect(readBaseline('[]')).toContain('not a report.json');
     expect(readBaseline('{"type":"report","findings":[{}]}')).toContain('finding 1 has no');
   });
 });
