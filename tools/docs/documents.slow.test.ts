@@ -127,10 +127,9 @@ async function render({ title, about, rows }: SourceDocument, at: number): Promi
 
 const INTRODUCTION = `# The four documents, line by line
 
-fencepost was asked to implement four documents. Each row has a statement of one of them, its lines, a command or script
-that shows it in fencepost, and whether fencepost conforms. \`tools/docs/documents.slow.test.ts\` runs every command and
-script below, checks the output, and writes this page. To run a script, save it where fencepost is installed, and use
-\`node\`.
+fencepost implements four documents. Each row has a statement of one of them, its lines, a command or script that shows
+it in fencepost, and whether fencepost conforms. \`tools/docs/documents.slow.test.ts\` runs every command and script
+below, checks the output, and writes this page. To run a script, save it where fencepost is installed, and use \`node\`.
 `;
 
 test('every row of a document is present', () => {

@@ -300,8 +300,8 @@ test('a lock with its own driver is loaded for each process, and fails', async (
   project.link('ioredis');
   const ran = await project.run([]);
   project.remove();
-  expect(failed(ran)).toEqual(['an owner of each process']);
-  expect(messages(ran).get('an owner of each process')).toMatch(
+  expect(failed(ran)).toEqual(['each process has its own owner id']);
+  expect(messages(ran).get('each process has its own owner id')).toMatch(
     /Stale write accepted by `own-lock`.*the store took\s+it/s,
   );
 }, 90_000);

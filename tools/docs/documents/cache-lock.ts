@@ -59,7 +59,7 @@ print('carol', lock({ blocking: false }).acquire(1));`,
     },
     {
       lines: '37',
-      says: 'The time between two attempts has a random jitter. Without it, 4 ms would pass here: a round trip of 2 ms, and 2 ms.',
+      says: 'The time between two attempts has a random jitter. Without it, 4 ms would pass here: a round trip of 2 ms and a wait of 2 ms.',
       shown: {
         command: 'show fixtures/stampede-timeout.yaml --system patient --seed 1 --plan pinned',
         prints: [/backoff: 2\.\d+ms/],
@@ -142,7 +142,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '65–72',
-      says: 'A memoize with a lock reads, takes the lock on a miss, reads again, computes if needed, stores and releases.',
+      says: '`cache_memoize` with a lock reads, takes the lock on a miss, reads again, computes if needed, stores and releases.',
       shown: {
         command: 'show fixtures/plans/stampede-cache-lock-single-flight.yaml -v',
         prints: [
@@ -208,7 +208,7 @@ print('release twice', alice.release(2));`,
     },
     {
       lines: '172',
-      says: 'Its arguments are validated.',
+      says: 'The lock’s arguments are validated.',
       shown: {
         script: `${LOCKS}
 try {
@@ -253,7 +253,7 @@ print('another instance', lock().acquire(20));`,
     },
     {
       lines: '243',
-      says: 'The author’s idea is to `add` the key again with the same token, and to delete it if it is the client’s own in either case. This does not help: the delete still removes a successor’s key.',
+      says: 'The author proposes to `add` the key again with the same token, and, even if that fails, to delete the key if it is the client’s own. This does not help: the delete still removes a successor’s key.',
       shown: {
         command: 'run fixtures/cache-lock-release.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -276,7 +276,7 @@ print('another instance', lock().acquire(20));`,
     },
     {
       lines: '267',
-      says: 'Passing an acquired lock to a memoize is an error of the caller; the memoize computes nothing.',
+      says: 'Passing an acquired lock to `cache_memoize` is an error, and nothing is computed.',
       shown: {
         script: HELD,
         prints: [

@@ -101,7 +101,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: '`fence_token == 0` is also true for `False`: a held lease switches, too',
+      says: '`fence_token == 0` is also true for `False`, so dispatch also switches if the lease is held',
       shown: {
         command: 'run fixtures/false-is-zero.yaml --seeds 100 --workers 0 -v',
         prints: [
