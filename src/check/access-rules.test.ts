@@ -84,7 +84,7 @@ describe('a write after a later holder had read', () => {
       next: 'bob read 0 from `x` with token 2 at 15 ms',
       however:
         "alice's write of 1 to `x` came with token 1 at 21 ms, and the store took it, " +
-        'so that what bob had read was no longer so',
+        'which invalidated what bob had read',
     });
   });
 

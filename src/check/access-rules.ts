@@ -113,7 +113,7 @@ export function writeAfterRead(shown: Contradiction): Sentences {
   const hadTaken = tokenTakenBefore(shown, stale);
   const why =
     hadTaken === null
-      ? `, so that what ${read.client} had read was no longer so`
+      ? `, which invalidated what ${read.client} had read`
       : `, although it had taken token ${hadTaken} before`;
   return {
     headline:

@@ -18,9 +18,9 @@ import { type Breach, inAll } from './verdict.ts';
 
 export const acknowledgedDurable: Claim = defineClaim({
   name: 'acknowledged-durable',
-  about: 'a write that was acknowledged stays',
+  about: 'an acknowledged write is never lost',
   source: 'durability (Härder and Reuter, 1983)',
-  hazard: 'recoveries of a store in which a write was acknowledged, for each such key',
+  hazard: 'recoveries of a store with an acknowledged write, counted per key',
   needsNoLock: true,
   rules: ['lost-in-recovery'],
   judge: (indexed) =>

@@ -14,9 +14,9 @@ import type { Breach, Findings } from './verdict.ts';
 
 export const atMostOnce: Claim = defineClaim({
   name: 'at-most-once',
-  about: 'a job runs at most once per tick, and never two at the same time',
+  about: 'a job runs at most once per tick, and no two runs overlap',
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
-  hazard: 'second deliveries of a job: begun again, skipped, or denied the key of the first',
+  hazard: 'second deliveries of a job: started again, skipped, or denied the key of the first',
   needsNoLock: true,
   rules: ['ran-again', 'ran-at-once'],
   judge: judgeJobs,

@@ -23,7 +23,7 @@ export const crossKey: Claim = defineClaim({
   name: 'cross-key',
   about: 'a sum over two stores is the same after every section',
   source: 'consistency of a transaction (Gray and Reuter, 1993)',
-  hazard: 'sections with an access that was handled after their lock was granted again',
+  hazard: 'sections with an access handled after their lock was granted again',
   needsNoLock: true,
   rules: ['sum-read', 'sum-at-end'],
   judge: (indexed) => {

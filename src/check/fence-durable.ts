@@ -9,7 +9,7 @@ import { inAll } from './verdict.ts';
 
 export const fenceDurable: Claim = defineClaim({
   name: 'fence-durable',
-  about: 'the highest token of a store never decreases, not across a restart',
+  about: 'the highest token of a store never decreases, not even across a restart',
   source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
   hazard: 'recoveries of a store that had accepted a token above 0',
   rules: ['fence-forgotten'],

@@ -120,7 +120,7 @@ test('an older write that arrives after a holder’s read breaks the grant order
     '4 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, and the store took it, so that what bob had read was no longer so."`,
+    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, and the store took it, which invalidated what bob had read."`,
   );
 });
 

@@ -35,9 +35,9 @@ import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const grantOrder: Claim = defineClaim({
   name: 'grant-order',
-  about: 'replaying what took effect, one holder after another, gives what was read',
+  about: 'replaying the applied accesses, one holder after another, reproduces every read',
   source: 'sequential turns, as a critical section promises (Lamport, 1974)',
-  hazard: 'accesses under a grant that was not the latest; acquires while one without end was held',
+  hazard: 'accesses under a superseded grant; acquires while a grant without an end was held',
   rules: [
     'stale-write',
     'write-after-read',

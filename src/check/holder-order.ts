@@ -13,7 +13,7 @@ export const holderOrder: Claim = defineClaim({
   name: 'holder-order',
   about: 'the writes of one grant take effect in order, each at most once',
   source: 'program order within one session (Terry et al., 1994)',
-  hazard: 'writes handled a second time, or after one of the same grant that was issued later',
+  hazard: 'writes handled a second time, or after a later-issued write of the same grant',
   rules: ['issue-order', 'applied-twice'],
   judge: (indexed) =>
     inAll(indexed.places, (place) => {

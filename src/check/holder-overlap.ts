@@ -12,7 +12,8 @@ import { type Breach, inAll } from './verdict.ts';
 
 export const holderOverlap: Claim = defineClaim({
   name: 'holder-overlap',
-  about: 'two programs never believe at once (measured; no lease can promise it)',
+  about:
+    'two programs never believe at once that they hold the lock (measured; no lease guarantees it)',
   source: 'Gray and Cheriton, Leases (1989)',
   hazard: 'entries under a lock that another program had entered before',
   isMeasured: true,

@@ -25,9 +25,9 @@ import { type Breach, type Findings, inAll } from './verdict.ts';
 
 export const leaseConservative: Claim = defineClaim({
   name: 'lease-conservative',
-  about: 'the holder never counts on its lease for longer than the service does',
+  about: 'a holder never counts on its lease for longer than the service does',
   source: 'Gray and Cheriton, Leases (1989)',
-  hazard: 'entries and tests of a lease, live or over, whose end at the server is known',
+  hazard: 'entries and tests of a lease, live or ended, whose end at the server is known',
   rules: ['believes-longer', 'left-past-end', 'live-past-end', 'live-at-end'],
   judge: (indexed, terms) => {
     const excused = excusedFrom(indexed, terms);

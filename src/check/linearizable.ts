@@ -33,23 +33,23 @@ import type { Breach, Findings } from './verdict.ts';
 /** The claim for the model that the terms name, and one claim for each of several models. */
 export const linearizableClaims: readonly Claim[] = [
   linearizableTo(null, {
-    about: 'the clients’ history fits the store’s own sequential specification',
+    about: 'the clients’ history satisfies the store’s own sequential specification',
     source: 'Herlihy and Wing (1990)',
   }),
   linearizableTo('register', {
-    about: 'the same, as a plain register',
+    about: 'linearizable as a plain register',
     source: 'Herlihy and Wing (1990)',
   }),
   linearizableTo('counter', {
-    about: 'the same, each read-modify-write as one increment',
+    about: 'linearizable as a counter, each read-modify-write as one increment',
     source: 'Herlihy and Wing (1990)',
   }),
   linearizableTo('fenced-register', {
-    about: 'the same, a write is accepted iff its token ≥ the highest',
+    about: 'linearizable as a register that accepts a write iff its token ≥ the highest',
     source: 'Herlihy and Wing (1990), Kleppmann (2016)',
   }),
   linearizableTo('fenced-register-with-reads', {
-    about: 'the same, and a read registers its token too',
+    about: 'linearizable as a fenced register whose reads also register tokens',
     source: 'Herlihy and Wing (1990), Hazelcast, FencedLock',
   }),
 ];

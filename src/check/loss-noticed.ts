@@ -16,9 +16,9 @@ import { type Findings, inAll } from './verdict.ts';
 
 export const lossNoticed: Claim = defineClaim({
   name: 'loss-noticed',
-  about: 'a program that loses its lock knows it within its ttl (measured on every run)',
+  about: 'a program that loses its lock learns of it within its ttl (measured on every run)',
   source: 'etcd, concurrency.Session.Done; client-go, OnStoppedLeading; Curator, LOST',
-  hazard: 'grants that were lost while their program counted on them',
+  hazard: 'grants that were lost while their program relied on them',
   isMeasured: true,
   rules: ['loss-unnoticed'],
   judge: (indexed, { ttlUs }) =>

@@ -29,7 +29,7 @@ export const mutualExclusion: Claim = defineClaim({
   name: 'mutual-exclusion',
   about: 'no two grants of different acquisitions are live at once',
   source: 'Dijkstra (1965); for leases Gray and Cheriton (1989)',
-  hazard: 'acquires handled while the grant of another holder was live, or its section open',
+  hazard: 'acquires handled while another holder’s grant was live, or its section open',
   rules: ['granted-while-live', 'revived-while-live', 'overwrote-key'],
   judge: (indexed, { driftPpm }) =>
     allOf<Rule | 'overwrote-key'>(

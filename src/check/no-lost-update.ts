@@ -48,9 +48,9 @@ import { type Breach, type Findings, inAll } from './verdict.ts';
 
 export const noLostUpdate: Claim = defineClaim({
   name: 'no-lost-update',
-  about: 'every acknowledged update is in the final value, once',
+  about: 'the final value contains each acknowledged update exactly once',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
-  hazard: 'updates that overlapped, were kept apart by a lease that could end, or were repeated',
+  hazard: 'updates that overlapped, were separated by a lease that could end, or were repeated',
   needsNoLock: true,
   rules: ['update-lost', 'update-repeated', 'update-invented', 'lost-in-recovery'],
   judge: (indexed, { addsItself = false }) => {

@@ -25,9 +25,9 @@ import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const noOrphan: Claim = defineClaim({
   name: 'no-orphan',
-  about: 'no client is denied by a grant that its own client never learned of and left behind',
+  about: 'no client is denied by an abandoned grant that its own client never learned of',
   source: 'a timeout is a third outcome: Waldo et al., A Note on Distributed Computing (1994)',
-  hazard: 'orphans: grants that their clients never learned of, left behind or not',
+  hazard: 'orphans: grants that their clients never learned of, abandoned or not',
   rules: ['orphan-denies', 'orphan-key-denies'],
   judge: (indexed) =>
     allOf(

@@ -18,7 +18,7 @@ export const ownerOnlyRelease: Claim = defineClaim({
   name: 'owner-only-release',
   about: 'a release or renew that does not name the current grant changes nothing',
   source: 'redis.io, Distributed Locks: delete only what is one’s own',
-  hazard: 'releases and renews that named a grant that was over',
+  hazard: 'releases and renews that named an ended grant',
   rules: ['foreign-release', 'foreign-renewal', 'foreign-key-removal', 'foreign-key-renewal'],
   judge: (indexed) =>
     allOf(

@@ -51,9 +51,9 @@ const rules = [
 
 export const progress: Claim = defineClaim({
   name: 'progress',
-  about: 'after healing sections end, a fresh client gets the lock, and no holder is refused',
+  about: 'after healing, sections end, a new client gets the lock, and no holder is refused',
   source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
-  hazard: 'locks that a probe asked for, accesses under a live latest grant, circles of waiters',
+  hazard: 'locks that a probe requested, accesses under a live latest grant, cycles of waiters',
   needsNoLock: true,
   rules,
   judge: (indexed, terms) => {

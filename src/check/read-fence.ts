@@ -11,7 +11,7 @@ import { allOf, inAll } from './verdict.ts';
 
 export const readFence: Claim = defineClaim({
   name: 'read-fence',
-  about: 'once a read was served under a grant, no write of an earlier one is accepted',
+  about: 'after a read under a grant, no write under an earlier grant is accepted',
   source: 'Hazelcast, FencedLock: a fence covers reads too',
   hazard: 'writes, accepted or refused, under an older grant than one whose read was served there',
   rules: ['write-after-read'],

@@ -23,7 +23,7 @@ import {
 } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
-const AGAIN = 'grants, of a lock with tokens, that had been granted before';
+const AGAIN = 'second and later grants of a lock with tokens';
 
 export const tokensUnique: Claim = defineClaim({
   name: 'tokens-unique',
@@ -78,8 +78,8 @@ export const tokensIncrease: Claim = defineClaim({
 export const tokenStable: Claim = defineClaim({
   name: 'token-stable',
   about: 'a renew keeps the token',
-  source: 'Burrows, Chubby (2006): one sequencer an acquisition',
-  hazard: 'renews that prolonged a grant',
+  source: 'Burrows, Chubby (2006): one sequencer per acquisition',
+  hazard: 'renews that extended a grant',
   rules: ['token-changed'],
   judge: ({ locks }) =>
     inAll(locks.values(), ({ grants }) =>
@@ -103,7 +103,7 @@ export const tokenBound: Claim = defineClaim({
   name: 'token-bound',
   about: 'a write carries the token of its own acquisition',
   source: 'Burrows, Chubby (2006): the sequencer belongs to the acquisition',
-  hazard: 'writes that were sent after their lock had been granted again',
+  hazard: 'writes sent after their lock had been granted again',
   rules: ['token-foreign'],
   judge: (indexed) =>
     inAll(indexed.places, (place) =>

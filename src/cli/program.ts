@@ -32,7 +32,7 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sweep [options] [scenario...]',
-    about: 'run the seeds on the workers of a queue, with the result of `run`',
+    about: 'run the seeds on the workers of a queue; same result as `run`',
     load: async () => (await import('./sweep.ts')).addSweep,
   },
   {
@@ -57,7 +57,7 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: 'show [options] <file>',
-    about: 'show the run of a plan or of one seed, or the points for faults',
+    about: 'show the run of a plan or of one seed, or its fault injection points',
     load: async () => (await import('./show.ts')).addShow,
   },
   {

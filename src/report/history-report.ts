@@ -198,10 +198,10 @@ function blockOf(part: PartReport, { width, paint }: Screen): readonly string[] 
 }
 
 function sizeOf(part: PartReport): string {
-  const minimal = part.isMinimal ? 'none of which can be spared' : 'perhaps more than is needed';
+  const minimal = part.isMinimal ? 'minimal' : 'perhaps not minimal';
   const core = `core: ${groupDigits(part.core.length)} of ${countOf(part.operations, 'operation')}, ${minimal}`;
   if (part.isPerhapsLate) return core;
-  return `${core}; an order satisfies the ${countOf(part.satisfied, 'return')} before it`;
+  return `${core}; a valid order exists for the ${countOf(part.satisfied, 'earlier return')}`;
 }
 
 function othersOf(parts: readonly PartReport[], { width, paint }: Screen): readonly string[] {

@@ -155,7 +155,7 @@ const checkedPart = z.strictObject({
       'those that return before the first bad one, all satisfied by one order; null when a limit was reached before the first one was found',
     ),
   core: z.array(coreEntry).describe('operations that contradict each other'),
-  isMinimal: z.boolean().nullable().describe('whether none of the core can be spared'),
+  isMinimal: z.boolean().nullable().describe('whether all of the core is needed'),
   because: text.describe('why it is not valid, in one sentence'),
 });
 

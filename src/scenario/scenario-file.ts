@@ -91,7 +91,7 @@ const workload = closed('field', {
   .refine(({ kind, steps }) => kind === undefined || steps === undefined, {
     error: 'kind and steps exclude one another',
   })
-  .describe('What a client does under one grant.');
+  .describe('Work of a client under one grant.');
 
 export type ReadWorkload = Data<typeof workload>;
 
@@ -103,7 +103,7 @@ const clientShape = {
   ),
   concurrency: concurrencyField,
   think: optional(range, 'Time before each section. Default 0ms..5ms.'),
-  workload: optional(workload, 'What it does under one grant. Default as all do.'),
+  workload: optional(workload, 'Work under one grant. Default: that of all clients.'),
 };
 const client = closed('field', clientShape);
 
@@ -116,7 +116,7 @@ const clients = z.union([
     count: optional(integer(1, CAPS.clients), 'How many: alice, bob, carol, … Default 2.'),
     names: optional(z.array(name).min(1).max(CAPS.clients), 'Their names.'),
     ...clientShape,
-    each: optional(z.record(name, client), 'What single clients do differently, by name.'),
+    each: optional(z.record(name, client), 'Settings of single clients, by name.'),
   }).refine(({ count, names: nameList }) => count === undefined || nameList === undefined, {
     error: 'count and names exclude one another',
   }),
@@ -137,18 +137,18 @@ const duplicates = closed('field', {
 
 /** A scenario file. */
 export const scenarioFileSchema = closed('field', {
-  name: name.describe('The scenario, for people and reports.'),
-  description: optional(z.string().max(10_000), 'What it shows, in a sentence or two.'),
+  name: name.describe('Name of the scenario in reports.'),
+  description: optional(z.string().max(10_000), 'Purpose of the scenario, in a sentence or two.'),
   use: optional(
     z.union([modulePath, z.array(modulePath).min(1).max(16)]),
-    'Modules with systems of your own, below the folder of this file: ./my-lock.mjs.',
+    'Modules with your own systems, below the folder of this file: ./my-lock.mjs.',
   ),
   systems: z
     .record(name, system)
     .describe('The systems to compare, by name: the same seeds run against each.'),
   hosts: optional(
     hosts,
-    'Where code finds servers, for drivers of its own: { redis-1:6379: lock }.',
+    'Addresses of servers, for code with its own drivers: { redis-1:6379: lock }.',
   ),
   clients: optional(clients, 'A count, names, or settings. Default 2.'),
   workload: workload.optional(),
@@ -157,18 +157,18 @@ export const scenarioFileSchema = closed('field', {
       ...queueFields,
       duplicates: optional(duplicates, 'How often it delivers a message twice of its own accord.'),
     }),
-    'Brings workers their steps, at least once; with transition steps.',
+    'Delivers steps to workers, at least once; with transition steps.',
   ),
   network: optional(
     closed('field', {
       link: optional(z.enum(['connection', 'datagram']), 'Default connection, as TCP is.'),
       latency: optional(range, 'One way. Default 1ms..3ms.'),
     }),
-    'What messages travel on, and for how long.',
+    'Link type and latency of messages.',
   ),
   jitter: optional(
     ratio,
-    'How much a backoff may be lengthened: 25%. Default as the lock does, mostly 0.',
+    'Largest extension of a backoff: 25%. Default: that of the lock, usually 0.',
   ),
   faults: optional(
     z.union([
@@ -189,16 +189,19 @@ export const scenarioFileSchema = closed('field', {
       ),
       drift: optional(drift, 'Promised: none is faster or slower: 200ppm. A fault may state more.'),
     }),
-    'What the systems may assume of clocks.',
+    'Clock properties that the systems may assume.',
   ),
   epoch: optional(
     instant,
-    'What wall clocks show at first: 2024-01-01. Default that for asynchronous code, else 0.',
+    'Initial time of wall clocks: 2024-01-01. Default: that for asynchronous code, otherwise 0.',
   ),
   time: optional(duration, 'When the world heals. Default long enough for the work.'),
-  slack: optional(duration, 'How much later than 2 × ttl the probe may be granted.'),
-  probe: optional(z.boolean(), 'Whether a fresh client writes at last. Default true.'),
-  maxEvents: optional(integer(1, CAPS.maxEvents), 'A run is cut after so many events.'),
+  slack: optional(duration, 'Time after 2 × ttl by which the probe must be granted the lock.'),
+  probe: optional(z.boolean(), 'Whether a new client writes at the end. Default true.'),
+  maxEvents: optional(
+    integer(1, CAPS.maxEvents),
+    'Number of events after which a run is truncated.',
+  ),
 });
 
 export type ScenarioFile = Data<typeof scenarioFileSchema>;

@@ -220,8 +220,8 @@ function checkReplay({ replay }: CanaryEvidence, found: System | undefined): Che
 
 function checkCuredReplay({ cured }: CanaryEvidence): Check {
   const { outcome } = outcomeOf(cured);
-  const seen = 'the same plan over its cure: fixed';
+  const seen = 'the same plan with the cure: fixed';
   // The plan expects `reproduced`, so a replay with the outcome `fixed` exits with 1.
   const isSeen = cured?.code === 1 && outcome === 'fixed';
-  return judge('fixed', isSeen, seen, `the same plan over its cure: ${outcome}`);
+  return judge('fixed', isSeen, seen, `the same plan with the cure: ${outcome}`);
 }

@@ -300,7 +300,7 @@ function textsIn(value: unknown): readonly string[] {
 function checkSchemas({ root, digests }: PackageFacts): Check {
   const names = Object.keys(digests);
   const stale = names.filter((name) => digestIn(join(root, 'dist', name)) !== digests[name]);
-  if (stale.length === 0) return ok('schemas', `${names.join(' and ')} are of this version`);
+  if (stale.length === 0) return ok('schemas', `${names.join(' and ')} match this version`);
   return warning('schemas', `${stale.join(' and ')}: not of this version`, REINSTALL);
 }
 

@@ -16,19 +16,13 @@ export type ReadSettings = ReadOf<ClientSettings>;
 /** Fields of a `closed` map. */
 export const clientFields: ShapeOf<ClientSettings> = {
   ttl: optional(positiveDuration, 'How long a grant lasts. Default 10ms.'),
-  lockTimeout: optional(
-    durationOrNever,
-    'How long a call to the lock service is waited for. Default 30ms.',
-  ),
-  storeTimeout: optional(
-    durationOrNever,
-    'How long a call to a store is waited for. Default never.',
-  ),
+  lockTimeout: optional(durationOrNever, 'Timeout of calls to the lock service. Default 30ms.'),
+  storeTimeout: optional(durationOrNever, 'Timeout of calls to a store. Default never.'),
   pool: optional(integer(1, CAPS.pool), 'Connections to each server. Default 1.'),
   checksLease: optional(z.boolean(), 'Whether it tests its lease before each write. Default true.'),
   countsLeaseFrom: optional(
     z.enum(['sent', 'reply', 'issued']),
-    'From when it counts its lease: sent (safe), reply, or the time issued. Default sent.',
+    'Start of the lease for the client: sent (safe), reply, or the time issued. Default sent.',
   ),
   leaseEnds: optional(
     z.enum(['at', 'after', 'refused']),
@@ -36,7 +30,7 @@ export const clientFields: ShapeOf<ClientSettings> = {
   ),
   tries: optional(
     integer(1, CAPS.tries),
-    'How often a call is tried while its outcome is unknown. Default 1.',
+    'Attempts of a call while its outcome is unknown. Default 1.',
   ),
   backoff: optional(duration, 'Time between attempts to take a busy lock. Default 2ms.'),
   attempts: optional(

@@ -54,7 +54,7 @@ interface FaultWords {
 /** A kind that is missing here does not type-check. */
 export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   pause: {
-    about: 'A process runs nothing for a while (a garbage collection, a VM that is suspended).',
+    about: 'A process is suspended for a while (a garbage collection, a suspended VM).',
     now: ({ amount }) => `is paused for ${amount}`,
     past: ({ span }) => `was paused ${span}`,
   },
@@ -77,12 +77,12 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
     past: ({ amount }) => `was executed again ${amount} later`,
   },
   partition: {
-    about: 'No message crosses. A word (clients) cuts off each separately, a list all together.',
+    about: 'No message passes. A word (clients) isolates each separately, a list all together.',
     now: () => 'are cut off from each other',
     past: ({ span }) => `were cut off ${span}`,
   },
   clock: {
-    about: 'A process believes another time.',
+    about: 'A clock of a process is set, or runs at another rate.',
     subject: 'clock',
     now: ({ isRate, change }) => (isRate ? `runs ${change}` : `is set ${change}`),
     past: ({ isRate, change, at, span }) =>
@@ -100,7 +100,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
     past: ({ at }) => `were replaced ${at}`,
   },
   failover: {
-    about: 'A replica takes over that lags behind.',
+    about: 'A replica that lags behind takes over.',
     now: ({ amount }) => `fails over to a replica that lags by ${amount}`,
     past: ({ at, amount }) => `failed over ${at} to a replica that lagged by ${amount}`,
   },
@@ -110,7 +110,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
     past: ({ target, at }) => `forgot ${target} ${at}`,
   },
   'late-timer': {
-    about: 'A timer fires later than asked.',
+    about: 'A timer fires later than requested.',
     subject: 'target',
     now: ({ amount }) => `fires ${amount} late`,
     past: ({ amount }) => `fired ${amount} late`,

@@ -44,7 +44,7 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   write: kindOf(
     closed('field', { id, store, key, value, awaits: z.boolean().optional() }),
     (read) => ({ kind: 'write', ...read }),
-    'Writes a value to a key; with awaits: false goes on before the answer.',
+    'Writes a value to a key; with awaits: false, continues before the answer.',
   ),
   read: kindOf(
     closed('field', { id, store, key }),
@@ -54,12 +54,12 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   increment: kindOf(
     closed('field', { id, store, key, by: value }),
     (read) => ({ kind: 'increment', ...read }),
-    'Reads a key, adds 1 and writes it back; with by: -1 takes one away.',
+    'Reads a key, adds 1 and writes it back; with by: -1, subtracts 1.',
   ),
   transfer: kindOf(
     closed('field', { id, from: store, to: store, key, amount: value }),
     (read) => ({ kind: 'transfer', ...read }),
-    'Takes an amount from a key of one store and adds it in another.',
+    'Moves an amount from a key of one store to a key of another.',
   ),
   compute: kindOf(
     z.union([duration, closed('field', { id, for: duration })]),
@@ -74,7 +74,7 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   lock: kindOf(
     z.union([name, closed('field', { id, lock: name })]),
     (read) => ({ kind: 'lock', ...(typeof read === 'string' ? { lock: read } : read) }),
-    'Takes another lock beside the section’s, where the protocol takes several: lock: b.',
+    'Takes another lock besides that of the section, if the protocol supports several: lock: b.',
   ),
   job: kindOf(
     closed('field', { id, tick, retries: count, for: duration }),
@@ -84,7 +84,7 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   transition: kindOf(
     closed('field', { id, for: duration }),
     (read) => ({ kind: 'transition', ...timed(read) }),
-    'Runs the step that the section’s message asks for, where there is a queue.',
+    'Runs the step that the section’s message requests, if there is a queue.',
   ),
   memoize: kindOf(
     closed('field', { id, store, key, value, for: duration, pieces, withoutLock }),

@@ -101,7 +101,7 @@ function renderPart(part: PartReport, id: string): Markup {
 
 function renderCore(part: PartReport, id: string): Markup {
   const { core, operations } = part;
-  const minimality = part.isMinimal ? 'none of them can be spared' : 'perhaps fewer would do';
+  const minimality = part.isMinimal ? 'all of them are needed' : 'perhaps fewer would do';
   const isOne = core.length === 1;
   const total = countOf(operations, 'operation');
   const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;

@@ -15,7 +15,7 @@ export type Exit = (typeof exits)[keyof typeof exits];
 /** Meaning of each code, for `--help`, `fencepost explain` and the docs. */
 export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   0: 'expectations met',
-  1: 'a claim broke that should hold, or held that should break',
+  1: 'a `holds` claim broke, or a `breaks` claim held',
   2: 'bad usage or input',
   3: 'the code under test failed, did not finish, or used an unsimulated protocol',
   4: 'nondeterminism: two runs of one plan differ',

@@ -37,22 +37,22 @@ const choices = optionsFor(
   },
   {
     counter: 'whether the token counter survives a crash of the lock service',
-    clock: 'which clock of the lock service judges expiry',
-    firstToken: 'the token of the first grant',
-    tokens: 'the counter is exact, passes through a double, wraps at 2^31, or is no counter at all',
-    attaches:
-      'the token of an access: its client’s own, none in every 2nd section, or the current one',
-    renew: 'whether a renew keeps the token, or gives a new one',
-    release: 'whether a release names its grant, or frees whatever its client holds by then',
+    clock: 'clock of the lock service that determines expiry',
+    firstToken: 'token of the first grant',
+    tokens:
+      'token counter: exact, converted to a double, wrapping at 2^31, or random numbers instead',
+    attaches: 'token of an access: the client’s own, none in every 2nd section, or the current one',
+    renew: 'whether a renew keeps the token, or issues a new one',
+    release: 'whether a release names its grant, or ends any grant that its client then holds',
     waits:
-      'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
-    lockDelay: 'for how many ms after an unreleased lease ends the lock is not granted',
-    serves: 'which clients get the lock: all, none, or only the first one that asked for it',
+      'client behavior if the lock is busy: retry, or queue, with or without verifying its queue entry',
+    lockDelay: 'minimum milliseconds from the expiry of an unreleased lease to the next grant',
+    serves: 'clients that get the lock: all, none, or only the first to request it',
   },
 );
 
 export const lockService: LockDefinition = {
-  about: 'leases with fencing tokens; its own clock, a renew or release names its grant',
+  about: 'leases with fencing tokens, timed by the service; a renew or release names its grant',
   source: SOURCE,
   options: choices.infos,
   problem,
@@ -88,7 +88,7 @@ function problem(options: Options): { option: string; what: string } | null {
 
 export const lockServicePublished: LockDefinition = {
   ...lockService,
-  about: 'the same to the letter of the book: expiry by the caller’s clock, release by client id',
+  about: 'lock-service as published: expiry by the caller’s clock, release by client id',
   problem: (options) => {
     if (options.word('clock') === 'monotonic') return problem(options);
     const what = 'clock means nothing to lock-service-published: its callers say what time it is';

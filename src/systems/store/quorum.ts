@@ -45,13 +45,13 @@ const choices = optionsFor(
     readRepair: ['off', 'after', 'before'],
   },
   {
-    replicas: 'N: how many replicas there are, from 1 to 9: store-1, store-2, …',
-    writeQuorum: 'W: how many must have answered a write before its client goes on',
-    readQuorum: 'R: of how many answers to a read the latest counts',
+    replicas: 'N: number of replicas, from 1 to 9: store-1, store-2, …',
+    writeQuorum: 'W: answers to a write that its client waits for',
+    readQuorum: 'R: answers to a read that its client waits for; the latest value counts',
     stamp:
-      'what a write is stamped with: the token and then the client’s wall clock, or its place among the accesses of its section, or the clock alone',
+      'timestamp of a write: token, then wall clock of the client; token, then place in its section; or clock only',
     readRepair:
-      'whether a reader sends what it found to replicas that had less: not, after it has gone on, or before, waiting until W have it',
+      'whether a reader updates older replicas: not, after it continues, or before, until W have the value',
   },
 );
 

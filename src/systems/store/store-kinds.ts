@@ -52,16 +52,16 @@ export interface Replicated {
   readonly build: (world: World, stores: readonly string[], options: Options) => SeveralServers;
 }
 
-const IN_SQL = '; in SQLite, by the package node-sqlite3-wasm';
+const IN_SQL = '; in SQLite, through the package node-sqlite3-wasm';
 
 const ABOUT: Readonly<Record<Version, string>> = {
-  count: 'accepts a write if the version that it expects is the current one, and counts it up',
-  clock: 'the same, but the version is the time of the last change, in whole milliseconds',
-  'client-clock': 'the same by the clock of the client that made the change',
+  count: 'accepts a write if it expects the current version, and increments the version',
+  clock: 'like versioned, but the version is the time of the last change, in whole milliseconds',
+  'client-clock': 'like timestamped, by the clock of the client that made the change',
 };
 
 const checkSequencer: StoreKind = {
-  about: 'asks the lock service whether the token of a write is still that of a running lease',
+  about: 'asks the lock service whether the token of a write belongs to a live lease',
   source: 'Burrows, The Chubby lock service (OSDI 2006), 2.4',
   notGuaranteed: [],
   requirements: { needsOpen: false, comparesItself: false, hasVersions: false },
@@ -102,8 +102,8 @@ const ofStocks = optionsFor(
     version: { range: [1, MOST_PIECES], fallback: 1 },
   },
   {
-    stock: 'how many pieces there are of each product at first',
-    version: 'the version of each product at first',
+    stock: 'initial number of pieces of each product',
+    version: 'initial version of each product',
   },
 );
 
@@ -159,7 +159,7 @@ function versionKind(version: Version, isSql: boolean): StoreKind {
 
 function stockKind(isSql: boolean): StoreKind {
   const about =
-    'products: adds to and takes from the stock itself if the version is right, never below 0';
+    'products: adds to or subtracts from the stock if the version matches, never below 0';
   return {
     about: `${about}${isSql ? IN_SQL : ''}`,
     source: 'UPDATE … SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?',

@@ -284,13 +284,13 @@ const variants: readonly (readonly [string, FenceRule])[] = [
   }),
   like('fenced-reads', {
     coversReads: true,
-    about: 'a read registers its token, and is refused, as a write is',
+    about: 'a read registers its token, and may be refused, like a write',
     source: 'the cure of the lost update',
   }),
   like('fenced-open', {
     coversReads: true,
     needsOpen: true,
-    about: 'a holder announces its token first, which shuts out all earlier ones',
+    about: 'a holder announces its token first, which excludes all earlier ones',
     source: 'Hazelcast, FencedLock: set_fence',
   }),
   like('fenced-sequenced', {
@@ -299,7 +299,7 @@ const variants: readonly (readonly [string, FenceRule])[] = [
     source: 'the cure of reordering within a token',
   }),
   like('fenced-volatile', { isDurable: false, about: 'forgets its highest token in a crash' }),
-  like('fenced-per-key', { scope: 'key', about: 'keeps a highest token per key' }),
+  like('fenced-per-key', { scope: 'key', about: 'keeps the highest token per key' }),
   like('unique-token', {
     refuses: 'other',
     needsOpen: true,
@@ -312,36 +312,36 @@ const variants: readonly (readonly [string, FenceRule])[] = [
 const mutants: readonly (readonly [string, FenceRule])[] = [
   like('fence-inverted', {
     refuses: 'higher',
-    about: 'the comparison is the wrong way round: refuses the higher token',
+    about: 'compares in the wrong direction: refuses the higher token',
     notGuaranteed: ['progress', 'linearizable'],
   }),
   like('fence-equality', {
     refuses: 'other',
-    about: 'refuses any other token than the first one that it registered',
+    about: 'refuses any token except the first that it registered',
     source: 'mutant of fenced, as etcd’s own demo of fencing compares',
     notGuaranteed: ['progress', 'linearizable'],
   }),
   like('highest-not-updated', {
     registers: false,
-    about: 'compares with a highest token that it never assigns',
+    about: 'compares with a highest token that it never updates',
   }),
   like('highest-on-one-replica', {
     replicaCompares: false,
-    about: 'a replica that takes over does not compare',
+    about: 'a replica that takes over does not compare tokens',
   }),
   like('client-side-fence', {
     refuses: 'nothing',
     comparedBy: 'client',
-    about: 'the client reads the highest token, compares it itself, then writes plainly',
+    about: 'the client reads the highest token, compares it, then writes unconditionally',
   }),
   like('drops-writes', {
     dropsWrites: true,
-    about: 'accepts writes, and keeps none of them',
+    about: 'accepts writes, but stores none of them',
     notGuaranteed: ['grant-order', 'no-lost-update', 'linearizable', 'acknowledged-durable'],
   }),
   like('token-missing-accepted', {
     takesMissing: true,
-    about: 'accepts what carries no token; see the option `attaches` of the lock service',
+    about: 'accepts accesses without a token; see the option `attaches` of the lock service',
   }),
 ];
 

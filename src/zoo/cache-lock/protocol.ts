@@ -60,19 +60,18 @@ const choices = optionsFor(
     instance: ['section', 'client'],
   },
   {
-    blocking: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
+    blocking: 'whether a client retries a busy lock with its backoff, or gives up at once',
     timeout:
-      'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
-      'these last',
-    timeoutUs:
-      'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
-    countsFrom: 'from when the holder counts its expiration; a reply may be arbitrarily late',
-    extends: 'whether a touch prolongs whatever key is there, or only the holder’s own',
+      'milliseconds that a client waits for a busy lock, within its attempts; -1: until they end',
+    timeoutUs: 'timeout in microseconds, as in plans of fencepost 0.1; 0: until the attempts end',
+    countsFrom:
+      'message from which the holder counts its expiration; a reply may be arbitrarily late',
+    extends: 'whether a touch extends any key that exists, or only the holder’s own',
     release:
-      'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
-      'one that compares; or a plain delete',
-    expired: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
-    instance: 'whether each section makes a lock of its own, or a client keeps one for all of them',
+      'messages of a release: touch, get, delete; add, get, delete; a compare-and-delete; or a delete',
+    expired: 'whether a release at exactly the expiry is ignored (>=), or only after it (>)',
+    instance:
+      'whether each section creates its own lock object, or a client keeps one for all sections',
   },
 );
 

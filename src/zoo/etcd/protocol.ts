@@ -62,18 +62,19 @@ const choices = optionsFor(
     unanswered: ['kept', 'orphans'],
   },
   {
-    recheck: 'whether a client that waited looks again whether its own key is still there',
-    token: 'which number is the fencing token: the revision that made the key, the lease, or none',
-    oldLeader: 'what a leader that was replaced does about leases that it had counted down',
+    recheck: 'whether a client that waited checks again that its own key exists',
+    token: 'number used as fencing token: the revision that created the key, the lease, or none',
+    oldLeader:
+      'whether a replaced leader steps down, or revokes leases that expired by its own count',
     unanswered:
-      'what a client does about a release, or a last try, without an answer: nothing, or stops its heartbeat',
+      'client behavior if a release or the last attempt gets no answer: ignore it, or stop the heartbeat',
   },
 );
 
 type Chosen = ReturnType<typeof choices.read>;
 
 export const etcd: LockDefinition = {
-  about: 'etcd’s mutex: a key on a lease that a heartbeat keeps, served in the order of revisions',
+  about: 'etcd’s mutex: a key on a lease with a heartbeat, served in order of revisions',
   source: 'etcd, client/v3/concurrency/mutex.go; Jepsen, etcd 3.4.3 (2020)',
   options: choices.infos,
   takesSeveral: true,

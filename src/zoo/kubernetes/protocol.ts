@@ -54,18 +54,19 @@ const choices = optionsFor(
     retryPeriod: { range: [1, 100], fallback: 13 },
   },
   {
-    release: 'whether a leader that gives up asks its old picture of the record if it leads',
-    duration: 'what becomes of the part of a lease that is less than a second, in the record',
-    token: 'whether leaseTransitions is sent along as a fencing token',
-    renewDeadline: 'for how long a leader tries to renew, in percent of the ttl',
-    retryPeriod: 'the time between two tries, in percent of the ttl',
+    release:
+      'record that a resigning leader checks: its old copy, the one just read; none: no release',
+    duration: 'whether the record truncates a lease to whole seconds, or rounds it up',
+    token: 'whether leaseTransitions is sent as a fencing token',
+    renewDeadline: 'time for which a leader tries to renew, in percent of the ttl',
+    retryPeriod: 'time between two attempts, in percent of the ttl',
   },
 );
 
 type Chosen = ReturnType<typeof choices.read>;
 
 export const kubernetes: LockDefinition = {
-  about: 'leader election of client-go: a Lease object, and a clock of each observer’s own',
+  about: 'leader election of client-go: a Lease object, timed by each observer’s own clock',
   source: 'kubernetes/client-go, tools/leaderelection/leaderelection.go',
   options: choices.infos,
   canRenew: false,

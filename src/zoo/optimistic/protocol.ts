@@ -21,13 +21,13 @@ const choices = optionsFor(
   { unknownCommit: ['read-again', 'give-up', 'retry-blindly'] },
   {
     unknownCommit:
-      'after a write without an answer: try again under the same idempotency key, stop, or ' +
-      'try again without a key',
+      'client behavior if a write gets no answer: retry with the same idempotency key, stop, or retry without a key',
   },
 );
 
 export const optimistic: LockDefinition = {
-  about: 'no lock: a write names the version it was computed from; if refused, it reads again',
+  about:
+    'no lock: a write names the version that it was computed from; a refused client reads again',
   source: 'Kung and Robinson, On Optimistic Methods for Concurrency Control (1981)',
   options: choices.infos,
   servers: [],

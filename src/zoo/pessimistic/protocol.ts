@@ -32,12 +32,12 @@ const choices = optionsFor(
   { onDeadlock: ['wait', 'abort'] },
   {
     onDeadlock:
-      'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
+      'whether a request that closes a cycle waits forever (visible only with lockTimeout: never), or is denied and retried',
   },
 );
 
 export const pessimistic: LockDefinition = {
-  about: 'held until released, no ttl; who waits stands in line, and circles are detected',
+  about: 'held until released, no ttl; clients wait in a queue, and deadlocks are detected',
   source: 'Gray and Reuter, Transaction Processing, chapters 7 and 8',
   options: choices.infos,
   takesSeveral: true,

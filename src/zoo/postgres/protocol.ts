@@ -55,21 +55,21 @@ const choices = optionsFor(
     unanswered: ['unlocks-all', 'kept'],
   },
   {
-    level: 'whether the lock is the session’s, until it is unlocked, or the transaction’s',
-    pooler: 'whether a pooler in transaction mode gives each transaction any of its connections',
-    backends: 'how many connections that pooler keeps, from 1 to 100',
-    peerDeath: 'whether the end of a connection reaches the server, or leaves it half open',
-    keepaliveMs: 'after which silence the server finds that a half-open connection is dead',
-    idleTimeoutMs: 'after which silence it ends a session by itself; 0: never',
-    token: 'whether the statement that locks also takes a token from a sequence',
-    unanswered: 'what a client does that gave up waiting for the lock: unlocks all, or nothing',
+    level: 'whether the lock belongs to the session, until it is unlocked, or to the transaction',
+    pooler: 'whether a pooler in transaction mode runs each transaction on any of its connections',
+    backends: 'number of connections of that pooler, from 1 to 100',
+    peerDeath: 'whether the server learns that a connection ended, or keeps it half open',
+    keepaliveMs: 'milliseconds of silence until the server detects a dead half-open connection',
+    idleTimeoutMs: 'idle milliseconds after which the server ends a session; 0: never',
+    token: 'whether the locking statement also takes a token from a sequence',
+    unanswered: 'client behavior if a lock request gets no answer: unlock all, or do nothing',
   },
 );
 
 type Chosen = ReturnType<typeof choices.read>;
 
 export const postgres: LockDefinition = {
-  about: 'PostgreSQL’s advisory lock: its session’s, or its transaction’s; no ttl, no token',
+  about: 'PostgreSQL’s advisory lock, per session or per transaction; no ttl, no token',
   source: 'PostgreSQL documentation, 13.3.5, Advisory Locks; PgBouncer, pooling modes',
   options: choices.infos,
   canRenew: false,

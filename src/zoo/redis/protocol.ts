@@ -35,8 +35,8 @@ const ofNodes = { persistence: ['none', 'always'], expiry: ['wall', 'monotonic']
 
 /** Options of every Redis node, alone or as one of several. */
 export const nodeOptions: ReturnType<typeof optionsFor<typeof ofNodes>> = optionsFor(ofNodes, {
-  persistence: 'whether a node finds its keys again after a crash: always is AOF with fsync=always',
-  expiry: 'which clock of a node judges expiry; in Redis it is the wall clock',
+  persistence: 'whether the keys of a node survive a crash; always: AOF with fsync=always',
+  expiry: 'clock of a node that determines expiry; in Redis, the wall clock',
 });
 
 const choices = optionsFor(
@@ -47,12 +47,11 @@ const choices = optionsFor(
     unanswered: ['kept', 'deleted'],
   },
   {
-    release:
-      'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
-    renew: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
-    token: 'whether the random value is sent along as if it were a fencing token',
+    release: 'commands of a release: a script that compares, a GET and a DEL, or only a DEL',
+    renew: 'whether a renew compares the value in a script, or is a PEXPIRE of any value',
+    token: 'whether the random value is sent as a fencing token',
     unanswered:
-      'what a client does about a SET that was not answered in time: nothing, or DEL if its own',
+      'client behavior if a SET gets no answer in time: nothing, or a DEL of its own value',
   },
 );
 

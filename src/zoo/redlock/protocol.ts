@@ -62,17 +62,15 @@ const choices = optionsFor(
     restart: ['delayed', 'at-once'],
   },
   {
-    nodes: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
-    asks: 'whether all nodes are asked at once, as its page advises, or one after the other',
-    quorum: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
-    validity:
-      'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
-    drift: 'whether the lock ends for its client before its keys expire, by the margin for drift',
-    driftFactorPpm:
-      'the part of the margin for drift that grows with the ttl, in parts per million of it',
-    driftMarginUs: 'the constant part of the margin for drift, in microseconds',
-    elapsed: 'by which of its clocks a client counts the time that asking took, and its lease',
-    partial: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
+    nodes: 'number of Redis nodes, from 1 to 100: lock-1, lock-2, …',
+    asks: 'whether all nodes are asked at once, as redis.io advises, or one after another',
+    quorum: 'number of nodes required: ⌊n/2⌋ + 1, or ⌊n/2⌋',
+    validity: 'whether answers still count once the ttl is used up (in npm redlock 5, they do)',
+    drift: 'whether the client subtracts the drift margin from its lease',
+    driftFactorPpm: 'variable part of the drift margin, in parts per million of the ttl',
+    driftMarginUs: 'constant part of the drift margin, in microseconds',
+    elapsed: 'client clock that measures the time of the requests, and the lease',
+    partial: 'whether a failed attempt unlocks every node, or leaves its keys to expire',
     restart: 'whether a node that lost its keys stays out of service for the longest ttl in use',
   },
 );
@@ -80,7 +78,7 @@ const choices = optionsFor(
 type Chosen = ReturnType<typeof choices.read>;
 
 export const redlock: LockDefinition = {
-  about: 'Redlock as specified: a majority of independent Redis nodes, within the time of validity',
+  about: 'Redlock as specified: a majority of independent Redis nodes, within the validity time',
   source: 'redis.io, Distributed Locks with Redis: The Redlock Algorithm',
   options: [...choices.infos, ...nodeOptions.infos],
   servers: nodeNames,

@@ -31,14 +31,13 @@ const shared = optionsFor(
     idempotency: ['none', 'marked', 'step', 'step-fence'],
   },
   {
-    clock: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
-    seconds: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
-    takeover: 'whether taking over a lease that timed out raises the fence token',
-    timeout: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
-    standby: 'whether there is a secondary, with tokens of its own, for when the primary is away',
-    onDenied: 'whether a held lease is waited for, or flips like a system error',
-    idempotency:
-      'how a step that comes again is known: marked after it ran, or its key claimed before',
+    clock: 'clock that determines expiry; as published, that of the requesting client',
+    seconds: 'resolution of time: whole seconds (a ttl rounded up, or truncated), or exact',
+    takeover: 'whether taking over an expired lease raises the fence token',
+    timeout: 'whether a lease ends as recorded, or after the requesting worker’s own ttl',
+    standby: 'whether a secondary with its own tokens serves while the primary is unreachable',
+    onDenied: 'whether a worker waits for a held lease, or switches back ends as on a system error',
+    idempotency: 'detection of repeated steps: a mark after each run, or a key claimed before it',
   },
 );
 
@@ -48,23 +47,24 @@ const ofCaches = optionsFor(
     absent: ['one', 'clock'],
   },
   {
-    keyTtl: 'seconds that a key lives after it was stored; the published 24 hours by default',
-    absent: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
+    keyTtl: 'seconds until a stored key expires; as published, 24 hours',
+    absent: 'first fence token of an absent lease: 1, or the time in microseconds',
   },
 );
 
 const ofMemcached = optionsFor(
   { vacant: ['add', 'set'] },
   {
-    vacant: 'how a first lease is stored: only if none exists, or, as in early versions, over any',
+    vacant:
+      'whether a first lease is stored only if none exists, or, as in early versions, over any',
   },
 );
 
 const ofRedis = optionsFor(
   { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] },
   {
-    persistence: 'whether Redis finds its leases again after a crash',
-    expiry: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
+    persistence: 'whether the leases in Redis survive a crash',
+    expiry: 'clock of the node that determines key expiry; in Redis, the wall clock',
   },
 );
 
@@ -120,7 +120,7 @@ function published(kept: Kept): Leases {
   const lock = leases(kept);
   return {
     ...lock,
-    about: `${lock.about.split(':')[0]}, to the letter: a held lease flips too, release always`,
+    about: `${lock.about.split(':')[0]}, as published: switches back ends on a held lease too, always releases`,
     options: lock.options.map((option) => ({
       ...option,
       fallback: PUBLISHED[option.name] ?? option.fallback,
@@ -151,7 +151,7 @@ const onRedis: Kept = {
 };
 
 const dynamodb: Kept = {
-  about: 'leases of at-least-once workers in DynamoDB: one conditional update, tokens are kept',
+  about: 'leases of at-least-once workers in DynamoDB: one conditional update, durable tokens',
   options: [],
   cacheOf: () => null,
 };

@@ -57,19 +57,20 @@ const choices = optionsFor(
     followerLag: { range: [0, 60_000], fallback: 0 },
   },
   {
-    token: 'which number of its child is the fencing token: its czxid, its sequence, or none',
-    parent: 'whether the parent of the children stays, or is a container that goes when empty',
-    protection: 'which child is taken for its own after a create without an answer',
-    release: 'whether a delete without an answer is tried again in the background',
-    tickTime: 'the tick of the leader, in ms: a session has 2 to 20, and ends at one',
-    followerLag: 'how far behind a server may be that answers reads, in ms',
+    token: 'number of the child used as fencing token: its czxid, its sequence, or none',
+    parent: 'whether the parent is persistent, or a container that is deleted when empty',
+    protection: 'child that a client considers its own if a create gets no answer',
+    release: 'whether an unanswered delete is retried in the background',
+    tickTime:
+      'tick of the leader, in milliseconds: a session lasts 2 to 20 ticks, and ends at a tick',
+    followerLag: 'milliseconds by which a server that answers reads may lag',
   },
 );
 
 type Chosen = ReturnType<typeof choices.read>;
 
 export const zookeeper: LockDefinition = {
-  about: 'Curator’s lock on ZooKeeper: ephemeral sequential children, the lowest has it',
+  about: 'Curator’s lock on ZooKeeper: ephemeral sequential children, the lowest holds the lock',
   source: 'zookeeper.apache.org, Recipes and Solutions: Locks; Apache Curator, LockInternals',
   options: choices.infos,
   waitsInLine: true,
