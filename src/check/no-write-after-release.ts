@@ -10,7 +10,7 @@ import { inAll } from './verdict.ts';
 
 export const noWriteAfterRelease: Claim = defineClaim({
   name: 'no-write-after-release',
-  about: 'once a client knows that its grant is released, no write under it is applied',
+  about: 'after a client knows that its grant is released, no write under it is applied',
   source: 'Burrows, Chubby (2006): lock-delay',
   hazard: 'writes, accepted or refused, handled after their client knew of the release',
   rules: ['write-after-release'],
