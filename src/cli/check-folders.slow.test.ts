@@ -119,7 +119,7 @@ describe('a gzip file', () => {
     ['twice', gzipSync(compressed), 'the file is compressed twice; gunzip it first'],
     ['tar', gzipSync(Buffer.alloc(1024)), 'a binary file, not a history'],
     ['empty', gzipSync(''), 'the file is empty'],
-    ['latin', gzipSync(Buffer.from([0x7b, 0xe9, 0x7d])), 'no UTF-8'],
+    ['latin', gzipSync(Buffer.from([0x7b, 0xe9, 0x7d])), 'not UTF-8'],
     ['one line', gzipSync(Buffer.alloc(1 << 24, 32)), 'a line of more than 1000000 characters'],
   ])('that is %s is refused', async (name, bytes, what) => {
     const options = name === 'one line' ? ['--format=jsonl'] : [];

@@ -179,12 +179,20 @@ describe('run', () => {
       join(folder, 'two'),
     ];
     const child: ChildProcess = spawn('node', args, { cwd: root });
-    let out = '';
+    let [out, all] = ['', ''];
+    // A second signal would end the command at once.
+    let isSent = false;
     child.stdout?.on('data', (data) => {
       out += String(data);
     });
-    setTimeout(() => child.kill('SIGINT'), 4000);
-    expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(130);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (data) => {
+        all += String(data);
+        if (isSent || !/^ {2}[\d,]+ of [\d,]+ runs/m.test(all)) return;
+        isSent = child.kill('SIGINT');
+      });
+    }
+    expect(await new Promise((resolve) => child.on('close', resolve)), all).toBe(130);
     expect(out).toMatch(/interrupted after [\d,–]+ of 100,000,000 seeds/);
     expect(out).toMatch(/^\? interrupted in scenario 1 of 2: /m);
   });

@@ -227,7 +227,7 @@ describe('several scenarios', () => {
     const bad = await run(scenario, '--baseline', before);
     expect([bad.code, bad.err]).toEqual([
       2,
-      expect.stringContaining('before.json:1:1: this is no'),
+      expect.stringContaining('before.json:1:1: not a report.json'),
     ]);
   });
 
