@@ -40,7 +40,7 @@ async function sweptOf(scenario: Scenario, claim: string): Promise<ReadonlyMap<s
 describe.each(userLockKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kind) => {
   test('passes alone if a fault could outlast its lease, and is not judged otherwise', async () => {
     const correct = (await sweptOf(userScenario(kind, true), kind.claim)).get('correct');
-    const isOutlasted = !kind.title.endsWith('that its lease outlasts');
+    const isOutlasted = !kind.title.endsWith('shorter than its lease');
     expect(correct?.met).toBe(isOutlasted ? true : null);
     const { exercised, broken } = claimCounts(correct?.counts ?? NO_COUNTS, kind.claim);
     expect([broken, exercised > 10]).toEqual([0, isOutlasted]);
