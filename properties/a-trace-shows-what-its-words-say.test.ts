@@ -105,7 +105,7 @@ function unshown(finding: Finding, { rows }: Block): readonly string[] {
 /** Returns evidence without a line. */
 function leftOut(finding: Finding, { rows }: Block): readonly string[] {
   const evidence = evidenceShown(finding);
-  const steps = listSteps(finding.trace, { evidence, faults: finding.plan.faults });
+  const steps = listSteps(finding.trace, { evidence });
   const missing = steps.filter(({ part, text }) => {
     if (part === '') return false;
     return !rows.some((row) => row.text.includes(text) && row.text.includes(` ← ${part}`));
@@ -119,8 +119,8 @@ function expectToBeShown(finding: Finding): void {
   expect(leftOut(finding, block), block.lines.join('\n')).toEqual([]);
   expect(block.lines.length, block.lines.join('\n')).toBeLessThanOrEqual(25);
   expect(Math.max(...block.lines.map(displayWidth))).toBeLessThanOrEqual(100);
-  const { trace, plan, size } = finding;
-  const steps = listSteps(trace, { evidence: evidenceShown(finding), faults: plan.faults });
+  const { trace, size } = finding;
+  const steps = listSteps(trace, { evidence: evidenceShown(finding) });
   const numbers = steps.flatMap(({ number }) => (number === null ? [] : [number]));
   expect(numbers).toEqual(numbers.map((_, at) => at + 1));
   expect([numbers.length, countEvents(steps)]).toEqual([size.events, size.events]);

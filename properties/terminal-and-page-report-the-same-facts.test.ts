@@ -57,7 +57,7 @@ const WIDTH = 1000;
 
 function terminalRows({ trace, plan, ...finding }: Finding): readonly Row[] {
   const evidence = evidenceShown({ trace, ...finding });
-  const steps = essentialSteps(trace, { evidence, faults: plan.faults });
+  const steps = essentialSteps(trace, { evidence });
   const screen = { width: WIDTH, paint: paintFor(false) };
   const [head = '', ...lines] = renderSequence(steps, trace.processes, screen);
   const [margin = '', unit = ''] = /^ *# +(ms|at) {2}/.exec(head) ?? [];
@@ -168,7 +168,7 @@ describe('the terminal and the page report the same facts', () => {
   test.each(some(files))('about the kept plan %s', async (file) => {
     const finding = await findingOf(file);
     if (finding === null) return;
-    const { trace, plan } = finding;
+    const { trace } = finding;
     const terminal = terminalRows(finding);
     const page = pageOf(finding);
     // The page shows the last events of a long run.
@@ -183,7 +183,7 @@ describe('the terminal and the page report the same facts', () => {
       }),
     );
     // Who and until when, by the events themselves.
-    const steps = listSteps(trace, { evidence: evidenceShown(finding), faults: plan.faults });
+    const steps = listSteps(trace, { evidence: evidenceShown(finding) });
     for (const { event: at, number, process } of steps) {
       const event = trace.events[at ?? -1];
       const line = numbered.find((row) => row.number === String(number));

@@ -234,7 +234,7 @@ function endPhrase({
   if (isTaken) return `${client} counted on it until ${end}`;
   if (kind === 'renew' && message === '' && process !== client) {
     const promise = `\`${process}\` prolonged it at ${proseDuration(atUs)}`;
-    return `${promise} of its own accord, to last until ${end}`;
+    return `${promise} without a request, to last until ${end}`;
   }
   const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
   return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;

@@ -273,7 +273,7 @@ test('a crash does not forget a grant that was released before', () => {
 
 test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
   [
-    '`lock` prolonged it at 5 ms of its own accord, to last until 15 ms',
+    '`lock` prolonged it at 5 ms without a request, to last until 15 ms',
     grant(0, 'alice', 1),
     [renew(5, 'alice', 1, { message: '' })],
   ],

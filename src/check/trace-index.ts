@@ -119,7 +119,7 @@ export interface OperationLog {
 
 export interface TraceIndex {
   readonly trace: Trace;
-  /** True if the run ended by itself, so that an event that is not in the trace did not happen. */
+  /** True if the run was not truncated: an event that is not in the trace did not happen. */
   readonly isComplete: boolean;
   /** True if the run is complete and no section without an end could change what it shows. */
   readonly isFinished: boolean;

@@ -11,8 +11,8 @@
  *
  * The basis of a workload's increment is the read by its grant, or its section, that returned the
  * value to which it adds. The basis of a write by asynchronous code is the last access by which its
- * guard knew the key (`base`). If the store adds by itself, the basis is the store's value. A store
- * that recovers is in the latest state that has the recovered value.
+ * guard knew the key (`base`). If the store computes the sum, the basis is the store's value. A
+ * store that recovers is in the latest state that has the recovered value.
  */
 import type { Read, Recovered, Write } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';

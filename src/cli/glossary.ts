@@ -183,7 +183,7 @@ export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   deny: 'The lock service denies it, because of the holder that it has.',
   renew: 'The lock service prolongs a lease, or denies to.',
   release: 'The lock service is given a lock back, or denies that it was held.',
-  'grant-end': 'The lock service ends a grant of its own accord, and says why.',
+  'grant-end': 'The lock service ends a grant without a request, with the reason.',
   deadlock: 'The lock service finds clients that wait for one another in a circle.',
   deliver: 'A queue delivers a message to a worker, and hides it for a time.',
   write: 'A store handles a write: it accepts or refuses it.',

@@ -252,7 +252,7 @@ describe('Ctrl-C', () => {
     const child = spawn('node', [join(root, 'dist/cli.js'), 'show', `${hang}.yaml`], {
       cwd: folder,
     });
-    // It prints nothing, and would end by itself after 5 s of CPU time.
+    // It prints nothing, and would end without help after 5 s of CPU time.
     await wait(3_000);
     child.kill('SIGINT');
     const startedMs = performance.now();

@@ -33,8 +33,7 @@ describe('npm redlock 5', { timeout: 120_000 }, () => {
   });
 
   test('does not abort `using` while a renewal hangs', async () => {
-    // Three of these seeds break both claims, the first of them 36.
-    const { code, out } = await run('-using', '--seeds', '30..49');
+    const { code, out } = await run('-using', '--seeds', '60');
     expect(out).toMatch(/\w+ and \w+ work under the lock at once/);
     expect(code).toBe(0);
   });

@@ -148,7 +148,7 @@ async function printText(
   const isVerbose = flags.verbose === true;
   const evidence = broken[0]?.evidence ?? [];
   const list = isVerbose ? listSteps : essentialSteps;
-  const steps = list(trace, { evidence, faults: loaded.plan.faults });
+  const steps = list(trace, { evidence });
   const setting = { width: Math.min(terminal.width, 100), paint: paintFor(terminal.colour) };
   for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
   const last = trace.events.at(-1)?.atUs ?? 0;
@@ -196,7 +196,7 @@ function diagramOf(
 ): string {
   if (explained !== null) return findingDiagram({ plan, trace, ...explained });
   const title = `${plan.system.name} in ${plan.scenario}`;
-  return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
+  return renderDiagram(trace, { title, claim: null, evidence: [] });
 }
 
 /** Returns the outcome of the plan on the twins of its system, or [] if the user named a system. */

@@ -30,8 +30,7 @@ function outside(
 }
 
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-/** Among these seeds, both systems that should break do. */
-const REPORTS = ['--output', 'reports', '--seeds', '20..39'];
+const REPORTS = ['--output', 'reports', '--seeds', '60'];
 const PLAN = 'reports/my-lock-first-owner-only-release.yaml';
 
 beforeAll(() => {

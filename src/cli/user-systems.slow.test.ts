@@ -205,7 +205,7 @@ describe('a module that cannot be used ends with 2 and an explanation', () => {
     mkdirSync(join(folder, copy));
     writeFileSync(join(folder, copy, 'bad.yaml'), scenario);
     writeFileSync(join(folder, copy, 'bad.mjs'), text);
-    // The process has to end by itself, too.
+    // The process must exit, too.
     const run = name === 'never ends' ? fencepost : here;
     const { code, err } = await run('run', `${copy}/bad.yaml`);
     expect(err).toContain(`${copy}/bad.yaml:2:6 use: ./bad.mjs`);

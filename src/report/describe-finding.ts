@@ -86,8 +86,8 @@ async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promis
 
 /** Returns the numbers of numbered events and of fired faults before and after shrinking. */
 function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
-  const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace, evidence }) =>
-    countEvents(listSteps(trace, { evidence, faults: plan.faults })),
+  const [originalEvents = 0, events = 0] = [before, after].map(({ trace, evidence }) =>
+    countEvents(listSteps(trace, { evidence })),
   );
   const [originalFaults = 0, faults = 0] = [before, after].map(
     ({ trace }) => trace.events.filter(({ kind }) => kind === 'fault').length,

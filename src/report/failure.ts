@@ -60,10 +60,10 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const paste = pasteLines(finding, paint, wording);
   const below = [...size, ...siblingLines(finding, width), ...paste];
   const space = MOST_LINES - above.length - size.length - paste.length - 3;
-  const { trace, plan, explanation } = finding;
+  const { trace, explanation } = finding;
   const words = storyOf(explanation).join(' ');
   const evidence = evidenceShown(finding);
-  const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
+  const all = essentialSteps(trace, { evidence, words });
   const fitting = fitSteps(all, space);
   // If evidence needs a second line, omit other steps.
   const over = Math.max(0, renderSequence(fitting, trace.processes, screen).length - 1 - space);

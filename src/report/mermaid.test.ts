@@ -50,9 +50,9 @@ function shown(text: string): string {
 }
 
 /** Returns the texts that the diagram of a finding should show. */
-function meant({ trace, verdict, plan }: Finding): string[] {
+function meant({ trace, verdict }: Finding): string[] {
   const { claim, evidence } = verdict;
-  const rows = diagramRows(trace, { claim, evidence, faults: plan.faults });
+  const rows = diagramRows(trace, { claim, evidence });
   return rows.map(({ text }) => wellFormed(wrap(visible(text), 36).join(' ')));
 }
 
@@ -151,7 +151,7 @@ describe('renderDiagram', () => {
       const { trace, verdicts } = examine(plan, claims, catalogue);
       const [broken] = verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
       const { claim = null, evidence = [] } = broken ?? {};
-      const diagram = renderDiagram(trace, { title: file, claim, evidence, faults: plan.faults });
+      const diagram = renderDiagram(trace, { title: file, claim, evidence });
       const { texts } = await parsed(diagram);
       expect(texts.length, file).toBeGreaterThan(2);
       if (claim !== null) expect(texts.at(-1), file).toMatch(/^✗ .*: .* breaks$/);
@@ -160,5 +160,5 @@ describe('renderDiagram', () => {
 });
 
 function options(title: string): Parameters<typeof renderDiagram>[1] {
-  return { title, claim: null, evidence: [], faults: [] };
+  return { title, claim: null, evidence: [] };
 }

@@ -41,10 +41,10 @@ type Drawn = Pick<Finding, 'trace' | 'explanation' | 'verdict' | 'causation' | '
 
 /** Renders the diagram of a finding's shrunk trace, without a final line break. */
 export function findingDiagram(drawn: Drawn): string {
-  const { trace, explanation, verdict, plan } = drawn;
+  const { trace, explanation, verdict } = drawn;
   const title = explanation.headline.replaceAll('`', '');
   const [{ claim }, evidence] = [verdict, evidenceShown(drawn)];
-  return renderDiagram(trace, { title, claim, evidence, faults: plan.faults });
+  return renderDiagram(trace, { title, claim, evidence });
 }
 
 /** Renders the diagram of a trace. If it is too long, omits less important and earlier rows. */

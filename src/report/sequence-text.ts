@@ -19,14 +19,14 @@ const WIDEST = 26;
 const NARROWEST = 8;
 
 /**
- * Renders a line of names, then one line per step, and at most `columnsLeft` additional lines for
+ * Renders a line of names, then one line per step, and at most `linesLeft` additional lines for
  * evidence that is too long for one line. Processes without steps get no column.
  */
 export function renderSequence(
   steps: readonly Step[],
   processes: readonly ProcessInfo[],
   { width, paint }: Screen,
-  columnsLeft: number = Number.POSITIVE_INFINITY,
+  linesLeft: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const used = new Set(steps.map(({ process }) => process));
   const names = laneOrder(processes).flatMap(({ name }) => (used.has(name) ? [name] : []));
@@ -37,7 +37,7 @@ export function renderSequence(
     .map(({ name, width: wide }) => `${pad(visible(name), Math.max(0, wide - 1))} `)
     .join('');
   const [above = '', ...left] = margins;
-  let unspent = columnsLeft;
+  let unspent = linesLeft;
   const lines = steps.flatMap((step, at) => {
     const margin = left[at] ?? '';
     const texts = linesOf(step, columns, { width: space, paint }, unspent);
@@ -101,13 +101,13 @@ function wordsOf(step: Step): string {
 /**
  * Renders a step, which may extend over the columns to its right, since its line otherwise only
  * contains `│`. Evidence that would exceed the screen starts further left and, if necessary,
- * continues on up to `columnsLeft` more lines.
+ * continues on up to `linesLeft` more lines.
  */
 function linesOf(
   step: Step,
   columns: readonly Column[],
   { width, paint }: Screen,
-  columnsLeft: number,
+  linesLeft: number,
 ): readonly string[] {
   const column = columns.find(({ name }) => name === step.process);
   const words = wordsOf(step);
@@ -115,7 +115,7 @@ function linesOf(
   const start = Math.min(column?.start ?? 0, step.weight === 0 ? space : width);
   const isTooLong = step.weight === 0 && displayWidth(words) > width;
   const hung = isTooLong ? hang(words, Math.max(1, width - GAP), '', ' '.repeat(GAP)) : [];
-  const isHung = hung.length > 0 && hung.length - 1 <= columnsLeft;
+  const isHung = hung.length > 0 && hung.length - 1 <= linesLeft;
   const texts = isHung ? hung : [clip(words, Math.max(1, width - start))];
   return texts.map((text) => {
     const end = start + displayWidth(text);

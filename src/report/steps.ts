@@ -9,7 +9,6 @@ import type { Evidence } from '../check/verdict.ts';
 import type { TraceEvent } from '../core/history/events.ts';
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
-import type { Fault } from '../core/plan/fault.ts';
 import { type Environment, environmentOf } from './environment.ts';
 import { asidesOf, eventLabel, eventText, leaseEndClause, processOf } from './event-phrases.ts';
 import { isReply, leaseSpans } from './spans.ts';
@@ -35,8 +34,6 @@ export interface Step {
 
 export interface StepOptions {
   readonly evidence: readonly Evidence[];
-  /** The faults of the plan that produced the trace. */
-  readonly faults: readonly Fault[];
 }
 
 /** Returns every event, and every expiry of a lease, as steps in order of time. */

@@ -38,7 +38,7 @@ describe('essentialSteps', () => {
         ],
       };
       const evidence = isOfGrants ? [{ role: 'later grant', event: 2 }] : [];
-      return essentialSteps(trace, { evidence, faults: [] }).map(({ text }) => text);
+      return essentialSteps(trace, { evidence }).map(({ text }) => text);
     };
     const granted = 'grants db to alice for 10 ms, until 11 ms';
     expect(shown('done', true)).toEqual(['sets db for alice, ttl 10 ms', granted]);
@@ -60,7 +60,7 @@ describe('essentialSteps', () => {
   });
 
   it('shows everything up to the healing if there is no evidence', () => {
-    const steps = essentialSteps(stormTrace, { evidence: [], faults: [] });
+    const steps = essentialSteps(stormTrace, { evidence: [] });
     const texts = steps.map(({ text }) => text);
     expect(texts).toContain('✖ crashes');
     expect(texts).toContain('↻ restarts');

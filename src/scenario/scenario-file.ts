@@ -155,7 +155,10 @@ export const scenarioFileSchema = closed('field', {
   queue: optional(
     closed('field', {
       ...queueFields,
-      duplicates: optional(duplicates, 'How often it delivers a message twice of its own accord.'),
+      duplicates: optional(
+        duplicates,
+        'Chance that it delivers a message twice, without a fault.',
+      ),
     }),
     'Delivers steps to workers, at least once; with transition steps.',
   ),

@@ -188,7 +188,7 @@ function namesIn(source: Source): readonly string[] {
   ];
 }
 
-/** Words of a name: `GrantRecorder` has `grant` and `book`, as has `grant-recorder.ts`. */
+/** Words of a name: `GrantRecorder` has `grant` and `recorder`, as has `grant-recorder.ts`. */
 function replacementsOfName(name: string): readonly string[] {
   const words = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   return words.flatMap((word) => {
@@ -205,7 +205,7 @@ function isKey(node: Node): boolean {
 function isExemptMember(node: Node & { readonly text: string }): boolean {
   if (!EXEMPT_MEMBERS.has(node.text)) return false;
   const { parent } = node;
-  if (isBindingElement(parent)) return true;
+  if (isBindingElement(parent)) return parent.propertyName === node;
   const isMember =
     isPropertyAccessExpression(parent) ||
     isPropertySignatureDeclaration(parent) ||
@@ -278,6 +278,7 @@ export const wordSample: Sample = {
     ['src/a.ts', `export const a = (b: { strike: 1 }[]) => 1;`, 'strike: say inject a fault'],
     ['src/a.ts', `export class A { manners = 1; }`, 'manners: say client requirements'],
     ['src/a.ts', `export const own = 1;`, 'own: say owner'],
+    ['src/a.ts', `export const a = ({ own }: { own: 1 }) => 1;`, 'own: say owner'],
     ['src/a.ts', `export const a = () => ({ tally });`, 'tally: say counts'],
     ['properties/a.test.ts', `// Nobody asks.\nconst a = 1;`, ':1: "Nobody": say no client'],
     ['tools/a.ts', `/**\n * A.\n * It came to 3.\n */\nconst a = 1;`, ':3: "came to": say'],

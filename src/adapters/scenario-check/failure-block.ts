@@ -74,7 +74,7 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
     const examined = (): Promise<SeedResult> => examineAsync(plan, claims, run.catalogue);
     const { trace, verdicts } = await namedInTest(run.place, seedOf(name, seed), examined);
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
-    const lines = sequenceLines(plan, trace, broken);
+    const lines = sequenceLines(trace, broken);
     const found = verdicts.map(verdictLine);
     const block = [...lines, '', ...outputBlock(trace.output, WIDTH), ...found];
     run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...block].join('\n'));
@@ -82,13 +82,9 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
 }
 
 /** Renders the essential steps of a run, with the evidence of a breach if there is one. */
-export function sequenceLines(
-  { faults }: Plan,
-  trace: Trace,
-  verdict: Verdict | undefined,
-): readonly string[] {
+export function sequenceLines(trace: Trace, verdict: Verdict | undefined): readonly string[] {
   const evidence = verdict?.kind === 'invalid' ? verdict.evidence : [];
-  const steps = essentialSteps(trace, { evidence, faults });
+  const steps = essentialSteps(trace, { evidence });
   return renderSequence(steps, trace.processes, { width: WIDTH, paint: paintFor(false) });
 }
 

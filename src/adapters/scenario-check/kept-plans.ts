@@ -183,7 +183,7 @@ export async function replayWished(file: string, run: SimRun): Promise<boolean> 
       catalogue: run.catalogue,
       hasChanged: true,
     });
-    const lines = sequenceLines(kept.plan, trace, verdict);
+    const lines = sequenceLines(trace, verdict);
     run.print([...lines, '', `${outcome}: ${verdictLine(verdict)}`].join('\n'));
   }
   await replayOne(kept, run);

@@ -55,7 +55,7 @@ test.each<[string, Partial<Plan>, object]>([
   ],
   ['with steps that go back', { faults: [clock(-5_000, late), clock(5_000, early)] }, {}],
   [
-    'with steps of which the first is far by itself',
+    'with a first step that is far alone',
     { faults: [clock(-5_000, late), clock(5_100, early)] },
     { 'skew of bob': 100 },
   ],

@@ -51,9 +51,9 @@ export interface FindingOptions extends PageDataOptions {
 export function renderFinding(finding: Finding, options: FindingOptions): Markup {
   const { number, mostEvents, hasScript, catalogue } = options;
   const id = `finding-${number}`;
-  const { trace, plan, claim, system, seed, verdict, explanation } = finding;
+  const { trace, claim, system, seed, verdict, explanation } = finding;
   const data = dataOf(finding, options);
-  const steps = listSteps(trace, { evidence: data.evidence, faults: plan.faults });
+  const steps = listSteps(trace, { evidence: data.evidence });
   const isLive = hasScript && isWalked(finding);
   const children = [
     renderPictures(data, id, isLive, steps),
@@ -276,10 +276,8 @@ function partingText(here: OtherRun, there: OtherRun, parting: Parting | null): 
   return `First difference, at ${when}: here ${left}; there ${right}.`;
 }
 
-function wordsAt({ trace, plan }: OtherRun, event: number | null): string {
-  const step = listSteps(trace, { evidence: [], faults: plan.faults }).find(
-    (candidate) => candidate.event === event,
-  );
+function wordsAt({ trace }: OtherRun, event: number | null): string {
+  const step = listSteps(trace, { evidence: [] }).find((candidate) => candidate.event === event);
   if (event === null || step === undefined) return 'nothing more happens';
   const prefix = step.process === '' ? '' : `${step.process}: `;
   return `${prefix}${step.text} (${proseDuration(step.atUs)})`;
@@ -318,8 +316,8 @@ interface Happening {
   readonly words: string | null;
 }
 
-function happenings({ trace, plan }: Ran): readonly Happening[] {
-  const steps = listSteps(trace, { evidence: [], faults: plan.faults });
+function happenings({ trace }: Ran): readonly Happening[] {
+  const steps = listSteps(trace, { evidence: [] });
   const words = new Map(steps.map(({ event, process, text }) => [event, `${process}: ${text}`]));
   return trace.events.flatMap((event, at) =>
     event.kind === 'fault' ? [] : [{ event, at, words: words.get(at) ?? null }],

@@ -10,8 +10,8 @@ import { stormTrace } from '../storm.fixture.ts';
 import { sampleSummary } from '../summary.fixture.ts';
 import { renderPage } from './page.ts';
 
-function stepsOf({ trace, verdict, plan }: Finding): readonly Step[] {
-  return listSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+function stepsOf({ trace, verdict }: Finding): readonly Step[] {
+  return listSteps(trace, { evidence: verdict.evidence });
 }
 
 const overview = sampleSummary;

@@ -6,7 +6,7 @@ import { stateAfter } from './process-state.ts';
 
 const { evidence } = zombieFinding.verdict;
 const { faults } = zombieFinding.plan;
-const steps = listSteps(zombieTrace, { evidence, faults });
+const steps = listSteps(zombieTrace, { evidence });
 const options = { faults, steps, isFenced: false };
 
 /** Returns the facts of a process after the first step whose text contains `words`. */
@@ -46,7 +46,7 @@ describe('stateAfter', () => {
   });
 
   it('shows a crashed process as down and without locks', () => {
-    const storm = listSteps(stormTrace, { evidence: [], faults: [] });
+    const storm = listSteps(stormTrace, { evidence: [] });
     const at = storm.findIndex(({ text }) => text.includes('crashes'));
     const now = stateAfter(stormTrace, at, { faults: [], steps: storm, isFenced: true });
     const of = (process: string): unknown => now.find((one) => one.process === process)?.facts;

@@ -299,7 +299,7 @@ function show({ system, claim, which, plan }: Broken): void {
     linearization: linearizationOf(trace, { claim, model: modelOf(plan, builtIn) }),
     title: explanation.headline,
   };
-  const steps = listSteps(trace, { evidence, faults: plan.faults });
+  const steps = listSteps(trace, { evidence });
   const sentences = describePlainly(trace, verdict.evidence).map(({ text }) =>
     sentenceMarkup(text),
   );

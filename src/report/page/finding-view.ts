@@ -59,7 +59,7 @@ export class FindingView {
   constructor(article: HTMLElement, data: PageData) {
     this.article = article;
     this.data = data;
-    this.steps = listSteps(data.trace, { evidence: data.evidence, faults: data.plan.faults });
+    this.steps = listSteps(data.trace, { evidence: data.evidence });
     this.table = new EventTable(article, data, this.steps);
     this.at = stepOfViolation(data, this.steps);
     for (const tool of all(article, '[data-tool]', HTMLElement)) tool.hidden = false;

@@ -213,7 +213,7 @@ function showRun(section: HTMLElement, data: PageData): void {
   const untouched = { durations: new Map(), store, message: '', lateUs: 0 };
   if (JSON.stringify(plan) === JSON.stringify(turn(data.plan, untouched))) {
     // The finding itself is shown above.
-    const events = countEvents(listSteps(trace, { evidence: [], faults: plan.faults }));
+    const events = countEvents(listSteps(trace, { evidence: [] }));
     const found = { claim: data.claim, verdicts, explanation: null, events };
     outcome.innerHTML = render(renderOutcome(found));
     drawn.replaceChildren();
@@ -227,7 +227,7 @@ function showRun(section: HTMLElement, data: PageData): void {
     verdict === null || explained === null
       ? []
       : evidenceShown({ verdict, causation: explained.causation, trace });
-  const events = countEvents(listSteps(trace, { evidence, faults: plan.faults }));
+  const events = countEvents(listSteps(trace, { evidence }));
   outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, events }));
   const claim = verdict?.claim ?? data.claim;
   const tried = {

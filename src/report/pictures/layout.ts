@@ -6,6 +6,7 @@
 import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
+import type { Fault } from '../../core/plan/fault.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { isReply, type Span, spansOf, type TraceSpans } from '../spans.ts';
 import { overlapText, violationText } from '../state-phrases.ts';
@@ -67,6 +68,8 @@ export interface Layout {
 }
 
 export interface LayoutOptions extends StepOptions {
+  /** The faults of the plan that produced the trace. */
+  readonly faults: readonly Fault[];
   readonly claim: string;
   /** Maximum number of steps. The last ones are kept, because they lead to the violation. */
   readonly mostDrawn: number;

@@ -68,10 +68,10 @@ describe('a journal is refused', () => {
 
   test('if its header is truncated, or of another format', () => {
     expect(readPieces(text.slice(0, 20))).toMatchObject({ kind: 'problem', line: 1 });
-    expect(readPieces(text.replace('"version":2', '"version":1'))).toEqual({
+    expect(readPieces(text.replace('"version":3', '"version":2'))).toEqual({
       kind: 'problem',
       line: 1,
-      what: 'has format version 1; this fencepost reads 2',
+      what: 'has format version 2; this fencepost reads 3',
     });
   });
 

@@ -32,8 +32,8 @@ export interface FinishedChunk extends FinishedRange {
   readonly milliseconds: number;
 }
 
-const HEAD: Form = { type: 'journal', version: 2 };
-const CHUNK: Form = { type: 'chunk', version: 2 };
+const HEAD: Form = { type: 'journal', version: 3 };
+const CHUNK: Form = { type: 'chunk', version: 3 };
 
 const headSchema: z.ZodType<JournalHead> = z.strictObject({
   origin: originSchema,

@@ -5,7 +5,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 const { seedCell, examinerUrl, stopCell, beacon } = workerData;
 if (examinerUrl === 'dies') throw new Error('no examiner');
 
-const [CODE_OF_USERS, OWN_CODE] = [1, 2];
+const [USER_CODE, FENCEPOST_CODE] = [1, 2];
 const head = new Int32Array(beacon, 0, 6);
 head[3] = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
 head[4] = threadId + 1;
@@ -32,7 +32,7 @@ function cpuMs() {
 /** Performs the task that `title` names, and reports that it runs user code meanwhile. */
 function perform({ title = 'dies' }) {
   if (title === 'dies early') throw new Error('dies before it says anything');
-  if (title !== 'idles') say(title === 'fencepost code' ? OWN_CODE : CODE_OF_USERS, title);
+  if (title !== 'idles') say(title === 'fencepost code' ? FENCEPOST_CODE : USER_CODE, title);
   if (title === 'exits') process.exit();
   if (title === 'eats') eat();
   if (title === 'dies') throw new Error('dies of a task');
@@ -49,7 +49,7 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;
     seedCell[0] = seed;
-    say(CODE_OF_USERS, `seed ${seed}`);
+    say(USER_CODE, `seed ${seed}`);
     if (scenario.name === 'events' && seed === 3)
       for (const untilMs = cpuMs() + 600; cpuMs() < untilMs; ) head[5]++;
     if (scenario.name === 'eats' && seed % 10 === 3) eat();

@@ -220,7 +220,7 @@ test.each<[string, (shard: ShardFile) => object]>([
   ],
 ])('a checksummed shard %s', async (what, change) => {
   const content = change(await shardOf(1, 2));
-  expect(readShard(seal({ type: 'shard', version: 2 }, content))).toEqual({
+  expect(readShard(seal({ type: 'shard', version: 3 }, content))).toEqual({
     kind: 'problem',
     what,
   });

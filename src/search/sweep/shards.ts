@@ -259,7 +259,7 @@ export const runDifferenceSchema = z.strictObject({
 
 export type RunDifference = Data<typeof runDifferenceSchema>;
 
-const FORM: Form = { type: 'shard', version: 2 };
+const FORM: Form = { type: 'shard', version: 3 };
 
 /** A seed that broke a claim listed by the scenario, with its plan as drawn. */
 const counterexample = z.strictObject({
