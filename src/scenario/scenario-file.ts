@@ -155,10 +155,7 @@ export const scenarioFileSchema = closed('field', {
   queue: optional(
     closed('field', {
       ...queueFields,
-      duplicates: optional(
-        duplicates,
-        'Chance that it delivers a message twice, without a fault.',
-      ),
+      duplicates: optional(duplicates, 'Chance that it delivers a message twice, without a fault.'),
     }),
     'Delivers steps to workers, at least once; with transition steps.',
   ),
