@@ -1,7 +1,7 @@
 /**
- * Collects everything that can be explained from the registries: claims, faults, locks, stores,
- * models, the scenario schema, outcomes of kept plans, exit codes, and the commands with their
- * options. This file contains no descriptions: each registry row has one, and `glossary.ts`
+ * Collects, from the registries, the entries that `explain` can describe: claims, faults, locks,
+ * stores, models, the scenario schema, outcomes of kept plans, exit codes, and the commands with
+ * their options. This file contains no descriptions: each registry row has one, and `glossary.ts`
  * describes the words that are in no registry. `list` and `explain` print these entries;
  * `examples.ts` adds YAML.
  */
@@ -23,7 +23,7 @@ import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';
 
-/** The kinds of entry, named as in `fencepost list`, each with a noun for one entry. */
+/** The kinds of entry, named as in `fencepost list`, each with a noun phrase for a single entry. */
 export const KINDS = {
   locks: 'a lock',
   stores: 'a store',
@@ -53,7 +53,7 @@ export interface Entry {
   readonly also: readonly string[];
   /** A reference to literature, or ''. */
   readonly source: string;
-  /** For a claim, what exercises it; otherwise ''. */
+  /** For a claim, the situation that exercises it; otherwise ''. */
   readonly hazard: string;
   /** For a claim, the names of the rules by which it can break. */
   readonly rules: readonly string[];

@@ -1,8 +1,8 @@
 /**
- * Provides YAML to copy for entries, and lists the shipped scenarios that show them. Faults have
- * their own examples. For everything else, the example is the first scenario that contains it,
- * reduced to the relevant part. A snippet is a fragment of a scenario; `completeScenario` completes
- * it.
+ * Provides a YAML example for each entry, and lists the shipped scenarios that show the entry. For
+ * faults, the examples are listed below. For everything else, the example is taken from the first
+ * scenario that contains the entry, and reduced to the relevant part. A snippet is a fragment of a
+ * scenario; `completeScenario` completes it.
  */
 import { readFileSync } from 'node:fs';
 import { Document, isMap, isPair, parse, visit } from 'yaml';
@@ -59,7 +59,9 @@ export interface ShownBy {
   readonly scenarios: readonly string[];
 }
 
-/** Returns the scenarios that show an entry. Empty if scenarios do not contain such entries. */
+/**
+ * Returns the scenarios that show an entry. Empty if scenarios do not contain entries of this kind.
+ */
 export function shownBy(entry: Entry): readonly ShownBy[] {
   const { kind, name } = entry;
   const rows: readonly ShownBy[] =
@@ -126,7 +128,9 @@ function stepBelow(value: unknown, name: string): unknown {
   return undefined;
 }
 
-/** Returns YAML that uses an entry in a scenario, or null if scenarios have no such entries. */
+/**
+ * Returns YAML that uses an entry in a scenario, or null if scenarios have no entries of this kind.
+ */
 export function snippetOf(entry: Entry): string | null {
   const users = shippedFiles().filter((scenario) => usesIn(scenario, entry) !== undefined);
   for (const user of [...users, null]) {
@@ -141,7 +145,10 @@ export function snippetOf(entry: Entry): string | null {
   return null;
 }
 
-/** Returns fields to try around a part: none, a network, a ttl, or a lock with its queue. */
+/**
+ * Returns the sets of fields to try beside a part: none, a network, a ttl, or a lock with its
+ * queue.
+ */
 function settingsOf(user: Shipped | null): readonly Fields[] {
   if (user === null) return [{}];
   const { systems, file } = user;
@@ -192,7 +199,7 @@ function namedIn(system: unknown): { readonly lock?: string; readonly store?: st
   return typeof lock === 'string' && typeof store === 'string' ? { lock, store } : {};
 }
 
-/** Completes a snippet to the simplest scenario that contains it. */
+/** Expands a snippet into the simplest scenario that contains it. */
 export function completeScenario(snippet: string): string {
   const system = `systems:\n  ${CALLED}: { lock: lock-service, store: fenced }\n`;
   return `name: my-scenario\n${snippet.includes('systems:') ? '' : system}${snippet}`;

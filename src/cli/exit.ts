@@ -1,7 +1,7 @@
 /** Defines the error for user mistakes, and how its lines are shown. */
 import { visible } from '../text/visible.ts';
 
-/** A mistake of the user. `lines` describe the problem and its place. The command exits with 2. */
+/** A mistake by the user. `lines` describe the problem and its place. The command exits with 2. */
 export class UserError extends Error {
   readonly lines: readonly string[];
 
@@ -35,7 +35,7 @@ export function shownLine(line: string): string {
   return visible(withoutCredentials(line));
 }
 
-/** Replaces `//user:password@` by `//***@`: users may pass a URL to the wrong option. */
+/** Replaces `//user:password@` with `//***@`: users may pass a URL to the wrong option. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/\/\/[^\s/@:]*:\S*@/g, '//***@');
 }

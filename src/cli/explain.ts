@@ -24,7 +24,10 @@ export function addExplain(command: Command, done: Done): void {
     });
 }
 
-/** Returns all meanings of the words, read as one term or else separately. Throws if unknown. */
+/**
+ * Returns all meanings of the words, which are looked up as one term first, then separately. Throws
+ * if a word is unknown.
+ */
 export function entriesMeant(
   words: readonly string[],
   entries: readonly Entry[],
@@ -41,8 +44,8 @@ export function entriesMeant(
 
 /**
  * Returns the entries with this name, else those with a field of this name, else the claims with a
- * rule of this name, else the commands with such an option. A model of `check` does not hide a
- * scenario field of the same name: `counter` is both.
+ * rule of this name, else the commands with an option of this name. A model of `check` does not
+ * hide a scenario field of the same name: `counter` is both.
  */
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);

@@ -79,7 +79,9 @@ export function makeFolder(folder: string): void {
   allowed(`${folder}:1:1: cannot be made a folder`, () => makeWithAbove(resolve(folder)));
 }
 
-/** Creates a folder and its parents. Node's `recursive` never ends below, say, `/proc`. */
+/**
+ * Creates a folder and its parents. Node's `recursive` option hangs below folders such as `/proc`.
+ */
 function makeWithAbove(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   if (dirname(folder) !== folder) makeWithAbove(dirname(folder));
@@ -119,7 +121,7 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['EROFS', 'its file system is read-only'],
 ]);
 
-/** Returns a message for a file system error; for unknown codes, that of Node. */
+/** Returns a message for a file system error; for unknown codes, Node's message. */
 export function systemMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const known = 'code' in error ? MESSAGES.get(error.code) : undefined;

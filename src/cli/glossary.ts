@@ -1,8 +1,8 @@
 /**
  * Describes the words of fencepost that are in no registry, in alphabetical order, and each kind of
- * trace event. A row has other forms of the word in parentheses, then one or two sentences, then
- * references to other words. `entries.ts` combines these with the registries: claims, faults,
- * locks, stores, commands, settings and others.
+ * trace event. A row lists other forms of the word in parentheses, then explains the word in one or
+ * two sentences, and ends with references to other words. `entries.ts` combines these with the
+ * registries: claims, faults, locks, stores, commands, settings and others.
  */
 import type { TraceEvent } from '../core/history/events.ts';
 

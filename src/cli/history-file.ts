@@ -12,8 +12,8 @@ const LATEST = 'latest';
 const MOST_LISTED = 10;
 
 /**
- * Returns the file that `path` refers to. For a folder, this is the history in it, else that of its
- * run `latest`, a link that Jepsen maintains, else that of its only run.
+ * Returns the file that `path` refers to. For a folder, this is the history in the folder, else the
+ * history of the run `latest` (a link that Jepsen maintains), else the history of its only run.
  */
 export function findHistory(path: string): string {
   if (path === '-' || !allowed(`${path}:1:1`, () => statSync(path)).isDirectory()) return path;
@@ -51,7 +51,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Replaces the link `latest` in a path by the folder of the run, named after its start time. */
+/** Replaces the link `latest` in a path with the folder of the run, named after its start time. */
 function withoutLink(folder: string, file: string): string {
   const inside = relative(realpathSync(folder), realpathSync(file));
   return inside.startsWith('..') ? file : join(folder, inside);
@@ -82,7 +82,7 @@ export async function* readBytes(file: string, signal: AbortSignal): AsyncGenera
       : createReadStream(file, { highWaterMark: CHUNK_BYTES, signal });
   const chunks = bytesOf(source);
   let head: Uint8Array = Buffer.alloc(0);
-  // A pipe may deliver a single byte.
+  // A pipe may deliver only one byte at a time.
   while (head.length < 2) {
     const { value, done } = await chunks.next();
     if (done === true) break;

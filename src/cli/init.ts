@@ -1,8 +1,8 @@
 /**
- * `fencepost init` writes starter files into a folder, never changes existing ones, and prints the
- * next command. The work is planned as a list of steps. In `package.json`, only the new scripts are
- * added and all other characters are preserved, if possible. The templates are real files of the
- * package (`fixtures/starter`).
+ * `fencepost init` writes starter files into a folder and prints the next command. It never
+ * overwrites an existing file; it only adds a line to `.gitignore` and scripts to `package.json`,
+ * whose other characters are preserved if possible. The work is planned as a list of steps. The
+ * templates are real files of the package (`fixtures/starter`).
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -123,7 +123,7 @@ function printStep(step: Step, terminal: Terminal): void {
 
 const OTHER_LOCK_FILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
 
-/** Returns a sentence for each requirement of the files that the folder does not meet. */
+/** Returns one line of advice for each requirement that the folder does not meet. */
 function adviceFor(folder: string, parts: ReadonlySet<StarterPart>): readonly string[] {
   const missing = [...(parts.has('vitest') ? ['fencepost', 'vitest'] : ['fencepost'])].filter(
     (name) => findAbove(folder, `node_modules/${name}/package.json`) === null,
@@ -152,25 +152,30 @@ function workflowAdvice(folder: string): readonly string[] {
 export interface FolderFacts {
   /** Returns true if the path exists below the folder. */
   readonly has: (target: string) => boolean;
-  /** The text of its `package.json`, or null if there is none. */
+  /** The text of the folder's `package.json`, or null if there is none. */
   readonly manifest: string | null;
-  /** The text of its `.gitignore`, or null if there is none. */
+  /** The text of the folder's `.gitignore`, or null if there is none. */
   readonly ignored: string | null;
-  /** True if it is in a git repository. */
+  /** True if the folder is in a git repository. */
   readonly isInGit: boolean;
-  /** The path from `locks` to the scenario schema, with `/`, or null if not installed. */
+  /**
+   * The path from `locks` to the scenario schema, with slashes; null if fencepost is not installed.
+   */
   readonly schema: string | null;
 }
 
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
-  /** The user-defined lock to write, or null for none. `driver` is null if the lock uses none. */
+  /**
+   * The user-defined lock to write, or null to write none. `driver` is null if the lock uses no
+   * driver.
+   */
   readonly chosen: { readonly driver: Driver | null } | null;
-  /** Locks of `lockRisks` whose scenarios are written. */
+  /** The locks of `lockRisks` for which scenarios are written. */
   readonly locks: readonly string[];
 }
 
-/** One file. A `left` file is not written; `why` is a clause. */
+/** The step for one file. A `left` file stays unchanged; `why` explains this in a clause. */
 type Step =
   | {
       readonly kind: 'written' | 'extended';
@@ -268,7 +273,9 @@ export function addScripts(text: string, scripts: Scripts): ScriptsEdit {
   return { kind: 'edited', text: editText(text, added, wanted), added: names };
 }
 
-/** Inserts the scripts into the text. If no edit gives `wanted`, renders the complete manifest. */
+/**
+ * Inserts the scripts into the text. If no edit results in `wanted`, renders the complete manifest.
+ */
 function editText(text: string, added: Manifest, wanted: Manifest): string {
   const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
   const end = text.includes('\r\n') ? '\r\n' : '\n';
@@ -312,7 +319,10 @@ interface StarterFile {
   readonly template?: string;
   /** True for folders with a tsconfig, false for others; absent for both. */
   readonly isTyped?: boolean;
-  /** Only for a user-defined lock with this driver (null: without one); absent for all locks. */
+  /**
+   * Restricts the file to user-defined locks with this driver (null: no driver); absent for all
+   * locks.
+   */
   readonly driver?: Driver | null;
 }
 
@@ -370,7 +380,9 @@ export function startersIn(isTyped: boolean, driver: Driver | null = null): read
   return starterFiles.filter((file) => fits(file.isTyped, isTyped) && fits(file.driver, driver));
 }
 
-/** Returns the files to write for these options. A scenario of two locks is included once. */
+/**
+ * Returns the files to write for these options. A scenario that two locks share is included once.
+ */
 function filesOf(isTyped: boolean, { chosen, locks }: BeginningOptions): readonly StarterFile[] {
   const starters = startersIn(isTyped, chosen?.driver ?? null);
   const owned = chosen !== null ? starters.filter(({ part }) => part !== 'github') : [];

@@ -82,7 +82,7 @@ function finishedIn(
 
 interface FileRead {
   readonly read: JournalRead;
-  /** The length of the complete lines. */
+  /** The total length of the complete lines. */
   readonly completeBytes: number;
 }
 

@@ -41,7 +41,7 @@ interface KeptPlanOptions extends ModuleOptions {
   readonly scenario: string | null;
 }
 
-/** Yields the plans of folders, by name within each folder. Each is read on demand. */
+/** Yields the plans of folders, sorted by name within each folder. Each is read on demand. */
 export async function* readFolders(
   folders: readonly string[],
   options: KeptPlanOptions,

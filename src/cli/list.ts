@@ -96,7 +96,7 @@ function rowsOf(entry: Entry): readonly Row[] {
   return [...headRows(entry), ...fields];
 }
 
-/** Returns the first rows of an entry. For a claim, they say what exercises it. */
+/** Returns the first rows of an entry. For a claim, they include the hazard that exercises it. */
 function headRows({ name, about, source, hazard }: Entry): readonly Row[] {
   const tested: readonly Row[] = hazard === '' ? [] : [['', `tested by ${hazard}`]];
   return [[name, source === '' ? about : `${about} [${source}]`], ...tested];

@@ -1,6 +1,6 @@
 /**
- * Lists the known risks of widely used locks, by the names of `init --lock`: scenarios in
- * `fixtures`, each with a failure and its cure, and a short description.
+ * Lists the known risks of widely used locks, keyed by the names that `init --lock` accepts. Each
+ * risk is a scenario in `fixtures` that contains a failure and its cure, with a short description.
  */
 export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   redis: {

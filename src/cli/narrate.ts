@@ -160,7 +160,7 @@ function noteShrunk(
   terminal.note(`    shrunk: ${system}, ${claim}: ${size}`);
 }
 
-/** Maximum number of output lines of a failed run, if there are other runs. */
+/** Maximum number of lines to print from a failed run's output, if there are other runs. */
 const MOST_OUTPUT = 10;
 
 function printFailures(

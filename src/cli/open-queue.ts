@@ -1,6 +1,6 @@
 /**
- * Options and errors for the queue of a fleet: how a user names the queue without exposing a secret
- * in a process list or in output, and how it is opened, with errors that suggest a remedy.
+ * Parses the option for the queue of a fleet and opens the queue. Secrets stay out of process lists
+ * and output, and errors suggest a remedy.
  */
 import { Option } from 'commander';
 import { type QueueAddress, readQueueUrl, withoutSecrets } from '../adapters/fleet/queue-url.ts';
@@ -34,7 +34,9 @@ export function queuePlace(url: string | undefined): QueuePlace {
   return read;
 }
 
-/** Refuses a URL where a file is expected, even a mistyped one, without printing it. */
+/**
+ * Refuses a URL, even a mistyped one, where a file is expected. The error does not contain the URL.
+ */
 export function requireNoUrl(words: readonly string[]): void {
   if (!words.some((word) => /:\/\/|^rediss?(:|\/\/)/i.test(word))) return;
   throw new UserError([`pass the URL of the queue with --queue, or set ${QUEUE_VARIABLE}`]);
@@ -58,7 +60,7 @@ export async function reached<Opened>(
   }
 }
 
-/** Replaces messages of the client libraries, which do not help a command-line user. */
+/** Replaces messages of the client libraries that would not help a command-line user. */
 export function queueErrorText({ message }: Error, { address }: QueuePlace): string {
   if (/max retries per request/i.test(message)) return 'the connection broke';
   if (/^connection is closed/i.test(message)) return 'the connection is closed';

@@ -114,7 +114,7 @@ export function addPlayground(command: Command, done: Done): void {
     .action(({ output }: { readonly output: string }) => {
       const script = readEditorScript();
       if (script === null) throw new UserError(['playground: this copy is not built']);
-      // Only built-in names can run in the page, and no SQL engine.
+      // The page can run only built-in locks and stores, and has no SQL engine.
       const names = shippedScenarios().map(({ name }) => name);
       const others = names.filter((name) => !LESSON.has(name));
       const gallery = {
@@ -142,7 +142,7 @@ function entriesOf(name: string): readonly GalleryEntry[] {
   return [[name, runnable, (LESSON.get(name) ?? []).join(' ')]];
 }
 
-/** Removes systems from the text of a scenario, and adds a line that says so. */
+/** Removes systems from the text of a scenario, and adds a comment that lists them. */
 function without(text: string, systems: readonly string[]): string {
   if (systems.length === 0) return text;
   const document = parseDocument(text);
@@ -155,7 +155,7 @@ function without(text: string, systems: readonly string[]): string {
 type GalleryEntry = readonly [name: string, text: string, question: string];
 
 interface Gallery {
-  /** In teaching order. */
+  /** The scenarios of the tour, in teaching order. */
   readonly tour: readonly GalleryEntry[];
   readonly others: readonly GalleryEntry[];
 }

@@ -19,7 +19,7 @@ const choice = fc.record({
   other: fc.nat(4),
 });
 
-/** Each choice lets a process call, or completes its open call. */
+/** Each choice starts a call of a process, or completes its open call. */
 export const sampleEvents: fc.Arbitrary<readonly SampleEvent[]> = fc
   .array(choice, { minLength: 1, maxLength: 40 })
   .map((choices) => {

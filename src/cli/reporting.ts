@@ -36,8 +36,8 @@ interface Reporting {
 }
 
 /**
- * Writes and prints the results. A plan that cannot be written is printed instead. Errors of files
- * are thrown only after everything else is reported, so that no finding is lost on a full disk.
+ * Writes and prints the results. A plan that cannot be written is printed instead. File errors are
+ * thrown only after everything else is reported, so that no finding is lost if the disk is full.
  */
 export function report(
   result: Result,
@@ -86,7 +86,10 @@ export function report(
   if (unwritten.length > 0) throw new UserError(unwritten);
 }
 
-/** Renames a different plan in `file`, left by an earlier run, so that it is not lost. */
+/**
+ * If `file` contains another plan from an earlier run, renames the file so that its plan is not
+ * lost.
+ */
 export function setAside(file: string, text: string, { note }: Pick<Terminal, 'note'>): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
   if (isSamePlan(readText(file, Number.POSITIVE_INFINITY), text)) return;

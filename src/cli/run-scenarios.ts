@@ -187,7 +187,7 @@ async function runScenarios(
   const { exhaust, shard, output, corpus, version, isResumed, from, to } = options;
   const isInterrupted = (): boolean => interruption.isInterrupted;
   const isSeveral = scenarios.length > 1 && !options.isVerbose;
-  // With several scenarios, each gets one line, and its notes are omitted.
+  // If there are several scenarios, print one line for each, and omit their notes.
   const shown = isSeveral ? { ...terminal, note: () => undefined } : terminal;
   const replaysKept = shard === null || shard.index === 1;
   const narrate = narrator(shown, { replaysKept });

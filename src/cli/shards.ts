@@ -1,7 +1,7 @@
 /**
- * Reads and writes the parts of a run on several machines: the file that `run --shard` writes, and
- * the merge. The file contains everything that `merge` needs to reach the same verdicts, findings,
- * reports and exit code as a run on one machine.
+ * Supports runs on several machines: writes the file of `run --shard`, and merges such files. A
+ * shard file contains everything that `merge` needs to reach the same verdicts, findings, reports
+ * and exit code as a run on one machine.
  */
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
@@ -106,7 +106,10 @@ function countsOf(all: ReadonlyMap<string, ExhaustedPlans>): Record<string, numb
   return Object.fromEntries([...all].map(([system, { plans }]) => [system, plans]));
 }
 
-/** Returns the plans that a merge may have to shrink, as drawn or placed. */
+/**
+ * Returns the plans that a merge may have to shrink. They are drawn, or placed by an exhaustive
+ * search, and not shrunk yet.
+ */
 function counterexamplesOf(
   { scenario }: LoadedScenario,
   { countsBySystem, plans }: Examined,
@@ -275,7 +278,7 @@ function examinedOf(
   };
 }
 
-/** Prints again what the shards printed about kept plans and determinism. */
+/** Repeats the lines that the shards printed about kept plans and determinism. */
 function reportEarlier(
   { keptPlans, repeated, difference }: MergedScenario,
   subject: Subject,
@@ -288,7 +291,7 @@ function reportEarlier(
   narrate({ kind: 'repeated', subject, runs: repeated, difference, lost: null });
 }
 
-/** Returns the shard files below each folder of `paths`, and the other paths, each file once. */
+/** Returns all files among `paths`, and the shard files below each folder, without duplicates. */
 function filesIn(paths: readonly string[]): readonly string[] {
   const files = new Map<string, string>();
   for (const path of paths) {
@@ -321,11 +324,14 @@ function shardIn(file: string): FiledShard {
 
 interface LoadedAgain {
   readonly scenario: LoadedScenario;
-  /** Counted again, since shards contain only a few plans; null if seeds were examined. */
+  /** All plans, counted again since shards contain only a few; null if seeds were examined. */
   readonly plans: Examined['plans'];
 }
 
-/** Loads the scenario of a shard from its text. Refuses it if its meaning differs here. */
+/**
+ * Loads the scenario of a shard from its text. Refuses a scenario that has another meaning on this
+ * machine.
+ */
 async function loadAgain(
   merged: MergedScenario,
   options: MergeOptions & { readonly terminal: Terminal },

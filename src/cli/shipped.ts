@@ -1,7 +1,8 @@
 /**
- * Finds the scenarios and kept plans that ship with fencepost by name: `run six-steps` works in an
- * installed copy as in the repository. An existing file of that name takes precedence. The folder
- * of the package is never written: plans of such a scenario are kept in the user's project.
+ * Finds, by name, the scenarios and kept plans that ship with fencepost: `run six-steps` works in
+ * an installed copy as it does in the repository. An existing file of that name takes precedence.
+ * Nothing is written to the package folder: plans of a shipped scenario are kept in the user's
+ * project.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -47,18 +48,24 @@ export function shippedScenarios(): readonly DescribedWord[] {
   });
 }
 
-/** Returns the folder for kept plans: beside the scenario, or `./plans` if it is installed. */
+/**
+ * Returns the folder for kept plans: beside the scenario, or `./plans` if the scenario is in an
+ * installed package.
+ */
 export function plansFolderOf(scenarioFile: string): string {
   return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
 }
 
-/** Returns the folders of kept plans of a scenario: the one beside it, and the user's. */
+/** Returns the folders of a scenario's kept plans: the folder beside it, and the user's folder. */
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
 }
 
-/** Returns a scenario as typed: its name if that resolves to this file, else the file. */
+/**
+ * Returns a scenario as a user would type it: its name if that resolves to this file, else the
+ * file.
+ */
 export function scenarioTyped(file: string): string {
   const name = basename(file, '.yaml');
   const isNamed =

@@ -224,7 +224,10 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
 }
 
-/** Prints in full how each section ended, unless it just returned: the columns truncate text. */
+/**
+ * Prints how each section ended, in full because the columns truncate text. Omits crashes and
+ * normal returns.
+ */
 function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
   for (const run of sections) {

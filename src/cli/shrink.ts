@@ -38,7 +38,10 @@ export function addShrink(command: Command, done: Done): void {
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 
-/** Shrinks a plan that still breaks the claim it expects, or else the first claim it breaks. */
+/**
+ * Shrinks a plan while it still breaks one claim: the claim that the plan expects to break, or else
+ * the first claim that it breaks.
+ */
 async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));

@@ -45,9 +45,12 @@ export interface LoadedScenario extends Subject {
 
 /** The allowed sources of user modules. */
 export interface ModuleOptions {
-  /** The folder of a plan's modules; false to allow none; null for those beside the plan. */
+  /** The folder of the modules. False allows no modules; null means the folder of the scenario. */
   readonly modules: string | false | null;
-  /** Digests of changed modules that are accepted anyway, by path: those of the scenario. */
+  /**
+   * Digests of the scenario's modules, by path. A plan may use them even if it was made with
+   * others.
+   */
   readonly known?: ModuleDigests;
 }
 
@@ -83,7 +86,7 @@ export async function loadScenarioText(
   return { file, text, scenario, catalogue, warnings: warnings.map(renderProblem) };
 }
 
-/** Loads the dependencies of stores. Throws a `UserError` that says what to install. */
+/** Loads the dependencies of stores. Throws a `UserError` that names the package to install. */
 async function prepareStores(file: string, ...asked: Parameters<typeof prepare>): Promise<void> {
   try {
     await prepare(...asked);
@@ -103,7 +106,8 @@ function noteLoadOutput(): void {
 }
 
 /**
- * Returns warnings for faults that may match no place. Throws a `UserError` if one matches none.
+ * Returns warnings for faults that may match no place. Throws a `UserError` if a fault matches
+ * none.
  */
 async function misplaced(
   source: SourceFile,

@@ -24,7 +24,7 @@ const SILENCE_LIMIT_MS = 25_000;
 /** Time within which the thread must react to a signal, or leave its current run. */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
-/** An error is a defect of fencepost if each frame of its stack contains one of these. */
+/** An error is a defect of fencepost if each frame of its stack contains one of these strings. */
 const PACKAGE_PARTS: readonly string[] = [
   fileURLToPath(new URL('../', import.meta.url)),
   'node:',

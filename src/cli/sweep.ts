@@ -171,14 +171,14 @@ async function sweepOn(
   if (end.kind !== 'complete') return explain(end, scenarios, { of, terminal });
   interruption.end();
   const exit = await mergeShardFiles(withOurs(end.shards, ours), options);
-  // Jobs that Redis fails to remove now expire after a week.
+  // If the removal fails, the jobs expire after a week.
   await fleet.remove(orders.map(({ shard }) => jobIdOf(id, shard))).catch(() => {});
   return exit;
 }
 
 /**
- * Maximum number of shards chosen by default: enough for a hundred machines for a day. More shards
- * only make the merge slower.
+ * Maximum number of shards chosen by default: enough to keep a hundred machines busy for a day.
+ * More shards only make the merge slower.
  */
 const MOST_DEFAULT_SHARDS = 2_000;
 /** The target duration of a shard on a worker. */
@@ -222,7 +222,8 @@ async function defaultShards(
 }
 
 /**
- * The part of a shard that only the coordinator adds: it has the scenario file and the kept plans.
+ * The fields of a shard that only the coordinator can fill, because only the coordinator has the
+ * scenario file and the kept plans.
  */
 type Ours = Pick<ScenarioShard, 'file' | 'corpus' | 'keptPlans'>;
 

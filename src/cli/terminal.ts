@@ -10,7 +10,7 @@ export interface Terminal {
   print(line: string): void;
   /** Writes a JSON line of format version 1 with `--json`; does nothing otherwise. */
   printJson(type: string, fields: object): void;
-  /** Writes lines of results that have already been escaped. */
+  /** Writes each line of a result that has several lines. */
   printLines(text: string): void;
   /** Writes one informational line. */
   note(line: string): void;
@@ -92,8 +92,8 @@ function visibleInColour(line: string): string {
 }
 
 /**
- * Returns true if output is colored: decided by `NO_COLOR` and `FORCE_COLOR` (no-color.org,
- * force-color.org), or else by whether stdout is a terminal.
+ * Returns true if output is colored. `NO_COLOR` and `FORCE_COLOR` decide this (no-color.org,
+ * force-color.org). If neither is set, output is colored on a terminal.
  */
 function wantsColour(): boolean {
   const { NO_COLOR: no, FORCE_COLOR: force } = process.env;
