@@ -51,7 +51,9 @@ export type Answer =
     }
   | { readonly kind: 'current' | 'outdated' }
   | {
-      /** Refused because of the highest token or, if `version` is present, of that version. */
+      /**
+       * Refused because of the highest token or, if `version` is present, because of that version.
+       */
       readonly kind: 'refused';
       readonly highest: number;
       readonly version?: number | null;

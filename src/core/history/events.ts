@@ -115,7 +115,10 @@ export type TraceEvent =
       readonly believedUntilUs: number;
     }
   | {
-      /** The program stops assuming that it holds the lock: by a release, giving up or an abort. */
+      /**
+       * The program stops assuming that it holds the lock: it releases the lock, gives up, or
+       * learns of an abort.
+       */
       readonly kind: 'leave';
       readonly atUs: number;
       readonly process: string;
@@ -125,7 +128,7 @@ export type TraceEvent =
     }
   | {
       /**
-       * A program checks its lease by its own clock. Each renewal is recorded too: `isLive` true.
+       * A program checks its lease by its own clock. Renewals are recorded too, with `isLive` true.
        */
       readonly kind: 'lease-test';
       readonly atUs: number;
@@ -137,8 +140,8 @@ export type TraceEvent =
     }
   | {
       /**
-       * A guarded job, the code that the lock must keep from running twice, begins, ends, or is
-       * skipped because a job that was already done was delivered again.
+       * A guarded job (code that must not run twice) begins, ends, or is skipped. It is skipped if
+       * it was delivered again after it was done.
        */
       readonly kind: 'job';
       readonly atUs: number;
@@ -263,7 +266,9 @@ export type TraceEvent =
       readonly kind: 'write';
       readonly atUs: number;
       readonly process: string;
-      /** The replicated store that this process belongs to; absent if it is a store of its own. */
+      /**
+       * The replicated store that this process belongs to; absent if the process is not a replica.
+       */
       readonly store?: string;
       readonly resource: string;
       readonly key: string;
@@ -273,7 +278,7 @@ export type TraceEvent =
       readonly under: number;
       readonly client: string;
       readonly operation: string;
-      /** Position of the operation among those that its section issued, from 1. */
+      /** Position of the operation in its section, from 1, in order of issue. */
       readonly issue: number;
       readonly isAccepted: boolean;
       readonly message: string;
@@ -301,12 +306,12 @@ export type TraceEvent =
       };
       /**
        * Why the write was refused; absent if it was accepted, or if its token is below `highest`.
-       * `lower`: a higher token was seen. `equal`: the token was accepted before. `order`: the same
-       * or a later position (`last`) in its grant's order was accepted. `higher`: the token is
-       * above the registered one (`highest`). `other`: the token is not the registered one.
-       * `stamp`: the stored timestamp (`found`) is later, so the replica ignores the write without
-       * notifying its client. `lease`: the lock service did not confirm that the lease is running.
-       * `version`: the row has another version. `check`: a table rule forbids the value.
+       * `lower`: a higher token was seen. `equal`: the token was accepted before. `order`: a write
+       * at the same or a later position (`last`) in its grant's order was accepted. `higher`: the
+       * token is above the registered one (`highest`). `other`: the token is not the registered
+       * one. `stamp`: the stored timestamp (`found`) is later, so the replica ignores the write
+       * without notifying its client. `lease`: the lock service did not confirm that the lease is
+       * running. `version`: the row has another version. `check`: a table rule forbids the value.
        */
       readonly refusal?:
         | { readonly kind: 'equal' | 'higher' | 'other' | 'lease' | 'version' }
@@ -334,7 +339,10 @@ export type TraceEvent =
       readonly isAccepted: boolean;
       readonly message: string;
       readonly value: number | null;
-      /** For a read from one of several replicas: the write of the value, or '' if none. */
+      /**
+       * For a read from one of several replicas: the write that stored the value, or '' if there is
+       * none.
+       */
       readonly written?: string;
       /** Absent if the store has no versions. */
       readonly version?: {
@@ -353,13 +361,15 @@ export type TraceEvent =
       readonly resource: string;
       readonly highest: number;
       readonly values: Readonly<Record<string, number>>;
-      /** Present if no fault is the cause: a key already has this version at its first access. */
+      /**
+       * Present if no fault caused this event: a key already has this version at its first access.
+       */
       readonly begins?: { readonly key: string; readonly version: number };
     }
   | {
       /**
-       * A key-value server such as Redis handles a command on a key that was set as locks are, only
-       * if it did not exist. Not recorded for keys that are written in another way.
+       * A key-value server such as Redis handles a command on a key that was taken like a lock: set
+       * only if it did not exist. Not recorded for keys that are written in another way.
        */
       readonly kind: 'key-change';
       readonly atUs: number;
@@ -369,19 +379,22 @@ export type TraceEvent =
       readonly message: string;
       /**
        * `lost`: removed by a restart, a failover or an eviction instead of a command. `untracked`:
-       * from now on the holder is unknown. Either another client added to the key, as to a readers'
-       * lock, or the key never expires and its client, or a script of another client, changed its
-       * value, which may mean that the lock is free.
+       * from now on the holder is unknown. Either another client joined the key, as in a readers'
+       * lock; or the value of a key that never expires was changed by its client or by another
+       * client's script, which may mean that the lock is free.
        */
       readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'untracked';
       /** True if the server was configured to treat the key as a lock. */
       readonly isNamed: boolean;
       /**
        * False if the client requested the change, but the key stayed unchanged. Repeated requests
-       * for a key that another client took are recorded once each time the key is taken.
+       * for a key that another client took are recorded once for each time that the key is taken.
        */
       readonly isDone: boolean;
-      /** The client that took the key, and its message that did so; both '' if no client did. */
+      /**
+       * The client that took the key, and the message by which it did so; both '' if no client
+       * holds it.
+       */
       readonly holder: string;
       readonly taking: string;
       /** The message by which the requesting client last took the key, or ''. */

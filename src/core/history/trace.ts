@@ -57,7 +57,9 @@ export interface Unsimulated {
   readonly what: string;
   /** First place of the request, in user code if the stack contains any: `queue.mjs:9:3`. */
   readonly place: string | null;
-  /** The package that made the request, or null. For a command, not the driver that sends it. */
+  /**
+   * The package that made the request, or null. A driver does not count for the commands it sends.
+   */
   readonly package: string | null;
   readonly count: number;
 }

@@ -1,5 +1,5 @@
 /**
- * The settings of a client as fields of a file, the same in scenarios and plans: `ttl: 10ms`,
+ * The settings of a client as fields of a file, identical in scenarios and plans: `ttl: 10ms`,
  * `checksLease: false`. Omitted fields have their documented defaults.
  */
 import { z } from 'zod';

@@ -48,7 +48,7 @@ const MAX_DEPTH = 100;
 /** Maximum number of problems reported at once. */
 const MAX_PROBLEMS = 50;
 
-/** Parses a file into plain data and a locator, or returns what makes it unreadable. */
+/** Parses a file into plain data and a locator, or returns the problems that make it unreadable. */
 export function parseFile(source: SourceFile): Parsed {
   const unreadable = unreadableAt(source.text) ?? tooDeepAt(source.text);
   if (unreadable !== null) return refused(source, [unreadable]);
@@ -229,7 +229,10 @@ export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<
   return { kind: 'findings', findings: allFindings(result.error.issues, []) };
 }
 
-/** Converts issues to findings. An unknown key explains missing fields of its map: drop these. */
+/**
+ * Converts issues to findings. An unknown key explains why fields of its map are missing, so the
+ * findings about these fields are dropped.
+ */
 function allFindings(
   issues: readonly z.core.$ZodIssue[],
   base: readonly PathStep[],
@@ -240,7 +243,7 @@ function allFindings(
   const found = issues
     .filter(({ code, path }) => code !== 'custom' || !unknown.has(path.join('\n')))
     .flatMap((issue) => findingsOf(issue, base));
-  // zod reports a number twice if it exceeds a limit equal to that of safe integers.
+  // zod reports a number twice if it exceeds a limit that is also the limit of safe integers.
   return found.filter(({ path, what }, at) => {
     const steps = path.join('\n');
     return at === found.findIndex((peer) => peer.what === what && peer.path.join('\n') === steps);

@@ -100,9 +100,9 @@ export const FAULTS = {
     },
   },
   /**
-   * A process has another time from now on. `stepUs` moves only the wall clock. `ratePpm` is the
-   * rate error of both clocks (0 is exact); beside a step, 0 leaves the rate unchanged. An offset
-   * is a step at time 0.
+   * The clocks of a process change. `stepUs` moves only the wall clock. `ratePpm` is the rate error
+   * of both clocks (0 is exact); beside a step, 0 leaves the rate unchanged. An offset is a step at
+   * time 0.
    */
   clock: {
     fields: { process: 'process', when: 'when', stepUs: 'step', ratePpm: 'rate' },
@@ -119,7 +119,7 @@ export const FAULTS = {
   reset: { fields: { from: 'process', to: 'process', when: 'when' } },
   /** A replica takes over with the durable state of `lagUs` ago. Volatile state is lost. */
   failover: { fields: { process: 'process', when: 'when', lagUs: 'duration' } },
-  /** A server forgets one key, such as a cache under memory pressure. */
+  /** A server forgets one key, as a cache does under memory pressure. */
   evict: { fields: { process: 'process', key: 'key', when: 'when' } },
   /** One timer fires late. */
   'late-timer': { fields: { which: 'timer', byUs: 'duration' } },
@@ -278,7 +278,7 @@ export function processesNamed(fault: Fault): readonly (readonly string[])[] {
   return 'from' in named ? [[named.from].flat(), [named.to].flat()] : [];
 }
 
-/** Returns the affected target for people: `alice`, `alice/1/write/1/request`. */
+/** Returns the affected target, as shown to users: `alice`, `alice/1/write/1/request`. */
 export function targetOf(fault: Fault): string {
   if ('which' in fault && placeNamed(fault) !== '') return placeNamed(fault);
   const between = fault.kind === 'partition' ? ' and ' : ' to ';
@@ -287,7 +287,7 @@ export function targetOf(fault: Fault): string {
     .join(between);
 }
 
-/** A server of a plan, and the faults that can affect it besides those that affect any process. */
+/** A server of a plan, and whether the faults of servers, failover and evict, can affect it. */
 export interface ServerPlace {
   readonly name: string;
   readonly canFailOver: boolean;

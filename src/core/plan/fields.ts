@@ -223,7 +223,7 @@ export function integer(min: number, max: number): z.ZodType<number, number> {
   return z.int().min(min).max(max);
 }
 
-/** Data that a schema describes, as read-only types. */
+/** The read-only type of the data that a schema describes. */
 export type Data<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
 /** `Json` is left as is: it is read-only already, and recursive. */

@@ -1,8 +1,8 @@
 /**
  * The points of a section at which a fault can be placed, as far as the plan determines them:
- * `alice/2/write` is the write of step 1 in alice's section 2, `alice/2/write-3` that of step 3. A
- * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. Also defines the names that
- * clients must not have, because other processes of a run have them.
+ * `alice/2/write` is the write of step 1 in alice's section 2, and `alice/2/write-3` is the write
+ * of step 3. A transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. Also defines the
+ * names that clients must not have, because other processes of a run have them.
  */
 import type { ClientPlan, SectionPlan, Work } from './plan.ts';
 
@@ -45,8 +45,8 @@ const OPENED_STORES: readonly string[] = ['fenced-open', 'unique-token'];
 const FENCE_READ_STORES: readonly string[] = ['client-side-fence'];
 
 /**
- * Returns the points that the section passes without faults, each once: those of its steps first,
- * in order. Second and later attempts to acquire are not included.
+ * Returns each point that the section passes in a run without faults, once. The points of its steps
+ * come first, in order. Second and later attempts to acquire are not included.
  */
 export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] {
   const { client, section, store, operations } = placed;
@@ -59,7 +59,7 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   const fences = fenced
     .filter(({ verb }) => verb === 'write')
     .map(({ part }): Part => ({ verb: 'fence', part: part.replace('write', 'fence') }));
-  // A memoize stores its value without checking its lease.
+  // A memoize step stores its value without checking its lease.
   const tests = section.work.some(({ kind }) => kind !== 'memoize');
   const hasTest = client.checksLease && tests && steps.some(({ verb }) => verb === 'write');
   // Without `operations`, use those of fencepost's own locks.
@@ -103,14 +103,14 @@ export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): rea
     });
 }
 
-/** Returns true if an event has a client's name but is not a message. */
+/** Returns true if `text` names a timer: it begins with a client's name, and names no message. */
 export function isTimer(text: string, clients: ReadonlySet<string>): boolean {
   const slash = text.indexOf('/');
   if (slash < 0 || !clients.has(text.slice(0, slash))) return false;
   return !/\/(request|reply|timers)$/.test(text);
 }
 
-/** Steps with a duration of their own; a transition runs as a job. */
+/** Steps that take time; a transition runs as a job. */
 const TIMED: ReadonlySet<Work['kind']> = new Set(['compute', 'job', 'transition', 'memoize']);
 
 /** A point without its section. */
@@ -169,8 +169,8 @@ function nth(label: string, number: number): string {
 export const QUEUE = 'lock-queue';
 
 /**
- * Returns true for the names that clients must not have: `probe` for the fresh client, and `lock`,
- * `lock-1` or `lock-standby` for lock servers.
+ * Returns true for the names that clients must not have: `probe` for the client that starts after
+ * healing, and `lock`, `lock-1` or `lock-standby` for lock servers.
  */
 export function isReserved(name: string): boolean {
   return name === 'probe' || isLockServer(name);

@@ -48,8 +48,8 @@ export function wasInPlace(plan: Plan, fault: Fault, atUs: number): boolean {
 }
 
 /**
- * Returns the plan's points that its allowed places name, by verb or in full. Asynchronous code may
- * define its own verbs.
+ * Returns the points of the plan that its allowed places name, by verb or by full name.
+ * Asynchronous code may define its own verbs.
  */
 export function declaredPoints(plan: Plan): readonly SectionPoint[] {
   const verbs = new Set(

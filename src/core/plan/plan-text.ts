@@ -1,8 +1,8 @@
 /**
- * Converts a plan to the text of a file and back, exactly: `readPlan(renderPlan(plan))` is the same
- * plan. The text is the unit of bug reports, so it omits default values; the schema, in the second
- * half, restores the documented default of each omitted field. Mistakes that involve several fields
- * are found by `planFindings`.
+ * Converts a plan to the text of a file and back without loss: `readPlan(renderPlan(plan))` is the
+ * same plan. The text is made for bug reports, so it omits default values. The schema, in the
+ * second half of this file, restores the documented default of each omitted field. Mistakes that
+ * involve several fields are found by `planFindings`.
  */
 import { Document, isCollection, isScalar, visit } from 'yaml';
 import { z } from 'zod';

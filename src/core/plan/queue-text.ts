@@ -1,6 +1,6 @@
 /**
- * The queue in a plan or scenario file, `queue: { steps: 4, messages: […] }`, and the mistakes in a
- * queue whose fields are each well-formed.
+ * Reads and writes the queue in a plan or scenario file, `queue: { steps: 4, messages: […] }`, and
+ * finds mistakes in a queue whose fields are each well-formed.
  */
 import { z } from 'zod';
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
@@ -46,7 +46,7 @@ const stepOf = {
   retries: optional(integer(0, CAPS.sectionsPerClient), 'Default 0.'),
 };
 
-/** Fields of a `closed` map, the same in scenarios and plans. */
+/** Fields of a `closed` map, identical in scenarios and plans. */
 export const queueFields: ShapeOf<Listed> = {
   steps: optional(
     integer(1, CAPS.sectionsPerClient),

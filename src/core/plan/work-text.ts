@@ -1,6 +1,6 @@
 /**
- * The steps of a section in a file, each a map with one key: `write: { key: x, value: 1 }`. An
- * omitted `id` is the position among the section's steps.
+ * The steps of a section in a file, each a map with one key: `write: { key: x, value: 1 }`. The
+ * `id` defaults to the step's position in its section.
  */
 import { z } from 'zod';
 import { suggest } from '../../text/problem.ts';
@@ -237,7 +237,10 @@ const STATED: Readonly<Record<Work['kind'], object>> = {
   },
 };
 
-/** Returns fields that `stepSchema` reads back as the same step. A renew's default is `ttlUs`. */
+/**
+ * Returns fields that `stepSchema` reads back as the same step. The default ttl of a `renew` is
+ * `ttlUs`.
+ */
 export function stepFields(work: Work, place: number, ttlUs: number): FieldMap {
   return { [work.kind]: statedFields(work, { id: place, ttlUs, ...STATED[work.kind] }) };
 }

@@ -1,4 +1,7 @@
-/** Arbitrary plans within some bounds, and predicates that they meet, for the laws of shrinking. */
+/**
+ * Arbitrary plans within some bounds, and predicates that they meet, for property tests of
+ * shrinking.
+ */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Fault, When } from '../plan/fault.ts';

@@ -1,6 +1,6 @@
 /**
  * Finds the boundary of a failure: two plans that differ by one microsecond in one number. One
- * breaks the claim; the other does not, and is the nearest passing run. A fully shrunk plan keeps
+ * breaks the claim; the other does not, and is the nearest passing plan. A fully shrunk plan keeps
  * the smallest round number beyond the boundary.
  */
 import { amountOf } from '../plan/fault.ts';
@@ -36,7 +36,7 @@ export type BoundaryAnswer =
   /** `reason` is a clause: "it breaks even with the smallest pause of alice allowed". */
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Order in which to try numbers if the plan has no single decisive fault, likeliest first. */
+/** Order in which to try numbers if the plan has no single decisive fault, most promising first. */
 const ORDER: readonly ParameterKind[] = [
   'amount',
   'think',
@@ -47,9 +47,9 @@ const ORDER: readonly ParameterKind[] = [
 ];
 
 /**
- * Finds the boundary of `search.current`, which stays unchanged. If the plan has a single fault and
- * that has an amount, tries only this amount. Otherwise, uses the first number for which the claim
- * holds at an end of its range.
+ * Finds the boundary of `search.current`, which stays unchanged. If the plan has a single fault,
+ * and this fault has an amount, tries only this amount. Otherwise, uses the first number for which
+ * the claim holds at an end of its range.
  */
 export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   const single = search.current.faults.length === 1 ? search.current.faults[0] : undefined;
@@ -69,7 +69,10 @@ export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   return { kind: 'none', reason: 'it breaks whatever single number is moved within its bounds' };
 }
 
-/** Bisects between the parameter's value, which breaks the claim, and the first end that holds. */
+/**
+ * Bisects between the parameter's value, which breaks the claim, and the first end of its range at
+ * which the claim holds.
+ */
 function* boundaryOf(
   search: Search,
   parameter: Parameter,

@@ -1,6 +1,6 @@
 /**
- * Derives plans from another plan, with one piece replaced, or removed together with everything
- * that names it: a fault, decision or order entry for a missing operation would match nothing. The
+ * Derives plans from another plan: replaces a piece, or removes it together with everything that
+ * names it, since a fault, decision or order entry for a missing operation would match nothing. The
  * rest is shared with the original plan. Ids are kept, so other names stay valid.
  */
 
@@ -219,7 +219,7 @@ function withoutNames(plan: Plan, gone: readonly string[]): Plan {
   };
 }
 
-/** Returns the fault, a partition reduced to the remaining processes, or nothing. */
+/** Returns the fault without the processes that are gone, or nothing if it needs one of them. */
 function withoutProcesses(fault: Fault, isGone: (name: string) => boolean): readonly Fault[] {
   if (isGone(placeNamed(fault))) return [];
   if (fault.kind !== 'partition') {

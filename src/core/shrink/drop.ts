@@ -1,8 +1,9 @@
 /**
  * The passes that remove pieces, mostly in chunks: all items of a list, then halves, and so on down
  * to single items (the sizes of Zeller's delta debugging). If a piece cannot be removed because the
- * rest would run at other times, it is removed with latencies made constant, or with the next piece
- * delayed. Several faults that are all needed may still be replaced by one of them, made stronger.
+ * rest would run at other times, a further attempt also makes the latencies constant, or delays the
+ * next piece. Several faults that are all needed may still be replaced by one of them, made
+ * stronger.
  */
 import { amountOf, type Fault } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';

@@ -125,8 +125,8 @@ function rateParameter(
 
 /**
  * Returns the arrival times of messages and copies (earlier is simpler), and the numbers of steps
- * and retries, which must suffice for the listed messages. Excludes the visibility time, which is
- * promised like a ttl.
+ * and retries, which must suffice for the listed messages. Excludes the visibility time, on which
+ * clients rely as on a ttl.
  */
 function queueParameters({ queue }: Plan): Parameter[] {
   if (queue === undefined) return [];

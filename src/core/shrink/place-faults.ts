@@ -1,5 +1,5 @@
 /**
- * Places a fault at a named point instead of an instant: a point needs no number, and stays right
+ * Places a fault at a named point instead of an instant: a point needs no number, and stays valid
  * if something before it is removed. Also moves a fault off a step that has no other purpose. Tries
  * only points at which the scenario allows the fault.
  */
@@ -10,7 +10,7 @@ import type { Plan } from '../plan/plan.ts';
 import { changeFault, sectionKeys, withoutSections, withoutWork, workKeys } from './change.ts';
 import type { Pass, Search, Steps } from './search.ts';
 
-/** Returns the points that a run of the plan passes, likeliest first. */
+/** Returns the points that a run of the plan passes, most promising first. */
 export type PointsOf = (plan: Plan) => readonly string[];
 
 /** Placements tried per fault and turn. */

@@ -1,9 +1,10 @@
 /**
- * Resets the times of a plan. After a removal, the rest often breaks the claim only at other times,
- * so a piece may be removed while all times are reset: faults last as long as the bounds allow, and
- * one client starts first, the others when its lease is over. Once few sections are left, it also
- * tries the shape of nearly all lock bugs: one section with a fault, and a section of another
- * client that begins when the first lease is over, or soon after. Later passes shorten the times.
+ * Resets the times of a plan. After a removal, the rest often breaks the claim only with other
+ * times. Therefore, one pass removes a piece and resets all times: faults last as long as the
+ * bounds allow, one client starts first, and the others start when its lease is over. Once few
+ * sections are left, another pass tries the shape of nearly all lock bugs: one section with a
+ * fault, and a section of another client that begins during the first lease or soon after it. Later
+ * passes shorten the times.
  */
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -72,8 +73,8 @@ function retimings(plan: Plan): readonly Plan[] {
 }
 
 /**
- * Orders the other clients' first acquires before the leader's actions at the same instant: the end
- * of the leader's lease.
+ * Orders the other clients' first acquires before the leader's actions at the instant at which the
+ * leader's lease ends.
  */
 function tiedWith(plan: Plan, leader: string): Plan {
   const order = plan.clients.flatMap(({ name, sections: [first] }) =>

@@ -1,12 +1,12 @@
 /**
- * Determines which of two times is easier to read, and proposes round numbers near or between
- * others. Numbers are non-negative integer microseconds, read as milliseconds.
+ * Determines which of two times is easier to read, and proposes round numbers near a number or
+ * between two. Numbers are non-negative integer microseconds, which people read as milliseconds.
  *
  * Round numbers are whole milliseconds of at most two digits, without trailing zeros (9, 11, 20 or
  * 510 ms), or a single digit below one millisecond (0.5 ms). All are equally round, so the smallest
  * one that breaks a claim is kept. A pause that must outlast a lease of 10 ms becomes 11 ms long,
  * and shows by its size what it has to outlast. If one digit were rounder than two, the pause would
- * be 20 ms long, as if two leases had to end; and 10.5 ms would be one more digit to read.
+ * be 20 ms long, as if two leases had to end. A pause of 10.5 ms would only add a digit.
  */
 import type { RangeUs } from '../plan/duration.ts';
 
@@ -42,7 +42,10 @@ export function roundFrom(us: number): number {
   return Math.ceil(us / gridUs) * gridUs;
 }
 
-/** Returns the roundest number strictly between two, near their middle, or null if none. */
+/**
+ * Returns the roundest number strictly between the two, near their middle, or null if there is
+ * none.
+ */
 export function roundestBetween(aboveUs: number, belowUs: number): number | null {
   const middleUs = (aboveUs + belowUs) / 2;
   for (let gridUs = COARSEST_US; gridUs >= 1; gridUs /= 10) {

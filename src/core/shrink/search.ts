@@ -1,6 +1,6 @@
 /**
  * The state of one shrink: the simplest plan so far, the plans already tried, and the budget. All
- * verdicts come from the caller, and a plan becomes the current one only if it was judged itself.
+ * verdicts come from the caller, and a plan becomes the current one only after it was judged.
  * Candidates stay within the plan's bounds. If the original plan was edited by hand and exceeds a
  * bound, no candidate may exceed it further.
  */
@@ -14,7 +14,8 @@ import { isSimpler, sectionsOf } from './simpler.ts';
 export type Steps<T> = Generator<Plan, T, Tried>;
 
 /**
- * True if the plan breaks the claim, false if not; or a breach out of place or by another cause.
+ * True if the plan breaks the claim, false if it does not. A breach with a fault out of place, or
+ * by another cause, is neither.
  */
 export type Tried = boolean | 'out of place' | { readonly otherCause: string };
 
@@ -35,7 +36,7 @@ export interface Pass {
   readonly run: (search: Search) => Steps<void>;
 }
 
-/** The runs and accepted plans of one pass, in all its turns. */
+/** The numbers of runs and accepted plans of one pass, over all its turns. */
 export interface PassCount {
   readonly pass: string;
   readonly runs: number;
@@ -99,7 +100,9 @@ export class Search {
     return this.askCount >= ASKED_PER_RUN * this.runLimit;
   }
 
-  /** Returns the verdict on a plan, which is judged once, or null if the budget is spent. */
+  /**
+   * Returns the verdict on a plan, or null if the budget is spent. Each plan is judged only once.
+   */
   *ask(plan: Plan): Steps<Tried | null> {
     if (this.isExhausted) return null;
     this.askCount += 1;
@@ -179,7 +182,7 @@ export function tryingEach(name: string, candidates: (plan: Plan) => Iterable<Pl
   };
 }
 
-/** The amounts by which a plan exceeds its bounds. Bounds that it keeps are omitted. */
+/** The amounts by which a plan exceeds its bounds. Bounds that the plan meets are omitted. */
 export type Excess = ReadonlyMap<string, number>;
 
 /** Returns the amounts by which `plan` exceeds its own bounds. */

@@ -1,11 +1,12 @@
 /**
  * Shrinks a counterexample, one pass at a time, until no pass makes progress. The shrinker never
- * sees the system: it yields plans, and receives whether each still breaks the same claim by the
- * same cause; plans that break it by another cause are kept separately. The order of the passes is
- * defined below. Other files: `simpler.ts` (which of two plans is simpler), `search.ts` (the
- * interface of a pass, and the acceptance of candidates), `drop.ts`, `weaken.ts`, `place-faults.ts`
- * and `retime.ts` (the passes), `change.ts` and `parameter.ts` (the pieces and numbers of a plan),
- * `round.ts` (round numbers), and finally `boundary.ts` (the exact limit of a failure).
+ * sees the system: it yields plans, and learns for each whether it still breaks the same claim by
+ * the same cause. Plans that break the claim by another cause are kept separately. The order of the
+ * passes is defined below. Other files: `simpler.ts` (which of two plans is simpler), `search.ts`
+ * (the interface of a pass, and the acceptance of candidates), `drop.ts`, `weaken.ts`,
+ * `place-faults.ts` and `retime.ts` (the passes), `change.ts` and `parameter.ts` (the pieces and
+ * numbers of a plan), `round.ts` (round numbers), and finally `boundary.ts` (the exact limit of a
+ * failure).
  */
 import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
@@ -51,7 +52,7 @@ export interface ShrinkOptions {
   readonly maxRuns?: number;
   /** If true, keeps the probe. Default: true if the plan expects `progress` to break. */
   readonly keepsProbe?: boolean;
-  /** Points near the plan's faults, likeliest first. Default: the clients' operations. */
+  /** Points near the plan's faults, most promising first. Default: the clients' operations. */
   readonly points?: PointsOf;
   /** Called before each run. Once it returns true, the best plan so far is the result. */
   readonly shouldStop?: () => boolean;
@@ -107,7 +108,9 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   return resultOf(search, { reproduced, isMinimal, boundary, whyNoBoundary });
 }
 
-/** Returns the passes that remove pieces, large pieces first: runs of a large plan are slow. */
+/**
+ * Returns the passes that remove pieces, large pieces first, since runs of a large plan are slow.
+ */
 function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
   const keepsProbe = options.keepsProbe ?? plan.expect?.claim === 'progress';
   return [

@@ -10,8 +10,8 @@ import { digitsOf } from './round.ts';
 type Scale = (plan: Plan) => number;
 
 /**
- * Measures of complexity, most important first; each is a non-negative integer. Of two plans, the
- * one with the lower value on the first scale on which they differ is simpler, so the order is
+ * Measures of complexity, most important first; each is a non-negative integer. The first scale on
+ * which two plans differ decides: the plan with the lower value is simpler. Therefore, the order is
  * well-founded.
  */
 export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
@@ -49,8 +49,8 @@ export function workOf(plan: Plan): readonly Work[] {
 }
 
 /**
- * Sums up how far clients, partitions and writes differ from the plainest form. A reader must know
- * these differences.
+ * Sums up how far clients, partitions and writes differ from the plainest form. Each difference is
+ * something that a reader of the plan must know.
  */
 function countFeatures(plan: Plan): number {
   const members = plan.faults.map((fault) =>

@@ -2,9 +2,9 @@
  * The passes that simplify pieces that cannot be removed. Clients are reduced to one section at a
  * time, one connection, one attempt per call, one attempt to acquire, no release, and all answers
  * awaited. A client that no longer retries must start later instead. A client that works without
- * the lock after its last attempt keeps its number of attempts, since fewer would be another
- * scenario. Numbers are rounded to ones that are easy to read, and lowered by bisection toward the
- * minimum that the bounds allow, but only to numbers that are at least as round.
+ * the lock after its last attempt keeps its number of attempts, since fewer attempts would make it
+ * another scenario. Numbers are rounded to ones that are easy to read, and lowered by bisection
+ * toward the minimum that the bounds allow, but only to numbers that are at least as round.
  */
 import { runningAtOnce } from '../plan/client-text.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
@@ -175,8 +175,8 @@ const MAX_PAIRED = 6;
 
 /**
  * Lowers several numbers by the same amount: all first think times and instants together, then each
- * pair of numbers. A pause and the wait of the client that uses it can often decrease only
- * together.
+ * pair of numbers. A pause, and the wait of a client that acts during the pause, can often decrease
+ * only together.
  */
 export const lowerTogether: Pass = {
   name: 'lower numbers together',

@@ -121,8 +121,8 @@ export interface RoundSetting<Q extends Json, R extends Json> {
  * parts appear only as messages. The message to the first server has the name of the access
  * (`alice/1/write/1/request`); the others add their server's name (`…/1-store-2/request`).
  *
- * If two of three servers must answer, the access is answered by the second answer, whatever
- * happens to the third. It becomes unknown as soon as two servers can no longer answer.
+ * If two of three servers must answer, the second answer settles the access, regardless of the
+ * third. The access becomes unknown as soon as two servers can no longer answer.
  */
 export class Round<Q extends Json, R extends Json> implements Awaitable {
   readonly setting: RoundSetting<Q, R>;
@@ -391,7 +391,7 @@ export class Calls implements Caller {
     this.parts.network.send(new RequestMessage(attempt, this.process, target));
   }
 
-  /** Returns the next connection of the pool, replacing a closed one. */
+  /** Returns the next connection of the pool. If it is closed, replaces it with a new one first. */
   private connectionTo(server: string, turn: number): Connection {
     let pool = this.pools.get(server);
     if (pool === undefined) {

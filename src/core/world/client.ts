@@ -1,9 +1,9 @@
 /**
- * Runs a client's program as a process of the world: performs its effects, wakes it when what it
- * waits for has happened, and stops it at the points where the plan places a fault. Besides its
- * main program, a process may run others in the background (a heartbeat, a watchdog). Each is a
- * strand, and whatever happens to the process happens to all strands: a pause stops them, a crash
- * ends them, and their calls and timers share its connections and its clock.
+ * Runs a client's program as a process of the world: performs its effects, wakes it when its wait
+ * is over, and stops it at the points where the plan places a fault. Besides its main program, a
+ * process may run others in the background (a heartbeat, a watchdog). Each program is a strand, and
+ * whatever happens to the process happens to all strands: a pause stops them, a crash ends them,
+ * and their calls and timers share its connections and its clock.
  */
 import type { SectionRun } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
@@ -68,7 +68,7 @@ class Strand implements Background {
     this.continue();
   }
 
-  /** Ends the program, whatever it waits for. Sent messages still travel. */
+  /** Ends the program, even while it waits. Sent messages still travel. */
   stop(): void {
     this.alarm?.cancel();
     this.forget();
@@ -187,7 +187,10 @@ export class ClientHost implements ProcessHost, Client, Self {
   /** Background programs, in the order in which they were started. */
   private beside: Strand[] = [];
   private issued = 0;
-  /** The previous section's grant, which may be entered again, and the number of its calls. */
+  /**
+   * The grant of the previous section, which may be entered again, and the section's number of
+   * calls.
+   */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
   private readonly sectionLog: SectionLog;
 
@@ -243,7 +246,10 @@ export class ClientHost implements ProcessHost, Client, Self {
     return strand;
   }
 
-  /** Ends all background programs if `strand` is one and only background work is left. */
+  /**
+   * Ends all background programs if `strand` is a background program and only background work is
+   * left.
+   */
   endsNow(strand: Strand): boolean {
     if (strand === this.main || !this.parts.isOver()) return false;
     for (const other of this.beside) other.stop();

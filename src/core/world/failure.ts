@@ -22,7 +22,7 @@ export class SystemFailure extends Error {
   }
 }
 
-/** Returns `process: error`, or the error alone if it begins with the process. */
+/** Returns `process: error`, or the error alone if it begins with the name of the process. */
 export function failureText({ process, error }: Pick<Failed, 'process' | 'error'>): string {
   return error.startsWith(`${process} `) ? error : `${process}: ${error}`;
 }

@@ -156,7 +156,7 @@ export class Injector {
 
   /**
    * Returns the restart time, or null if the process stays down. A server restarts at the latest
-   * when the world heals, a client only before that.
+   * when the world heals; a client restarts only if its restart time is before that.
    */
   private restartOf({ process, restartAfterUs }: FaultOf<'crash'>): number | null {
     const { servers, healAtUs } = this.reach;

@@ -30,7 +30,10 @@ export class Jobs {
     this.scheduler.halt();
   }
 
-  /** Returns true if jobs must run before `process` may continue. It is then resumed after them. */
+  /**
+   * Returns true if jobs must run before `process` may continue. The process is then resumed after
+   * the jobs.
+   */
   mustWait(process: Process): boolean {
     if (this.owner === null) return false;
     this.waiting.add(process);

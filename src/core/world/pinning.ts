@@ -41,7 +41,7 @@ export class OrderLog {
   private events: Due[] = [];
   private isTurned = false;
 
-  /** Records an event, as a `Watcher` does. */
+  /** Records an event. Takes the arguments of a `Watcher`. */
   see(due: Due, previous: Due | null): void {
     if (previous !== null && previous.timeUs !== due.timeUs) this.close();
     if (due.tie === FIRST) return;

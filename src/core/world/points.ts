@@ -1,4 +1,7 @@
-/** The named points of a run at which a plan places faults: around an operation, at a mark. */
+/**
+ * The named points of a run at which a plan places faults: before or after an operation, or at a
+ * mark.
+ */
 import { addTo } from '../kernel/entries.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';

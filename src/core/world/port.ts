@@ -28,7 +28,7 @@ export type CallOptions = NonNullable<Parameters<Caller['call']>[2]>;
 export interface Caller {
   /**
    * Calls a server. The operation is named `alice/1/<label>`, or `alice/1/<label>-2` for the second
-   * one of that label in its section. Plans place faults by that name.
+   * operation with that label in its section. Plans place faults by that name.
    */
   call<Q extends Json, R extends Json>(
     port: Port<Q, R>,

@@ -153,7 +153,7 @@ function drift(us: number, ppm: number): number {
 }
 
 export class Clock {
-  /** True time at which the current rate began, or will begin while the clocks are frozen. */
+  /** True time at which the current rate began or, while the clocks are frozen, will begin. */
   private anchorUs = 0;
   private anchorMonotonicUs = 0;
   private ppm = 0;
@@ -235,7 +235,7 @@ interface AlarmSetting {
   /** Wait from now, on the monotonic clock of the process. */
   readonly waitUs: number;
   readonly action: () => void;
-  /** Name from which its tie is drawn. Timers that share it keep their order. */
+  /** Name from which the tie is drawn. Timers that share this name keep their order. */
   readonly tiedAs?: Name;
 }
 

@@ -77,7 +77,7 @@ export interface Self {
    */
   beginSection(section: Name): void;
   /**
-   * Ends a section, whatever its result.
+   * Ends a section, regardless of its result.
    * @internal
    */
   endSection(section: Name): void;
@@ -89,7 +89,7 @@ export interface Self {
   /** @internal */
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;
   /**
-   * Position of the next prepared call among those of its section, from 1.
+   * Position of the next prepared call in its section, from 1.
    * @internal
    */
   readonly nextIssue: number;
@@ -215,13 +215,14 @@ export function* backOff(timer: Name, forUs: number): Program<void> {
 /**
  * Starts a program in the same process beside this one, such as a heartbeat. It runs immediately
  * until it first waits, and then whenever its wait ends. It shares the pauses, crashes, clock and
- * connections of the process. Its calls and timers need names of their own. It outlives this
- * program, and ends on its own, by `stop`, in a crash, or when only background work is left.
+ * connections of the process. The names of its calls and timers must differ from those of other
+ * programs. It may outlive this program. It ends when it returns, through `stop`, in a crash, or
+ * when only background work is left.
  */
 export function* inBackground(program: Program<void>): Program<{
   /** False once it has ended, was stopped or crashed with its process. */
   readonly isRunning: boolean;
-  /** Ends the program, whatever it waits for. */
+  /** Ends the program, even while it waits. */
   stop(): void;
 }> {
   let background: Background = { isRunning: false, stop: () => {} };
