@@ -392,8 +392,8 @@ export type TraceEvent =
        */
       readonly isDone: boolean;
       /**
-       * The client that took the key, and the message by which it did so; both '' if no client
-       * holds it.
+       * The client that took the key, and the message by which it did so; both '' if there is no
+       * such client.
        */
       readonly holder: string;
       readonly taking: string;

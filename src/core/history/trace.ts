@@ -50,7 +50,7 @@ export interface Trace {
 export type ProcessInfo = Trace['processes'][number];
 export type Ending = Trace['ending'];
 
-/** A feature that processes requested and that is not simulated. */
+/** A requested feature that is not simulated. */
 export interface Unsimulated {
   readonly kind: 'command' | 'builtin' | 'protocol';
   /** `XADD`, `cmsgpack`, `http.request`, `PostgreSQL at db:5432`. */

@@ -15,7 +15,7 @@ export type Stop = 'complete' | 'end' | 'maxEvents' | 'halted';
 
 /**
  * Counts the work of a thread: simulated events, and pieces of work between two events. Another
- * thread that reads it can distinguish slow code from code that never ends.
+ * thread that reads the count can distinguish slow code from code that never ends.
  */
 export const stepCount: { steps: Int32Array } = { steps: new Int32Array(1) };
 

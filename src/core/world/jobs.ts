@@ -1,6 +1,6 @@
 /**
  * Orders promise jobs: after a piece of real asynchronous code, all of its jobs run before anything
- * else happens, and never mixed with jobs of another process. Other work waits meanwhile.
+ * else happens. Jobs of different processes never mix. Other work waits meanwhile.
  */
 import { assert } from '../kernel/assert.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';

@@ -1,7 +1,7 @@
 /**
  * Records the draws of a run, and makes a plan that fixes all of them. Also determines which events
- * such a plan must order: all events of each instant at which events did not happen in the order in
- * which they were scheduled.
+ * such a plan must order: all events of an instant, if they did not happen in the order in which
+ * they were scheduled.
  */
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';

@@ -180,7 +180,7 @@ export class Clock {
     return this.monotonicUs(trueUs) + this.wallOffsetUs;
   }
 
-  /** Returns the first true time since the last change at which the clock shows `us` or more. */
+  /** Returns the first true time, since the clock last changed, at which it shows `us` or more. */
   trueTimeOfMonotonic(us: number): number {
     const spanUs = us - this.anchorMonotonicUs;
     if (spanUs <= 0) return this.anchorUs;
