@@ -56,8 +56,8 @@ export const builtIn: Catalogue = {
 };
 
 /**
- * Returns a catalogue with the words of a definition added; `module` is where it was loaded from.
- * Throws an error that names the first word that is already taken.
+ * Returns a catalogue with a definition added, which was loaded from `module` if that is not null.
+ * Throws an error for the first name that is already taken.
  */
 export function extend(
   catalogue: Catalogue,
@@ -79,7 +79,7 @@ export function extend(
 
 const NOUNS = { locks: 'lock', stores: 'store', models: 'model', claims: 'claim' } as const;
 
-/** Returns why a word of a definition clashes with one in the catalogue, or null if none does. */
+/** Returns why a name in a definition clashes with one in the catalogue, or null if none does. */
 export function whyClash(catalogue: Catalogue, definition: SystemDefinition): string | null {
   for (const kind of ['locks', 'stores', 'models', 'claims'] as const) {
     for (const name of definition[kind].keys()) {

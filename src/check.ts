@@ -1,6 +1,6 @@
 /**
- * The public names of `fencepost/check`: reads recorded histories, decides whether they are
- * linearizable, and explains why one is not. It does not need the simulator.
+ * The public API of `fencepost/check`, which reads recorded histories, decides whether they are
+ * linearizable, and explains why a history is not. It does not need the simulator.
  */
 export type { Json } from './core/kernel/json.ts';
 export {

@@ -1,13 +1,16 @@
 /**
- * Checks the versions of peer dependencies. fencepost installs beside any version, since running
- * scenarios needs no peer. An unsupported version is refused when it is used, before it fails
- * with an obscure error or, like bullmq 4, waits forever. Versions newer than the newest tested one
- * are accepted.
+ * Checks the versions of peer dependencies. fencepost can be installed beside any version of a
+ * peer, since running scenarios needs none of them. An unsupported version is refused when it is
+ * used, before it fails with an obscure error or, like bullmq 4, waits forever. Versions newer than
+ * the newest tested one are accepted.
  */
 import { createRequire } from 'node:module';
 import { gte, valid } from 'semver';
 
-/** The oldest supported version, its name in a sentence, and how to install one. */
+/**
+ * The oldest supported version, the form that messages print, and a command that installs a
+ * supported one.
+ */
 const NEEDED = {
   bullmq: { least: '5.6.0', since: '5.6', install: 'npm install bullmq@6' },
   'fast-check': { least: '4.0.0', since: '4.0', install: 'npm install --save-dev fast-check@4' },
@@ -38,7 +41,7 @@ function whyTooOld(name: Needed, version: string): string | null {
   return `${name} ${version} is installed, and fencepost works with ${since} or later: ${install}`;
 }
 
-/** Returns null if the package is not installed. Its import then reports that. */
+/** Returns null if the package is not installed. Importing it then reports the problem. */
 function installedVersion(name: Needed): string | null {
   const require = createRequire(import.meta.url);
   try {

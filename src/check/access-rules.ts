@@ -426,7 +426,10 @@ function runPhrase(shown: Contradiction, run: EventOf<'job'>): string {
   return `${process} began job ${tick} ${under} ${at(run)}`;
 }
 
-/** Example: `, since the queue delivered a copy of its message at 511 ms`; '' if delivered once. */
+/**
+ * Example: `, since the queue delivered a copy of its message at 511 ms`. Returns '' if the queue
+ * delivered the message once.
+ */
 function deliveryPhrase({ trace }: Contradiction, run: EventOf<'job'>): string {
   const earlier = trace.events.slice(0, trace.events.indexOf(run));
   const received = earlier.findLast(

@@ -1,11 +1,14 @@
-/** Judges one claim; a pure function. Events that are not in the trace have not happened. */
+/**
+ * Defines claims. A `Checker` judges one claim as a pure function of a trace: an event that is not
+ * in the trace did not happen.
+ */
 import type { Terms } from './terms.ts';
 import type { TraceIndex } from './trace-index.ts';
 import { conclude, type Findings, type Verdict } from './verdict.ts';
 
 export type Checker = (indexed: TraceIndex, terms: Terms) => Verdict;
 
-/** A claim in the registry. The verdict of `judge` carries the claim's name. */
+/** A claim in the registry. The verdict of `judge` contains the claim's name. */
 export interface Claim extends Omit<Definition<string>, 'judge'> {
   readonly judge: Checker;
 }
@@ -25,19 +28,19 @@ export interface ClaimAbout {
 interface Definition<Rule extends string> extends ClaimAbout {
   /** The name used in scenarios. */
   readonly name: string;
-  /** Measured on every run, but judged only if a scenario lists it. */
+  /** Set if the claim is measured on every run, but judged only if a scenario lists it. */
   readonly isMeasured?: true;
   /** Set if the claim also applies to runs that acquire no lock. By default, it is about grants. */
   readonly needsNoLock?: true;
-  /** The rules that a run can break. `access-rules.ts` and `lock-rules.ts` have their words. */
+  /** The rules that a run can break. Their words are in `access-rules.ts` and `lock-rules.ts`. */
   readonly rules: readonly Rule[];
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;
 }
 
 /**
- * The rules of the built-in claims. Each needs words (in `access-rules.ts` or
- * `lock-rules.ts`) and an entry in the table of cures (`search/evidence/cures.ts`), which otherwise
- * do not compile.
+ * The rules of the built-in claims. Each rule needs words (in `access-rules.ts` or `lock-rules.ts`)
+ * and an entry in the table of cures (`search/evidence/cures.ts`). Without them, these files do not
+ * compile.
  */
 export type RuleName = AccessRule | LockRule;
 

@@ -6,8 +6,8 @@
  * of the plan) and, for `linearizable`, `store-models.ts`. It presents a breach with `evidence.ts`.
  * `breach-cause.ts` finds the cause of a breach, `verdict.ts` decides what is *not judged*, and
  * `custom-claim.ts` supports user-defined claims. `explain.ts` describes a breach by its rule:
- * `access-rules.ts` and `lock-rules.ts` have a row for each rule, and `phrases.ts` has the clauses
- * of their sentences.
+ * `access-rules.ts` and `lock-rules.ts` contain a row for each rule, and `phrases.ts` contains the
+ * clauses of the sentences.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
@@ -68,7 +68,10 @@ export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
   ].map((claim) => [claim.name, claim]),
 );
 
-/** Returns true if a claim is judged on every run: it has no parameter and is not only measured. */
+/**
+ * Returns true if a claim is judged even on runs of scenarios that do not list it. Such a claim has
+ * no parameter, and its `isMeasured` is not set.
+ */
 export function isJudgedUnlisted(name: string): boolean {
   return !name.includes('(') && builtInClaims.get(name)?.isMeasured !== true;
 }
@@ -85,9 +88,9 @@ export const claims: ReadonlyMap<string, Checker> = new Map(
 );
 
 /**
- * Returns one verdict for each of `names`, in order; each must be a key of `known`. A run that was
- * truncated or failed, or in which a section never ended, can break a claim but cannot establish
- * that it holds: a claim that is not broken in such a run is unknown.
+ * Returns one verdict for each of `names`, in order. Every name must be a key of `known`. A run
+ * that was truncated or failed, or in which a section never ended, can break a claim but cannot
+ * establish that it holds: a claim that is not broken in such a run is unknown.
  */
 export function judge(
   trace: Trace,

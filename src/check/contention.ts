@@ -1,9 +1,10 @@
 /**
  * Finds the sections that asked for a lock while another section might hold it. Servers usually
- * report their grants and denials, but one that runs user code may report nothing. In that case, an
- * acquire is a call about the lock that a server handled before the calling section entered, and a
- * program has the lock from its entry until it leaves. If a process runs several sections
- * concurrently, each asks as it begins, since it may wait for the others without a call.
+ * report their grants and denials, but a server that runs user code may report nothing. In that
+ * case, an acquire is a call about the lock that a server handled before the calling section
+ * entered, and a program holds the lock from its entry until it leaves. If a process runs several
+ * sections concurrently, each section counts as asking when it begins, since it may wait for the
+ * others without making a call.
  */
 import type { Deny, Enter, Grant, Invoke, Mark } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';
@@ -74,8 +75,9 @@ type ByLock = ReadonlyMap<string, readonly Acquire[]>;
 const NONE: readonly Acquire[] = [];
 
 /**
- * Computed once per trace and shared by all claims. Only a few traces are stored here, because each
- * entry of a `WeakMap` costs the garbage collector more than most claims cost.
+ * Unrecorded acquires, computed once per trace and shared by all claims. Only a few traces are
+ * stored here, because the garbage collector needs more time for an entry of a `WeakMap` than most
+ * claims need.
  */
 const known: WeakMap<TraceIndex, ByLock> = new WeakMap();
 
@@ -101,7 +103,7 @@ function findUnnoted(indexed: TraceIndex): ByLock {
       const { call, operation, process: client } = event;
       const section = sectionOf(operation);
       if (!verbs.has(call.verb) || entered.has(section)) continue;
-      // A call outside a section may just as well release a lock.
+      // A call outside a section may be a release instead.
       if (call.verb !== 'acquire' && !/\/\d+$/.test(section)) continue;
       const lock = lockOf(operation, call);
       if (lock !== null) asked.set(operation, { client, lock });
@@ -121,15 +123,17 @@ function findUnnoted(indexed: TraceIndex): ByLock {
   return found;
 }
 
-/** Returns the section that entered under a grant, or that asked for it if none entered. */
+/**
+ * Returns the section that entered under a grant, or the section that requested it if none entered.
+ */
 export function sectionUnder({ trace }: TraceIndex, { event, enteredAt }: GrantLog): string {
   const entry = trace.events[enteredAt];
   return entry?.kind === 'enter' ? entry.section : sectionOf(event.message);
 }
 
 /**
- * Verbs that may acquire. If no call is marked as an acquire, as in scripts, any call that can read
- * lock state may be one.
+ * Returns the verbs of calls that may be acquires. If no call is marked as an acquire, as in
+ * scripts, any call that can read lock state may be one.
  */
 function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']['verb']> {
   for (const { invoke } of operations.values()) {

@@ -130,7 +130,7 @@ function answeredRequests({ events }: Trace): readonly string[] {
 
 /**
  * Maps the name of each operation to the operations that repeat it. A client that retries a step
- * writes under a new name and states which operation it repeats. Most runs have none.
+ * writes under a new name and states which operation it repeats. Most runs contain no repeats.
  */
 export function repeatsOf(indexed: TraceIndex): ReadonlyMap<string, readonly OperationLog[]> {
   const repeats = new Map<string, OperationLog[]>();

@@ -1,8 +1,8 @@
 /**
- * Judges `cross-key` for transfers. If a key exists in several stores, and sections only add to it
- * in one store what they take from it in another, then its sum over the stores never changes. Every
- * section that reads all stores between its own writes must see this sum, and the final state must
- * have it. Writes of a probe are not counted.
+ * Judges `cross-key` for transfers. If a key exists in several stores, and sections only move
+ * amounts between these stores, then its sum over the stores never changes. Every section that
+ * reads all stores between two of its own writes must see this sum, and the final state must have
+ * the same sum. Writes of a probe are not counted.
  */
 import { addTo, entryOf } from '../core/kernel/entries.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -69,8 +69,8 @@ function workOn(indexed: TraceIndex, shared: SharedKey): readonly LogEntry<Acces
 }
 
 /**
- * Returns true if all writes are transfers: a section adds to one store what it takes from another.
- * A section may stop halfway, after taking and before adding.
+ * Returns true if all writes are transfers: a section adds to one store the amount that it took
+ * from another. A section may stop halfway, after taking and before adding.
  */
 function isTransferred(
   indexed: TraceIndex,
@@ -124,8 +124,8 @@ function sumOf(reads: Iterable<LogEntry<AccessEvent>>): number {
 }
 
 /**
- * Creates a breach with, per store, the write whose value was found, and the faults that delayed
- * the sections of these writes.
+ * Creates a breach. Its evidence contains the write whose value was found in each store, and the
+ * faults that delayed the sections of these writes.
  */
 function breachShownBy(
   indexed: TraceIndex,

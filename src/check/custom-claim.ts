@@ -12,12 +12,12 @@ export interface ClaimDefinition {
   readonly about: string;
   /** The author of the claim. */
   readonly source?: string;
-  /** The hazard that can break it, as `judge` counts it in `exercised`, in one line. */
+  /** The hazard that can break the claim, in one line. `judge` counts it in `exercised`. */
   readonly hazard?: string;
   /**
-   * Judges one run; a pure function of the trace. Events are in the order in which they happened
-   * and numbered by their index; all times are true time in microseconds. `terms` are the plan's
-   * declarations.
+   * Judges one run. Must be a pure function of the trace and of `terms`, which are the plan's
+   * declarations. Events are in the order in which they happened, and are numbered by their index.
+   * All times are true time in microseconds.
    */
   readonly judge: (trace: Trace, terms: Terms) => Ruling;
 }

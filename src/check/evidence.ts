@@ -1,8 +1,8 @@
 /**
  * Selects the events that demonstrate a contradiction: the contradictory events, their grants, and
  * the faults that affected the same processes or messages while the hazard built up. Each event has
- * a role, by which the sentences of the explanation refer to it. The role of a fault is its kind:
- * `pause`, `delay`, ….
+ * a role, and the sentences of the explanation refer to the event by its role. The role of a fault
+ * is its kind: `pause`, `delay`, ….
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
 import { affectsLinks, affectsMessage } from '../core/plan/fault.ts';
@@ -100,12 +100,12 @@ export function accessBreach<Rule extends string>(
 }
 
 /**
- * A time later than the end of any run. A client that expects its lease to end later does not know
- * its end, so its lease tests do not count.
+ * A time later than the end of any run. A client that expects its lease to end after this time does
+ * not know when it ends, so its lease tests do not count.
  */
 const NEVER_US = 1e15;
 
-/** Returns the last test of its lease that the client made before it issued an access. */
+/** Returns the last lease test that the client made before it issued an access. */
 function lastTest(
   { trace, operations }: TraceIndex,
   { event, index }: Numbered<AccessEvent>,
@@ -147,9 +147,11 @@ function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
 
 /** The part of a run in which a fault counts as a cause. */
 interface Span {
-  /** A fault counts if it affected at least one of these; a fault of a link, if it affected all. */
+  /**
+   * A fault counts if it affected one of these. A fault of a link must have affected all of them.
+   */
   readonly processes: readonly string[];
-  /** A fault also counts if it affected this message; '' for none. */
+  /** A message, or '' if there is none. A fault also counts if it affected this message. */
   readonly message: string;
   readonly fromUs: number;
   /** Number of the event that the faults must precede. */
@@ -176,7 +178,10 @@ export function causesOfAccess(
   return causesIn(indexed, { processes: [client, process], message, fromUs, before: access.index });
 }
 
-/** Returns the faults of the lock service or the holder between a grant and a later event. */
+/**
+ * Returns the faults that affected the lock service or the holder between a grant and a later
+ * event.
+ */
 export function causesSince(
   indexed: TraceIndex,
   grant: GrantLog,
@@ -257,7 +262,7 @@ export function reasonFor(
   return null;
 }
 
-/** Finds a denial after which the client logged something and at once asked another server. */
+/** Finds a denial after which the client logged something and immediately asked another server. */
 function denialTakenForMore(
   { trace, locks }: TraceIndex,
   { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },

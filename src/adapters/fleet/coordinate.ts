@@ -2,9 +2,9 @@
  * Coordinates a fleet: puts each shard of a sweep on the queue as one job, and collects the results
  * of the workers until all of them can be merged. The coordinator keeps no other state and polls
  * the queue for its jobs once per second. A missing job, perhaps because Redis lost everything, is
- * added again; a result that is not the requested shard is removed, and its job added again. All of
- * this can be repeated, even by two coordinators at once: a shard is a pure function of its order,
- * so duplicate results are equal.
+ * added again. A result that is not the requested shard is removed, and its job is added again. All
+ * of this can be repeated, even by two coordinators at once: a shard is a pure function of its
+ * order, so duplicate results are equal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';
@@ -26,7 +26,7 @@ export interface CoordinateOptions {
 }
 
 export interface FleetProgress extends ShardProgress {
-  /** Shards that have been collected; `active` are being run by workers. */
+  /** Number of collected shards. `active` counts the shards that workers are running. */
   readonly collected: number;
   readonly active: number;
 }
@@ -39,7 +39,9 @@ export type FleetEnd =
 
 interface ShardFailure {
   readonly order: ShardOrder;
-  /** The message of the last worker that tried, or how the contents were unexpected. */
+  /**
+   * The error message of the last worker that tried, or a description of the unexpected contents.
+   */
   readonly why: string;
 }
 
@@ -68,12 +70,12 @@ export class Fleet {
     this.queue.on('error', () => {}); // reported by the command that fails
   }
 
-  /** Connects. Rejects if the queue cannot be reached. */
+  /** Connects to the queue. Rejects if it cannot be reached. */
   static async open(address: QueueAddress): Promise<Fleet> {
     return new Fleet(await connect(address, { isPatient: false }));
   }
 
-  /** Returns the number of shards of the sweep if it has jobs on the queue, or else null. */
+  /** Returns the shard count of the sweep, or null if the queue contains none of its jobs. */
   async shardCountBefore(sweepId: string): Promise<number | null> {
     const shardName = new RegExp(`^${sweepId}-\\d+-of-([1-9]\\d{0,3})$`);
     const ids = await this.queue.getRanges([...ALL], 0, -1, true);
@@ -201,7 +203,7 @@ class Coordinator {
     const lost = absent.flatMap(([id, { isAdded }]) => (isAdded ? [queue.toKey(id)] : []));
     if (lost.length > 0) {
       this.options.note(`${lost.length} jobs are gone from the queue: added again`);
-      // Leftovers of a job that is in no list would prevent the job from being added again.
+      // BullMQ would not add a job again while its old key exists, even if the job is in no list.
       await redis.del(...lost);
     }
     for (let from = 0; from < absent.length; from += ASKED_AT_ONCE) {

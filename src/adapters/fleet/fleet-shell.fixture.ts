@@ -1,5 +1,5 @@
 /**
- * Runs commands of a fleet as processes of the built package, each in a folder that the test names.
+ * Runs fleet commands from the built package, each as a process in a folder that the test names.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -64,7 +64,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** Removes the password from a text of another library, such as a connection error. */
+/** Removes the password from text that another library produced, such as a connection error. */
 export function withoutSecrets(text: string, { password }: QueueAddress): string {
   const withoutUrls = text.replaceAll(/((?:rediss?):\/\/)[^@\s/]*@/g, '$1***@');
   if (password === undefined || password === '') return withoutUrls;

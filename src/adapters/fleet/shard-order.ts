@@ -50,7 +50,7 @@ const ID_DIGITS = 16;
 
 /**
  * Returns an id that is equal for equal scenarios, modules, seeds and versions of fencepost, on any
- * machine. With it, a restarted sweep finds its jobs and their results.
+ * machine. A restarted sweep finds its jobs and their results by this id.
  */
 export function sweepIdOf({ range, scenarios }: Omit<ShardOrder, 'shard'>): string {
   const parts = scenarios.map(({ origin, text }) => {
@@ -84,15 +84,18 @@ export function readOrder(jobId: string | undefined, data: unknown): ShardOrder 
   return `not a job written by fencepost${where}`;
 }
 
-/** The code of a worker, which determines if it may run a shard. */
+/** The modules and version of a worker, which determine whether it may run a shard. */
 export interface WorkerCode {
-  /** The folder of the scenarios' modules on this machine. Null refuses scenarios with modules. */
+  /**
+   * The folder of the scenarios' modules on this machine. If null, the worker refuses scenarios
+   * with modules.
+   */
   readonly modules: string | null;
   readonly version: string;
 }
 
 export interface LoadedOrder extends Pick<OrderedScenario, 'text'>, Subject {
-  /** Always empty: the coordinator prints the warnings of its file. */
+  /** Always empty: the coordinator prints the warnings of the scenario file. */
   readonly warnings: readonly [];
 }
 

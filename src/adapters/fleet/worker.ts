@@ -48,14 +48,14 @@ export interface FleetWorker {
   close(): Promise<void>;
 }
 
-/** The defaults of BullMQ, except that a shard may survive the loss of more than one machine. */
+/** The defaults of BullMQ, except that a shard can be recovered from a lost machine three times. */
 const TIMING = { lockDuration: 30_000, stalledInterval: 30_000, maxStalledCount: 3 };
 const PROGRESS_EVERY_MS = 2_000;
 const REFUSE_MS = 2_000;
 
 type ShardJob = Job<unknown, string, string>;
 
-/** Connects, and works until it is closed. Rejects if the queue cannot be reached. */
+/** Connects, and runs shards until the worker is closed. Rejects if the queue cannot be reached. */
 export async function startFleetWorker(
   options: WorkerOptions,
   timing: Partial<typeof TIMING> = {},

@@ -95,16 +95,18 @@ interface Imported {
   readonly url: string;
 }
 
-/** Returns the user files that a file imports statically. Empty if Node cannot parse it. */
+/**
+ * Returns the user files that `file` imports statically, or an empty list if Node cannot parse it.
+ */
 function importsOf(file: string): readonly Imported[] {
   const parent = pathToFileURL(file).href;
   try {
     const read = readModule(parent);
     if (read.kind === 'problem') return [];
     return importsIn(read.text).flatMap(({ n: specifier = '', d: at, ss: from, se: to }) => {
-      // Skip dynamic imports, `import('./a.ts')`: only these have a position `d`.
+      // Skip dynamic imports, such as `import('./a.ts')`. For a static import, `d` is -1.
       if (at !== -1 || !/^\.{1,2}\//.test(specifier)) return [];
-      // Skip imports of types only, which have been erased to an empty list.
+      // Skip type-only imports, which were erased to an empty list.
       if (/^import\s*\{\s*\}/.test(read.text.slice(from, to))) return [];
       const found = resolveModule(specifier, parent, 'import');
       return found.kind === 'file' && isUserFile(found.url) ? [{ specifier, url: found.url }] : [];
@@ -114,7 +116,10 @@ function importsOf(file: string): readonly Imported[] {
   }
 }
 
-/** Returns the modules that draw when loaded. Ignores a module that only vitest can load. */
+/**
+ * Returns the modules that draw random values when loaded. Ignores a module that only vitest can
+ * load.
+ */
 async function drawersOf(url: string): Promise<readonly string[]> {
   try {
     return await drawersIn(await ModuleGraph.open(url), [url]);

@@ -1,13 +1,13 @@
 /**
- * `checkScenario` checks a scenario in any test runner; `simTest` is a wrapper around it. A
- * runner may not provide the calling file and the command that runs it again. The file is therefore
+ * `checkScenario` checks a scenario in any test runner; `simTest` is a wrapper around it. Some
+ * runners do not provide the calling file or the command that runs it again. Therefore the file is
  * taken from the stack, and the command is derived from the environment.
  *
  * Globals stay replaced throughout a test, because replacing them for each run takes as long as a
- * run. Jest and two pools of vitest run test files in `node:vm` contexts, in which builtin modules
- * cannot be replaced. There, a test without functions is run in the main context, by a second
- * instance of this module. The two instances have different classes, so they exchange plain data:
- * options go in, and JSON text comes back.
+ * run. Jest and two of vitest's pools run test files in `node:vm` contexts, in which builtin
+ * modules cannot be replaced. There, a test without functions is run in the main context, by a
+ * second instance of this module. The two instances have different classes, so they exchange plain
+ * data: options go in, and JSON text comes back.
  *
  * Read on in this order: `options.ts` (with `scenario-fields.ts`) defines the options of a test,
  * `subject.ts` builds its scenario, `test-campaign.ts` runs its seeds, `kept-plans.ts` judges its
@@ -220,7 +220,7 @@ export interface TestSetting {
   readonly print: (text: string) => void;
 }
 
-/** Labels the runs before the seeds, from which the operation names of clients are learned. */
+/** Labels the preliminary runs, from which the operation names of clients are learned. */
 const FIRST = {
   what: 'seeds 0 to 2, run to learn its calls,',
   setting: 'FENCEPOST_SEED=0',

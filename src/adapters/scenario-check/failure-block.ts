@@ -25,7 +25,10 @@ const WIDTH = 100;
 
 type Next = NonNullable<FailureWording['next']>;
 
-/** Renders a counterexample shrunk from a seed. `keptAs` is its file if it was kept. */
+/**
+ * Renders a counterexample shrunk from a seed. `keptAs` is the file of the kept plan, or null if it
+ * was not kept.
+ */
 export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null): string {
   const again = commandWith(`FENCEPOST_SEED=${finding.seed}`, run.place);
   const keep = commandWith('FENCEPOST_UPDATE=1', run.place);
@@ -97,7 +100,7 @@ export function verdictLine(verdict: Verdict): string {
   return exercised === 0 ? `– ${claim} was never exercised` : `✓ ${claim} held, ${times}`;
 }
 
-/** Wraps a kept plan as the result of shrinking it. */
+/** Wraps a kept plan as if it were the result of shrinking. */
 export function asShrunk(plan: Plan, claim: string): Found {
   return { claim, seed: 0, original: plan, result: { plan, boundary: null, whyNoBoundary: null } };
 }

@@ -49,7 +49,10 @@ export class KeptPlans {
     this.run = run;
   }
 
-  /** Reads the plans. Throws a `ScenarioCheckFailed` for one that this test cannot run. */
+  /**
+   * Reads the plans. If this test cannot run one of them, deletes it on request, and otherwise
+   * throws a `ScenarioCheckFailed`.
+   */
   *read(): Generator<KeptPlan> {
     for (const kept of keptPlansOf(this.run)) {
       const why = whyUnrunnable(kept, this.run);
@@ -135,8 +138,8 @@ async function judgeReplay(
 }
 
 /**
- * If the code has changed and the plan was replayed with changes, writes them to its file on
- * request, and otherwise prints them.
+ * If a plan reproduced only with changes, because the code has changed, writes the changes to its
+ * file on request, and otherwise prints them.
  */
 function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
   if (changes.length === 0) return;
@@ -233,7 +236,10 @@ function whyUnrunnable({ plan }: KeptTestPlan, { systems, catalogue }: SimRun): 
   return unknown?.what ?? whyRefused(plan, catalogue);
 }
 
-/** Writes the plan of a finding and returns its file. Replaces a kept plan of the same kind. */
+/**
+ * Writes the plan of a finding and returns its file. Replaces the kept plan of the same kind of
+ * failure, if there is one.
+ */
 export function keep(finding: Finding, run: SimRun): string {
   const id = idOf(signatureOf(finding.plan, finding.verdict));
   const claim = finding.claim.replace(/[^\p{L}\p{N}_.]+/gu, '-').replace(/^-+|-+$/g, '');

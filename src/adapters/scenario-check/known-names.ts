@@ -1,6 +1,6 @@
 /**
- * The names of built-in locks, stores and claims, which editors complete in a test. Other names,
- * from `use`, are accepted as well. A test compares the lists with the catalogue.
+ * The names of built-in locks, stores and claims, so that editors can complete them in a test.
+ * Other names, from `use`, are accepted as well. A test compares the lists with the catalogue.
  */
 
 /** A built-in lock (`fencepost list locks`) or any other name. */

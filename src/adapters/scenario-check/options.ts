@@ -15,14 +15,14 @@ import type { ClaimName, LockName, StoreName } from './known-names.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 import { TestRefused } from './test-place.ts';
 
-/** Options for how to run a check, whatever its scenario. */
+/** Options for running a check, independent of its scenario. */
 export interface TestOptions {
   /** The number of seeds, from 0, or the first and the last seed, both inclusive. Default 200. */
   readonly seeds?: number | readonly [from: number, to: number];
   /**
-   * Examines every plan with at most this many faults, instead of seeds. An object narrows the
-   * search further: at most `ties` swaps of events that are due at the same instant (default 0),
-   * only the first `clients`, and only the first `sections` of each client.
+   * Examines every plan with at most this many faults, instead of seeds. An object can also allow
+   * up to `ties` swaps of events that are due at the same instant (default 0), and limit the search
+   * to the first `clients` and to the first `sections` of each client.
    */
   readonly exhaust?:
     | number
@@ -93,8 +93,8 @@ export type BodyOptions<S extends object, T extends object> = TestOptions &
     readonly operations?: readonly string[];
     /**
      * Modules to pass to the body as `modules`: names mapped to paths relative to the test. Each
-     * process gets its own instances, and new ones at each start. For their types, write `simTest<{
-     * lock: typeof import('./my-lock.ts') }>(…)`.
+     * process gets its own instances, and new ones at each start. To declare their types, write
+     * `simTest<{ lock: typeof import('./my-lock.ts') }>(…)`.
      */
     readonly modules?: Readonly<Record<string, string>>;
   };
@@ -119,8 +119,8 @@ export type LockOptions = TestOptions & {
 
 /**
  * One critical section: acquires the lock, reports that with `section.guard()`, works, and releases
- * the lock. An error ends the section, as a failed request does; a `TypeError` or an assertion of
- * the test ends the test. The body also receives the results of `servers` and `start`.
+ * the lock. An error ends the section, as a failed request does; a `TypeError` or a failed
+ * assertion ends the test. The body also receives the results of `servers` and `start`.
  */
 export type Body<S extends object, T extends object, A extends readonly unknown[] = []> = (
   section: AsyncSection,
@@ -188,9 +188,9 @@ export interface CheckedOptions {
   readonly system: string | null;
   /** The lock that the test defines: its body or a definition. */
   readonly userLock: LockDefinition | null;
-  /** True if `userLock` is the body of the test, which may use what the test file imports. */
+  /** True if `userLock` is the body of the test, which may use imports of the test file. */
   readonly isBody: boolean;
-  /** True if a body adds no servers; its servers are then those named in `hosts`. */
+  /** True if a body adds no servers. Its servers are then the ones that `hosts` names. */
   readonly isServedByHosts: boolean;
   /** The modules to pass to the body, or null if there are none. */
   readonly modules: BodyModules | null;

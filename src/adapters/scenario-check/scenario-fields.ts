@@ -1,7 +1,7 @@
 /**
- * TypeScript types for the fields of a scenario, the same as those of a scenario file. Times are
- * strings, `20ms`, and so are time ranges, `1ms..40ms`. `docs/scenarios.md` explains each field and
- * its default.
+ * TypeScript types for the fields of a scenario, which are the same as in a scenario file. Times
+ * and time ranges are strings, such as `20ms` and `1ms..40ms`. `docs/scenarios.md` explains each
+ * field and its default.
  */
 import type { FaultKind } from '../../core/plan/fault.ts';
 
@@ -165,9 +165,9 @@ export interface WorkloadFields {
 
 /**
  * The fields of each kind of fault. Processes are `clients`, `stores`, `locks`, one name, or a
- * list. `chance` is the probability that the fault fires; by default, it always does. It fires at a
- * time, `at`, or at a point, `before: write` (in a drawn section) or `after: alice/1/write`. By
- * default, it fires at any point of a drawn section, or at any time in the first third.
+ * list. `chance` is the probability that the fault fires; by default, it always does. A fault fires
+ * at a time (`at`) or at a point: `before: write` (in a drawn section) or `after: alice/1/write`.
+ * By default, it fires at any point of a drawn section, or at any time in the first third.
  */
 export interface FaultFields {
   readonly pause: FaultPlaceFields & {

@@ -1,7 +1,6 @@
 /**
  * The context that is passed to every stage of a test: its subject, place, time limits and requests
- * from the environment. The time of a test is real: it is read from a clock that tests do not
- * replace.
+ * from the environment. Time limits are in real time, from a clock that is not virtualized.
  */
 import type { Trial } from '../../report/exhausted.ts';
 import type { Mistakes, TestSubject } from './subject.ts';
@@ -17,7 +16,7 @@ export interface SimRun extends TestSubject {
   readonly print: (text: string) => void;
 }
 
-/** Returns the word for one run: a seed, or a plan of an exhaustive search. */
+/** Returns the word for one run: `plan` in an exhaustive search, otherwise `seed`. */
 export function trialOf({ scenario }: Pick<SimRun, 'scenario'>): Trial {
   return scenario.exhaust === undefined ? 'seed' : 'plan';
 }

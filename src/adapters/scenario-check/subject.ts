@@ -2,8 +2,8 @@
  * Builds the scenario of a test and its catalogue from the options. A scenario written as options
  * is parsed like the text of a file, so both report problems in the same words. The body of a test
  * becomes a lock that scenarios and plans can name. The names of its operations are learned from a
- * few runs without faults. The errors that it throws are recorded, because a run keeps only the
- * message.
+ * few runs without faults. Errors that the body throws are recorded, because a run keeps only their
+ * messages.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -36,11 +36,14 @@ export interface TestSubject {
   /** True if the test names no claim, so that it checks the default claim. */
   readonly listsNothing: boolean;
   readonly catalogue: Catalogue;
-  /** One line for each fault whose place may not exist. */
+  /** One line for each fault whose place might not exist. */
   readonly warnings: readonly string[];
 }
 
-/** The place where a subject is read, and the recorder of errors in the test's own code. */
+/**
+ * The context in which a subject is read: the test's folder and name, and the recorder of errors in
+ * its code.
+ */
 interface SubjectSource {
   readonly folder: string;
   /** The name of a scenario written as options. */
@@ -76,7 +79,9 @@ export async function readSubject(
   throw new TestRefused(lines, source.mistakes.find(first.why));
 }
 
-/** Throws if the place of a fault does not exist. Returns warnings if it may not exist. */
+/**
+ * Throws if the place of a fault does not exist. Returns warnings for places that might not exist.
+ */
 async function requirePlaces(
   text: ScenarioText,
   scenario: Scenario,
@@ -188,7 +193,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Renders problems. For a scenario written as options, paths are those of the options. */
+/** Renders problems. For a scenario written as options, the paths refer to the options. */
 function linesOf(problems: readonly Problem[], text: ScenarioText): readonly string[] {
   if (!text.isWrittenHere) return problems.map(renderProblem);
   return problems.map(({ path, what }) => {
@@ -197,7 +202,9 @@ function linesOf(problems: readonly Problem[], text: ScenarioText): readonly str
   });
 }
 
-/** Returns the named system, or all of them. Refuses systems without expectations. */
+/**
+ * Returns the named system, or all systems if none is named. Refuses systems without expectations.
+ */
 function chosen(
   systems: readonly SystemScenario[],
   { system }: CheckedOptions,
@@ -216,7 +223,7 @@ function chosen(
 
 const SEEDS: readonly number[] = [0, 1, 2];
 
-/** Returns the operation names of the clients of `lock`. Empty if no plan can be run. */
+/** Returns the operation names of the clients of `lock`, or an empty list if no plan can be run. */
 async function learnOperations(
   source: SourceFile,
   lock: string,

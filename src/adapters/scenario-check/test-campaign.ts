@@ -47,9 +47,9 @@ export interface CheckedScenario {
     readonly expectations: readonly {
       readonly claim: string;
       readonly expected: 'holds' | 'breaks';
-      /** Seeds on which its hazard arose. */
+      /** Number of seeds on which its hazard arose. */
       readonly exercised: number;
-      /** Seeds that broke it. Also 0 if only a kept plan broke it. */
+      /** Number of seeds that broke it. 0 if only a kept plan broke it. */
       readonly broken: number;
     }[];
   }[];
@@ -121,7 +121,7 @@ function expectingNoBreak(system: SystemScenario): SystemScenario {
   return { ...system, expect: { holds, breaks: [], may: [...may, ...breaks] } };
 }
 
-/** The state of a test while its seeds are examined; decides when to throw. */
+/** Tracks a test while its seeds are examined, and decides when to throw. */
 class TestSweep {
   readonly kept: KeptPlans;
   private readonly run: SimRun;
@@ -211,7 +211,9 @@ class TestSweep {
     );
   }
 
-  /** True if no claim should hold and all that should break did, so that more seeds add nothing. */
+  /**
+   * True if no claim should hold and every claim that should break broke. More seeds add nothing.
+   */
   private get isSettled(): boolean {
     if (this.mostSeeds === 0) return false;
     return this.run.systems.every((system) => {
@@ -223,8 +225,8 @@ class TestSweep {
   }
 
   /**
-   * Returns the first claim that broke unexpectedly. If failures are to be kept, adds those that
-   * broke as expected and have no kept plan.
+   * Returns the first claim that broke unexpectedly. If failures are to be kept, also returns the
+   * claims that broke as expected and have no kept plan.
    */
   claimsToShrink(system: SystemScenario, counts: SweepCounts): readonly string[] {
     const unexpected = unexpectedIn(system, counts).slice(0, 1);
@@ -358,8 +360,8 @@ function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckF
 }
 
 /**
- * Suggests how to exercise claims that no seed exercised, without measures that the scenario
- * already has. The comparison with twins comes last, so the test may time out before it, even if
+ * Suggests how to exercise claims that no seed exercised, and omits measures that the scenario
+ * already takes. The comparison with twins comes last, so the test may time out before it, even if
  * all seeds are done.
  */
 export function adviceFor(

@@ -1,5 +1,5 @@
 /**
- * Locates a test: its stack line, its command, its file names. Also reads requests from the
+ * Locates a test: its stack line, its command and its file names. Also reads requests from the
  * environment, and defines the errors of a failed test.
  *
  * Plans are written with `FENCEPOST_UPDATE=1` instead of vitest's `-u`: `-u` makes a test pass by
@@ -112,14 +112,14 @@ function wholeNumber(text: string, where: string): number {
   throw new TestRefused([`${where}: expected a whole number, e.g. 17`]);
 }
 
-/** An expectation was not met, or no seed exercised it. The message is the report. */
+/** Thrown if an expectation was not met, or no seed exercised it. The message is the report. */
 export class ScenarioCheckFailed extends Error {
   constructor(lines: readonly string[], cause?: unknown) {
     super(lines.join('\n'), cause === undefined ? {} : { cause });
   }
 }
 
-/** The options or the environment of a test are invalid. */
+/** Thrown if the options or the environment of a test are invalid. */
 export class TestRefused extends Error {
   constructor(lines: readonly string[], cause?: unknown) {
     super(lines.join('\n'), cause === undefined ? {} : { cause });

@@ -1,7 +1,7 @@
 /**
- * The watchdog of a test worker: a thread beside the one that runs tests. User code may hang that
- * thread so that not even vitest's timeouts fire. The watchdog then prints what was running and the
- * command that runs it alone, and kills the process.
+ * The watchdog of a test worker: a thread beside the one that runs tests. User code can block that
+ * thread, so that not even vitest's timeouts fire. The watchdog then prints the name of the test
+ * and the command that runs it alone, and kills the process.
  */
 import { writeSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';

@@ -18,7 +18,7 @@ export interface WatchdogWords {
   readonly why: string;
 }
 
-/** Time that this thread waits to be killed. */
+/** Maximum time that this thread waits to be killed. */
 const END_MS = 10_000;
 
 let isWatched = false;
@@ -43,7 +43,7 @@ export function haveItWatched(): void {
   });
 }
 
-/** A unit of work in a test: its description, and the setting that selects it alone. */
+/** A unit of work in a test: its description, and the environment setting that runs it alone. */
 interface Piece {
   readonly what: string;
   readonly setting: string;

@@ -1,6 +1,6 @@
 /**
- * A project with fencepost and vitest installed, in a temporary folder, and the results of
- * `npx vitest` on its tests.
+ * Creates a project in a temporary folder, with fencepost and vitest installed, and runs vitest on
+ * its tests.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import {
@@ -109,7 +109,7 @@ function isOfTests(name: string): boolean {
   return /^(VITEST|FENCEPOST|TEST$|MODE$|DEV$|PROD$|SSR$|BASE_URL$|NODE_ENV$|FORCE_)/.test(name);
 }
 
-/** Collects the output of a process. The result returns the output so far. */
+/** Collects the output of a process. Returns a function that returns the output so far. */
 export function outputOf(child: ChildProcessWithoutNullStreams): () => string {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,7 +1,7 @@
 /**
- * `simTest` and its variants, as vitest tests. Vitest's own timeout is disabled, since it does
- * not know of seeds: the test ends itself and reports its progress. Everything else is in
- * `scenario-check`, which does not depend on vitest.
+ * `simTest` and its variants, as vitest tests. Vitest's own timeout is disabled, because it knows
+ * nothing about seeds. Instead, the test ends itself and reports its progress. Everything else is
+ * in `scenario-check`, which does not depend on vitest.
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
@@ -31,8 +31,8 @@ export interface SimTestCall {
   /** Tests a lock by name or definition, or the systems of a scenario. */
   (name: string, options: LockOptions): void;
   /**
-   * Defines a test per case, named as by `test.each` (`ttl %s`). `options` returns the options for
-   * a case; a body receives the case after its handles.
+   * Defines one test per case. Its name is formatted as in `test.each`: `ttl %s`. `options` returns
+   * the options for a case; a body receives the case after its handles.
    */
   each<const C>(cases: readonly C[]): SimTestEach<C>;
 }

@@ -119,7 +119,7 @@ simTest('no options', {} as any);
 simTest('a file that is missing', { scenario: './none.yaml' });
 `;
 
-/** Several concurrent tests, beside a plain vitest test. */
+/** Several concurrent tests, together with a plain vitest test. */
 export const togetherTests: string = `${head}
 describe.concurrent('together', () => {
   for (const name of ['one', 'two', 'three']) simTest(name, { ...myLock, faults: [], seeds: 50 }, body);
@@ -132,7 +132,7 @@ describe.concurrent('together', () => {
 });
 `;
 
-/** Tests under vitest's own fake timers, which are unchanged afterwards. */
+/** Tests under vitest's own fake timers. The real timers must be unchanged after each test. */
 export const fakeTimersTests: string = `${head}
 const real = [setTimeout, setImmediate, Date, performance.now];
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
@@ -185,7 +185,7 @@ export const longTest: string = shownTest.replace(
   'faults: [], seeds: 1e7, timeout: 1e8,',
 );
 
-/** Runs `long.test.ts`, and cancels it during its seeds, like a key press. */
+/** Runs `long.test.ts`, and cancels it while its seeds run, as a key press would. */
 export const cancelScript = `
 import { createVitest } from 'vitest/node';
 const vitest = await createVitest('test', { watch: false });

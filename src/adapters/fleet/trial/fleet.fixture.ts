@@ -22,7 +22,7 @@ const lineSchema = z.object({
   done: z.number().optional(),
 });
 
-/** The process of a worker, and its output so far. */
+/** The process of a worker, with its output so far. */
 export interface TestWorker {
   readonly child: ChildProcess;
   readonly ended: Promise<unknown>;
@@ -47,7 +47,10 @@ export class TestFleet {
     return this.outcomeOf('alone', ended);
   }
 
-  /** Starts a coordinator in the folder `place`. A second call there restarts its sweep. */
+  /**
+   * Starts a coordinator in the folder `place`. A second call with the same folder restarts the
+   * sweep.
+   */
   sweep(place: string, options: readonly string[] = ['--shards', `${SHARDS}`]): Started {
     return this.shell.start(place, ['sweep', ...SWEPT, ...options], this.redis.url);
   }
@@ -82,7 +85,7 @@ export class TestFleet {
     return this.outcomeOf(place, await started.ended);
   }
 
-  /** Resolves to the id of a sweep, once it is printed and all jobs are on the queue. */
+  /** Waits until the sweep has printed its id and all jobs are on the queue. Resolves to the id. */
   async added(started: Started): Promise<string> {
     await said(started, /sweep [0-9a-f]{16}: seeds/);
     const [, id = ''] = /sweep ([0-9a-f]{16}):/.exec(started.said()) ?? [];
@@ -90,7 +93,7 @@ export class TestFleet {
     return id;
   }
 
-  /** Returns the keys of jobs. */
+  /** Returns the Redis keys of all jobs. */
   async jobs(): Promise<readonly string[]> {
     return await this.redis.server.ask((redis) => redis.keys('fencepost:shards:*-of-*[0-9]'));
   }

@@ -1,6 +1,6 @@
 /**
- * A Redis shared by all tests of a file, or of a `describe`. Without `redis-server`, the tests are
- * skipped.
+ * A Redis server that all tests of a file or a `describe` share. Without `redis-server`, the tests
+ * are skipped.
  */
 import { afterAll, beforeAll, type TestAPI } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';

@@ -1,4 +1,4 @@
-/** A Redis server on loopback for a test, which can kill and restart it. */
+/** A Redis server on loopback that a test can kill and restart. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
