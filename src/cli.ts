@@ -2,12 +2,14 @@
 /** Turns argv into an exit code. `--version` is answered at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
 
-/** By name, the streams that cannot be written, as on a full disk. Values: reports under way. */
+/**
+ * The streams that cannot be written, as on a full disk, by name. Each maps to its pending report.
+ */
 const unwritten = new Map<string, Promise<void>>();
 
 /**
  * Keeps the program running if stdout or stderr cannot be written. A reader that closes early, such
- * as `| head`, is not an error: pages are still written, and the exit code is that of the full
+ * as `| head`, is not an error: pages are still written, and the exit code reflects the full
  * result. Other failures, such as a full disk, are reported.
  */
 function goOnUnread(): void {
@@ -38,7 +40,8 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // `check` runs no user code, so it runs here, where Ctrl-C ends a search with its results so far.
+  // `check` runs no user code, so it runs in this process, where Ctrl-C ends a search with its
+  // results so far.
   if (argv[0] === 'check')
     return await (await import('./cli/program.ts')).runProgram(argv, version);
   return await (await import('./cli/supervisor.ts')).supervise(argv, version);

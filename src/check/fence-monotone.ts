@@ -1,7 +1,7 @@
 /**
  * Judges `fence-monotone` within one resource of one store, in the order in which the store handled
  * its writes. An `open` counts as a write, because it registers its token. Writes under no grant
- * are out of scope; a write without a token (0) is judged by its grant alone.
+ * are ignored. A write without a token (0) is judged by its grant alone.
  */
 import type { Write } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';

@@ -76,7 +76,7 @@ type Rule =
   | 'wrong-value'
   | 'lost-in-recovery';
 
-/** A key whose writes are replayed in an order of their grants. */
+/** A key whose writes are replayed in a given order of their grants. */
 interface Replayed {
   readonly key: KeyLog;
   readonly order: AcquisitionOrder;
@@ -97,7 +97,7 @@ function judgeable({ keys }: PlaceLog): Findings<never> {
   });
 }
 
-/** Counts the acquires that were handled while a grant without end was held. */
+/** Counts the acquires that were handled while a grant without an end was held. */
 function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
   let contested = 0;
   for (const { event, latest, index } of lock.entries) {
@@ -136,7 +136,10 @@ function breachOf(
   return breachByOverwriting(indexed, { place, key, expected, order }, null);
 }
 
-/** Returns the key's effective writes in the order of turns, or null if one was under no grant. */
+/**
+ * Returns the key's effective writes in the order of turns, or null if one of them was made without
+ * a grant.
+ */
 function replayOf(key: KeyLog, order: AcquisitionOrder): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
@@ -185,7 +188,10 @@ interface Mismatch extends Pick<Replayed, 'key' | 'order'> {
   readonly expected: WriteEntry | undefined;
 }
 
-/** Finds out why a read differs from the replay: it missed a write, or wrongly saw one. */
+/**
+ * Creates the breach for a read that differs from the replay: it missed a write, or wrongly saw
+ * one.
+ */
 function breachAtRead(
   indexed: TraceIndex,
   { place, key, expected, order, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
@@ -210,8 +216,8 @@ function breachAtRead(
 }
 
 /**
- * Creates the breach for an expected value that was gone at `read` or, if `read` is null, at the
- * end.
+ * Creates the breach for an expected value that was missing at `read` or, if `read` is null, at the
+ * end of the run.
  */
 function breachByOverwriting(
   indexed: TraceIndex,

@@ -65,8 +65,8 @@ function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
 }
 
 /**
- * Returns the writes that a recovery may have kept: for each key, those up to the last write of the
- * recovered value.
+ * Returns the writes that a recovery may have kept: for each key, its writes up to and including
+ * the last one that wrote the recovered value.
  */
 function survivorsOf(
   place: PlaceLog,

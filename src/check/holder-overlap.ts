@@ -50,14 +50,14 @@ function breachOf(
   );
 }
 
-/** Number, longest and total duration of the occurrences of something in a run. */
+/** Number, longest duration and total duration of certain periods in a run, such as overlaps. */
 export interface Lasted {
   readonly times: number;
   readonly longestUs: number;
   readonly totalUs: number;
 }
 
-/** Summarizes occurrences by their durations. */
+/** Summarizes periods by their durations. */
 export function lasted(lengthsUs: readonly number[]): Lasted {
   let longestUs = 0;
   let totalUs = 0;
@@ -68,7 +68,7 @@ export function lasted(lengthsUs: readonly number[]): Lasted {
   return { times: lengthsUs.length, longestUs, totalUs };
 }
 
-/** A time during which at least two programs believed that they held one lock. */
+/** A period during which at least two programs believed that they held one lock. */
 interface Overlap {
   readonly earlier: Numbered<Enter>;
   readonly later: Numbered<Enter>;

@@ -1,8 +1,8 @@
 /**
  * Determines the holders of a lock: for each acquisition, the keys that its client took, the time
- * for which the servers kept them, and its place in the order of acquisitions. `indexTrace` calls
- * it for grants that a program reports itself (with `guard`); a lock service that reports its
- * grants does not need it.
+ * for which the servers kept them, and its place in the order of acquisitions. `indexTrace` uses
+ * this module for grants that a program reports itself (with `guard`). Grants that a lock service
+ * reports do not need it.
  *
  * **Until when.** A key is held from the command that created it until its expiry, as its server
  * computes it, or until it is removed, overwritten or lost. An extension moves the expiry. If a
@@ -14,13 +14,14 @@
  *     redis-3  (request lost)            ─┘
  *
  * **In which order.** An acquisition with known keys happened when its client took them. Any other
- * one happened between the request that can have won the lock and the entry of its section. If one
- * of these intervals ends before another begins, that order is certain. If two overlap, the one
- * with the lower fencing token is the earlier, provided that the tokens of the run rise in every
- * order that is certain; otherwise, the one that entered first. Entries may contradict these rules:
- * alice took the key before bob and entered after him, and carol, about whom no server reports
- * anything, entered in between. Then every order of these grants that the rules allow is possible,
- * and a claim breaks only if it breaks in all of them.
+ * acquisition happened between the request that may have won the lock and the entry of its section.
+ * If one of these intervals ends before another begins, that order is certain. If two intervals
+ * overlap, the acquisition with the lower fencing token came first, provided that the tokens of the
+ * run rise wherever the order is certain. Otherwise, the acquisition whose section entered first
+ * came first. Entries can contradict these rules: alice took the key before bob but entered after
+ * him, and carol, about whom no server reports anything, entered in between. Then every order of
+ * these grants that the rules allow is possible, and a claim breaks only if it breaks in all of
+ * them.
  */
 import type { Grant, KeyChange, Receive, Send, TraceEvent } from '../core/history/events.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
@@ -46,11 +47,11 @@ export interface HoldEnd {
 export interface KeyHold {
   /** The key changes by which the client took the key, one per server. */
   readonly takings: readonly Change[];
-  /** The change that completed the acquisition: the last one of a majority. */
+  /** The change that completed the acquisition, and with it the majority. */
   readonly acquired: Change;
   /** True if an earlier section of the client took the keys. */
   readonly isReused: boolean;
-  /** Successive values of the time when a majority of the servers stops keeping the key. */
+  /** Successive values of the time from which fewer than a majority of the servers keep the key. */
   readonly ends: readonly HoldEnd[];
   /** Like `ends`, without the effects of other clients: the lease promised to the client. */
   readonly promises: readonly HoldEnd[];
@@ -61,7 +62,9 @@ export interface Acquisition extends Indexed<Grant> {
   readonly between: readonly [earliest: number, latest: number];
 }
 
-/** Returns true if no single server gave the grant: its client concluded it from enough answers. */
+/**
+ * Returns true if no single server issued the grant: its client inferred it from enough answers.
+ */
 export function isQuorumGrant({ process, client }: Grant): boolean {
   return process === client;
 }
@@ -80,7 +83,9 @@ export function isNamedFor(key: string, lock: string): boolean {
   return after.length > 0 && LOCK_WORD.test(`${before} ${after.join(' ')}`);
 }
 
-/** Returns the true time of a hold's end, as known before event `before`; −∞ if not begun. */
+/**
+ * Returns the true time of a hold's end, as known before event `before`, or −∞ if it has not begun.
+ */
 export function untilUsBefore(ends: readonly HoldEnd[], before: number): number {
   return ends.findLast(({ index }) => index < before)?.untilUs ?? Number.NEGATIVE_INFINITY;
 }
@@ -158,7 +163,7 @@ export class KeyHolds {
     return [...byPlace.values()].sort((one, other) => one.index - other.index);
   }
 
-  /** Returns the key that the client took last, if its server still keeps it, or null. */
+  /** Returns the key that the client took last, or null if its server no longer keeps it. */
   private keptOver(
     { event: { client, lock, atUs }, index }: Indexed<Grant>,
     leftAt: number,
@@ -243,9 +248,10 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
 }
 
 /**
- * Returns the first event at which a section can have acquired its lock, if no server reports that.
- * That event is, or comes after, the first request whose answer contained the token. If a request
- * was sent again unchanged, it comes after the repeated one, because the client had no lock before.
+ * Returns the first event at which a section may have acquired its lock, for a lock whose server
+ * reports nothing: the first request whose answer contained the token. If the last answered request
+ * repeats an earlier one unchanged, the section did not have the lock before it, so the result is
+ * not earlier than that request.
  */
 export function earliestRequest(
   grant: Indexed<Grant>,
@@ -277,7 +283,7 @@ export type AcquisitionOrder = (ordinal: number) => number;
 /** The order in which a lock service reports its grants. */
 export const REPORTED_ORDER: AcquisitionOrder = (ordinal) => ordinal;
 
-/** Larger groups of contradictory grants are not tried in all orders. */
+/** Maximum size of a group of contradictory grants that is tried in all orders. */
 const MOST_CONCURRENT = 8;
 
 /** The possible orders of the acquisitions of one lock. */
@@ -289,7 +295,7 @@ export interface AcquisitionOrders {
   all(): Iterable<AcquisitionOrder>;
 }
 
-/** Returns null if too many grants contradict one another. */
+/** Returns the possible orders, or null if too many grants contradict one another. */
 export function ordersOf(acquisitions: readonly Acquisition[]): AcquisitionOrders | null {
   const inOrder = [...acquisitions].sort(
     ({ between: [, one], event: a }, { between: [, other], event: b }) =>
@@ -335,7 +341,7 @@ function isCertain({ between: [, end] }: Acquisition, { between: [start] }: Acqu
   return end < start;
 }
 
-/** Returns true if tokens rise from each acquisition to all that certainly came later. */
+/** Returns true if tokens rise from each acquisition to every one that certainly came later. */
 function tokensAgree(inOrder: readonly Acquisition[]): boolean {
   const starts = inOrder
     .filter(({ event }) => event.token !== 0)
@@ -360,7 +366,7 @@ type IsBefore = (one: Acquisition, other: Acquisition) => boolean;
  * A group has several members only if `isBefore` contradicts the order of their entries. Of any two
  * acquisitions, one comes first, by `isBefore` or otherwise by entry; a group is a strong component
  * of this tournament. A component ends after the first k acquisitions, ranked by their number of
- * predecessors, if these have no other predecessors: k(k − 1)/2 in total (Landau, 1953).
+ * predecessors, if they have no other predecessors, that is, k(k − 1)/2 in total (Landau, 1953).
  */
 function groupsOf(
   inOrder: readonly Acquisition[],

@@ -88,7 +88,7 @@ function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<View
   return lock.grants.some((other) => hasFollowed(other) && areRivals(grant, other));
 }
 
-/** Returns, per process, the number of the event from which its clock is worse than declared. */
+/** Returns, per process, the number of the event that made its clock worse than declared. */
 function excusedFrom(indexed: TraceIndex, terms: Terms): ReadonlyMap<string, number> {
   const excused = new Map<string, number>();
   const offsets = new Map<string, number>();

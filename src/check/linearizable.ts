@@ -30,7 +30,9 @@ import {
 } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
-/** The claim for the model that the terms name, and one claim for each of several models. */
+/**
+ * The claim `linearizable`, whose model the terms name, and one claim for each of several models.
+ */
 export const linearizableClaims: readonly Claim[] = [
   linearizableTo(null, {
     about: 'the clients’ history satisfies the store’s own sequential specification',
@@ -54,7 +56,10 @@ export const linearizableClaims: readonly Claim[] = [
   }),
 ];
 
-/** Creates `linearizable(<model>)`, or for null `linearizable`, whose model the terms name. */
+/**
+ * Creates `linearizable(<model>)` or, if `model` is null, `linearizable`, whose model the terms
+ * name.
+ */
 export function linearizableTo(
   model: string | null,
   texts: Pick<Claim, 'about' | 'source'>,
@@ -178,8 +183,8 @@ function exercisedBy(
 }
 
 /**
- * Creates the breach from the operation whose answer fits no order, how the store handled it, and
- * the last write that the store had accepted.
+ * Creates the breach from the operation whose answer fits no order, the access that handled it, and
+ * the last write that the store had accepted before.
  */
 function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;

@@ -1,15 +1,15 @@
 /**
  * Decides which keys of a server are locks, what a client did to a key that another had taken, and
  * when a client took the key of a lock that only its own program reports. The server reports each
- * key that was taken the way locks are, including those of caches and counters (`SET seen NX`). A
- * key is a lock if it is named for a lock that some program enters: the same name (`db`), or one
- * that contains the name and a word for locks (`lock:db`, `db.mutex`); or if it matches a pattern
- * that is configured for its node. A key that several clients may hold is not reported, since it is
- * not taken this way.
+ * key that was taken by a command that can take a lock, including keys of caches and counters (`SET
+ * seen NX`). A key is a lock if it is named for a lock that some program enters: the same name
+ * (`db`), or one that contains the name and a word for locks (`lock:db`, `db.mutex`); or if it
+ * matches a pattern that is configured for its node. A key that several clients may hold is not
+ * reported, since it is not taken this way.
  *
- * What a client does to its own key is allowed, unless one of its sections mistakenly affects the
- * key of another section. What another client does counts only while the key exists: a client whose
- * key has expired loses nothing.
+ * A client may change its own key, unless one of its sections mistakenly changes the key of another
+ * section. A change by another client counts only while the key exists: a client whose key has
+ * expired loses nothing.
  */
 
 import type { KeyChange } from '../core/history/events.ts';
@@ -33,8 +33,8 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
 }
 
 /**
- * Returns the keys that are held at the end of the run, as the last change of each: keys of locks,
- * and keys that some client took and then released.
+ * Returns the last change of each key that is held at the end of the run, if the key belongs to a
+ * lock or if a holder released it during the run.
  */
 export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   const { keyChanges, trace } = indexed;
@@ -53,15 +53,15 @@ export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   });
 }
 
-/** Returns true if a client was denied a key that another had taken. */
+/** Returns true if a client was denied a key that another client had taken. */
 export function isDenial({ change, isDone }: KeyChange): boolean {
   return change === 'taken' && !isDone;
 }
 
 /**
  * Judges each change whose kind is in `rules`. A change is a hazard if its client had lost the key
- * that it meant, or if the key had another holder. In the second case, a change that took effect is
- * a breach of its rule, unless it is harmless.
+ * that it intended to change, or if the key had another holder. In the second case, a change that
+ * took effect is a breach of its rule, unless it is harmless.
  */
 export function judgeKeys<Rule extends string>(
   indexed: TraceIndex,
@@ -82,8 +82,8 @@ export function judgeKeys<Rule extends string>(
 
 /**
  * Returns true if a command of a section unintentionally affected the key of another section of the
- * same client: it was sent before that section took the key, or by a section that had the key
- * before, while the other one is inside.
+ * same client: either the command was sent before the other section took the key, or a section that
+ * had held the key before sent it while the other section was inside.
  */
 function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
   if (takerOf(change) === actorOf(change)) return false;
@@ -101,7 +101,7 @@ function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): bool
   return hadIt && (byTaking.get(change.taking) ?? []).some(isInside);
 }
 
-/** Names the actor: a client, or one of its sections if another section of it had the key. */
+/** Returns the actor: a client, or one of its sections if another of its sections had the key. */
 export function actorOf({ client, holder, message }: KeyChange): string {
   return client === holder ? actingSection(message) : client;
 }
@@ -141,7 +141,7 @@ function keyBreach<Rule extends string>(
 
 /**
  * Returns the key change by which the client took the key of its own grant, or null if it took
- * several or none is known.
+ * several keys or if no such change is known.
  */
 export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | null {
   const [taking, another] = grant?.keys?.takings ?? [];

@@ -1,6 +1,6 @@
 /**
- * Describes breaches of the rules about locks: a client was granted a lock, held it too long,
- * released another client's, or never got it.
+ * Describes breaches of the rules about locks: a client was granted a lock that another one held,
+ * held a lock too long, released another client's lock, or never got one.
  */
 import type {
   Deadlock,
@@ -72,7 +72,7 @@ function tokenStory(shown: Contradiction, headline: string, phrase: string): Sen
   };
 }
 
-/** Describes when each of two clients took the key, or returns null without such evidence. */
+/** Describes when each of two clients took the key, or returns null if no evidence shows it. */
 function takingsPhrase(shown: Contradiction): string | null {
   const first = shown.find('earlier taking', 'key-change');
   const second = shown.find('later taking', 'key-change');
@@ -290,7 +290,7 @@ function endTooLate(shown: Contradiction, claim: string): Sentences {
   };
 }
 
-/** Example: `\`lock\` keeps \`db\` for A until 23 ms`; or what another client did to the key. */
+/** Example: `\`lock\` keeps \`db\` for A until 23 ms`, or another client's change of the key. */
 function keyEndPhrase(change: KeyChange, letter: string): string {
   const { process, key, client, untilUs, change: what } = change;
   if (what === 'taken' || what === 'prolonged') {
@@ -326,7 +326,7 @@ function bothBelieve(shown: Contradiction): Sentences {
 /** `bob entered `bob/2` at 12 ms, although its lease, … had ended at 10 ms by its own count`. */
 function sectionPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
   const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
-  // Its lease was still valid by its own count.
+  // The lease was still valid by the client's own count.
   if (entry.believedUntilUs > entry.atUs) return entered;
   const grant = shown.grants.find(({ ordinal }) => ordinal === entry.ordinal);
   const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;
@@ -450,7 +450,7 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
   const isSameClient = asked.process === client;
   const whose = isSameClient ? 'its own client' : asked.process;
-  // In the section that had no answer, the client or its driver sends the command again.
+  // In the section that got no answer, the client or its driver sends the command again.
   const again = sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
   const did = isSameClient ? again : 'asked';
   const by = isSameClient ? 'its own key' : `the key of ${client}`;

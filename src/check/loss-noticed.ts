@@ -94,7 +94,10 @@ function lossOf(lock: LockLog, grant: GrantLog): number {
   return Math.min(endUs, next.event.atUs);
 }
 
-/** Returns the first event by which the program could know, before or after the loss, or null. */
+/**
+ * Returns the first event by which the program could know of the loss, or null if there is none.
+ * The event may precede the loss.
+ */
 function noticeOf(
   { operations }: TraceIndex,
   lock: LockLog,

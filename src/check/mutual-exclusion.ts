@@ -1,12 +1,12 @@
 /**
- * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until the first
- * of three times: its request's departure + ttl − declared drift margin; the handling of its own
- * release; and the next acquire of the same client after its program has left. An effective renew
- * extends it in the same way, and a grant without end is live until released. A grant from a quorum
- * is live no longer than its client counts on it. If servers report the keys of a grant that a
- * program reports, the grant is live from the time at which the client took the keys, for as long
- * as they were promised to it. Crashes, evictions, failovers, clock steps and another holder's
- * release do not end a grant.
+ * Judges `mutual-exclusion` from the lock's perspective. A grant is live from its handling until
+ * the earliest of three times: its request's departure + ttl − declared drift margin; the handling
+ * of its own release; and the next acquire of the same client after its program has left. An
+ * effective renew extends it in the same way. A grant without an end is live until it is released.
+ * A grant from a quorum is live no longer than its client counts on it. If servers report the keys
+ * of a grant that a program reports, the grant is live from the time at which the client took the
+ * keys, for as long as they were promised to it. Crashes, evictions, failovers, clock steps and
+ * another holder's release do not end a grant.
  */
 import type { Enter, Grant, KeyChange, LeaseTest, Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -68,7 +68,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
   const holds = new Map<number, LeaseHold>();
-  // By grant number, from entry to leave.
+  // Entries of sections that have not left yet, by grant number.
   const inside = new Map<number, Enter>();
   const count = (acquire: Acquire): void => {
     if (isAnotherIn(inside, acquire) || isHeldByAnother(holds, acquire)) exercised++;
@@ -278,7 +278,7 @@ function breachBetween(
   ]);
 }
 
-/** Returns the faults that delayed another client's release until its own grant had ended. */
+/** Returns the faults that delayed another client's release until that client's grant had ended. */
 function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null): readonly Cause[] {
   if (release === null) return [];
   const { client, process, message, lock, under } = release.event;

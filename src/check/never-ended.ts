@@ -1,12 +1,12 @@
 /**
- * Finds sections that never ended, for `progress`: once the world has healed, each section ends,
- * regardless of its lock. Only a crash of its own process excuses a section; pauses and partitions
- * end when the world heals, and faults of other processes are no excuse.
+ * Finds sections that never ended, for `progress`: once the world has healed, each section must
+ * end, regardless of its lock. Only a crash of its own process excuses a section; pauses and
+ * partitions end when the world heals, and faults of other processes are no excuse.
  *
  * In a run with no pending events, an open section never ends. In a run that reached its `end`, a
- * section never ends if it lasted 2 × ttl + slack after healing, the same time that the probe has;
- * this finds endless retry loops. The probe itself is exempt, since it is designed to retry. A run
- * that was truncated by its event limit proves nothing.
+ * section counts as never ending if it lasted 2 × ttl + slack after healing, which is also the time
+ * limit of the probe. This rule finds endless retry loops. The probe itself is exempt, since it is
+ * designed to retry. A run that was truncated by its event limit proves nothing.
  */
 import type { TraceEvent } from '../core/history/events.ts';
 import { openSections, type SectionRun } from '../core/history/trace.ts';
@@ -61,7 +61,9 @@ function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undef
   return undefined;
 }
 
-/** Returns another section's grant, held at the end of the run, for which this one may wait. */
+/**
+ * Returns a grant that another section holds at the end of the run and for which this one may wait.
+ */
 function holderAgainst({ trace, locks }: TraceIndex, run: SectionRun): GrantLog | undefined {
   const endUs = trace.events.at(-1)?.atUs ?? 0;
   for (const { grants } of locks.values()) {

@@ -1,8 +1,9 @@
 /**
  * Judges `no-lost-update` for every key that is updated: each update that its client knows to be
- * accepted is in the final value of the key, once. An update is an increment of a workload, or a
- * write of asynchronous code under a guard that had read or written the key. A step is one update,
- * however often its client writes for it. `cross-key` judges keys that exist in several stores.
+ * accepted must be in the final value of the key exactly once. An update is an increment of a
+ * workload, or a write of asynchronous code under a guard that had read or written the key. A step
+ * counts as one update, even if its client writes several times for it. `cross-key` judges keys
+ * that exist in several stores.
  *
  * `update-chain.ts` tracks which write was computed from which; an update is lost if the last write
  * was not computed from it, directly or indirectly. A program may pass any function of the value
@@ -10,12 +11,12 @@
  * judged by P4 alone: a write computed from a value that another write had replaced loses that
  * other write. Increments are also compared by their sum.
  *
- * A write with an unknown basis ends the judgment of an updated key. If it is a probe's, this
- * counts as the end of the run; if it is any other client's, the claim is unknown.
+ * A write with an unknown basis ends the judgment of an updated key. If a probe made the write, it
+ * counts as the end of the run. If any other client made it, the claim is unknown.
  *
- * Two updates overlap if the store handled an access of one's grant (or, without grants, of its
- * section) between the read and the write of the other. The lock kept them apart if only an acquire
- * of one was handled there.
+ * Two updates overlap if, between the read and the write of one of them, the store handled an
+ * access under the grant of the other (or, without grants, an access of its section). If only an
+ * acquire of the other was handled in between, the lock kept them apart.
  */
 
 import { sectionOf } from '../core/kernel/name.ts';
@@ -126,7 +127,10 @@ function updatedKeys(indexed: TraceIndex): ReadonlyMap<KeyLog, Updates> {
   return updated;
 }
 
-/** Returns the first write with an unknown basis that replaces updates or is a probe's, or null. */
+/**
+ * Returns the first write with an unknown basis that replaces updates or was made by a probe, or
+ * null.
+ */
 function blindWrite(indexed: TraceIndex, key: KeyLog): LogEntry<AccessEvent> | null {
   let isUpdated = false;
   for (const access of key.accesses) {
@@ -145,7 +149,9 @@ function eitherOf(one: Fate, other: Fate): Fate {
   return one === 'unknown' || other === 'unknown' ? 'unknown' : 'no';
 }
 
-/** Returns the outcome of a write. A refusal after an attempt that may have worked is an `info`. */
+/**
+ * Returns the outcome of a write. A refusal counts as `info` if an earlier attempt may have worked.
+ */
 function fateOf(operation: OperationLog, before: number): Fate {
   const answer = operation.return;
   if (answer === null || answer.event.outcome === 'info') return 'unknown';
@@ -205,7 +211,7 @@ function breachOf(indexed: TraceIndex, judged: Judged): Breach<Rule> | null {
   return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
 }
 
-/** Returns the breach at the first replacement of these updates, by a write or a recovery. */
+/** Returns the breach at the first replacement of a lost update, by a write or a recovery. */
 function replacedIn(
   indexed: TraceIndex,
   { replacements }: UpdateChain,
@@ -232,7 +238,7 @@ function replacedBreach(
     return accessBreach(indexed, 'lost-in-recovery', { 'lost write': lost }, { others });
   }
   const { write: over, read } = after;
-  // A last-write-wins store took it for an earlier write and silently ignored it.
+  // A last-write-wins store took the lost write for an earlier one and silently ignored it.
   const isIgnored = lost !== null && !isEffective(lost);
   const isLate = isIgnored || (lost?.event.under ?? 0) < (over?.event.under ?? 0);
   const accesses = {

@@ -1,13 +1,13 @@
 /**
  * Judges `no-orphan`. An *orphan* is a grant of which its client never learned: the answer to its
  * acquire was lost, or arrived after the client had stopped waiting. It is left behind if that
- * client neither releases it, nor is granted the lock again while it lasts, nor crashes. It does
- * harm if the lock service then denies a client, perhaps its own, because of it. The lease's expiry
- * eventually resolves this, but until then no work is done.
+ * client neither releases it, nor is granted the lock again while the orphan lasts, nor crashes. It
+ * does harm if the lock service then denies a client because of it, possibly the orphan's own
+ * client. The expiry of the lease eventually resolves this, but no work is done until then.
  *
- * A server that keeps keys reports who took one, but not which key causes a denial. In this case, a
- * denial counts if its call began and ended while the orphan's key existed. For example, a driver
- * that resends a command after its connection was lost is denied by its own key:
+ * A server that keeps keys reports which client took a key, but not which key causes a denial. In
+ * this case, a denial counts if its call began and ended while the orphan's key existed. For
+ * example, a driver that resends a command after its connection was lost is denied by its own key:
  *
  *     alice SET db NX → taken, the answer is lost │ connects again, SET db NX → nil
  *
@@ -55,7 +55,7 @@ function judgeGrant(indexed: TraceIndex, lock: LockLog, grant: GrantLog): Findin
   return { exercised: 1, breach: breachAt(indexed, shown) };
 }
 
-/** Returns the end of the grant's call if its client never learned of the grant, or null. */
+/** Returns the end of the grant's call if its client never learned of the grant, or else null. */
 export function unansweredCall(indexed: TraceIndex, { event }: GrantLog): Numbered<Return> | null {
   if (isQuorumGrant(event)) return null;
   return unansweredMessage(indexed, event.message);
@@ -131,8 +131,8 @@ interface Shown {
 }
 
 /**
- * Creates the breach, with the faults that kept the answer from its client: those of the request,
- * the reply, or the processes at either end.
+ * Creates the breach, with the faults that kept the answer from its client. These affected the
+ * request, the reply, or the processes at either end.
  */
 function breachAt(indexed: TraceIndex, shown: Shown): Breach<Rule> {
   const { event } = shown.grant;

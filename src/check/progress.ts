@@ -1,10 +1,10 @@
 /**
  * Judges `progress`, which requires the following:
  *
- * 1. After healing, a probe asks for each lock. It is granted within 2 × ttl + slack of the first
- *    try, unless the key that it asks for expires later than that, or it runs user code, which
- *    retries at its own intervals. The probe then sends the write of its section, and its first
- *    write to a store is accepted.
+ * 1. After healing, a probe asks for each lock. The lock is granted within 2 × ttl + slack of the
+ *    first try, unless the key that the probe asks for expires later than that, or the probe runs
+ *    user code, which retries at its own intervals. The probe then sends the write of its section,
+ *    and its first write to a store is accepted.
  * 2. A store never refuses the holder of the latest grant while the lock service still holds that
  *    lease. If only clients report that they have a lock, a store may refuse the last client to
  *    enter if its lease had ended by then, or if another client with a higher token may have
@@ -72,7 +72,7 @@ export const progress: Claim = defineClaim({
 
 type Rule = (typeof rules)[number];
 
-/** Judges every cycle that a lock service reported; one that remains until the end is a breach. */
+/** Judges every cycle that a lock service reported. A cycle that remains at the end is a breach. */
 function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
   let exercised = 0;
   for (const { event, index } of indexed.deadlocks) {
@@ -88,7 +88,7 @@ function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
 
 /**
  * Returns the grants that held the locks when the cycle closed. The event names the holders, since
- * a server that failed over may have lost the latest grant, and the release before it.
+ * a failover may have lost the latest grant, and the release before it.
  */
 function holdersIn(
   indexed: TraceIndex,
@@ -138,11 +138,11 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
       seen.add(call.lock);
       const asked = { operation, lock: call.lock };
       const { lock, grant } = grantAsked(indexed, asked);
-      // A denied key is not necessarily a lock; `judgeEntries` judges those that are.
+      // A denied key is not necessarily a lock; `judgeEntries` judges the keys of locks.
       if (grant === undefined && indexed.keyChanges.length > 0) continue;
       exercised++;
       breach ??= breachOfWaiting(indexed, terms, { asked, lock, grant });
-      // Applies only if the clients' code ever sends the write of its section.
+      // A probe must write only if clients ever write to that resource.
       const isPlanned = terms.probeWrites.has(call.lock) && writable.has(call.lock);
       if (isPlanned && !written.has(call.lock)) breach ??= breachOfNotWriting(indexed, asked);
     } else if (call.verb === 'write') {
@@ -163,7 +163,7 @@ function grantAsked(
 ): { readonly lock: LockLog | undefined; readonly grant: GrantLog | undefined } {
   const client = operation.invoke.event.process;
   const isOfClient = ({ event }: GrantLog): boolean => event.client === client;
-  // Requests to the servers of a lock that the client takes itself may use another name.
+  // A client that takes a lock itself, as with a quorum, may use another name in its requests.
   const lock =
     indexed.locks.get(name) ??
     [...indexed.locks.values()].find(({ grants }) =>
@@ -299,7 +299,7 @@ function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean
   const isOver = staleClientUnder(indexed, event, new Map([[event.client, ttlUs]])) !== null;
   if (isOver && isClientGrant(event)) return true;
   const grants = indexed.locks.get(event.lock)?.grants ?? [];
-  // A grant with a higher token that entered earlier and is not known to be the older one.
+  // Look for a grant with a higher token that entered earlier but is not known to be older.
   return grants.some(({ event: other, index, between: [, acquired] }) => {
     const isKnown = index >= grant.index || acquired < grant.between[0];
     return !isKnown && other.token > event.token;

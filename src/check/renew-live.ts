@@ -1,6 +1,6 @@
 /**
- * Judges `renew-live`: a renew that arrives after its grant was released, or had expired by the
- * service's own clock, neither extends another grant nor undoes the release.
+ * Judges `renew-live`: a renew that arrives after its grant was released, or after it expired by
+ * the service's own clock, neither extends another grant nor undoes the release.
  */
 import type { Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -33,7 +33,7 @@ function judgeGrants(indexed: TraceIndex): Findings<'renewed-successor' | 'undid
   );
 }
 
-/** Returns a breach if a late renew extended a released grant, or a grant that it did not mean. */
+/** Returns a breach if a late renew extended a released grant, or a grant that it did not name. */
 function breachBy(
   indexed: TraceIndex,
   lock: LockLog,

@@ -48,7 +48,7 @@ interface Computation {
   readonly grant: GrantLog | undefined;
   /** The log entry that the program continued without the lock, if any. */
   readonly without: Numbered<Log> | undefined;
-  /** Computations of the same value by other programs that were in progress, the earliest first. */
+  /** Computations of the same value by other programs that were in progress, earliest first. */
   readonly rivals: readonly Computation[];
 }
 
@@ -64,7 +64,7 @@ const NONE: Computations = { all: [], contested: 0 };
 
 /** The state of a program while the trace is read. */
 interface Program {
-  /** The place of the last key that its section requested, which is the one that it computes. */
+  /** The place of the last key that its section requested, which is the key that it computes. */
   place: string;
   grant: GrantLog | undefined;
   without: Numbered<Log> | undefined;

@@ -1,12 +1,12 @@
 /**
- * Finds a stale client: its lease had ended before it entered. The client may have made every check
- * that it can and still believes that it holds the lock, since only a server knows when a lease
- * ends. A server that reports its grants also reports their ends.
+ * Finds stale clients. The lease of a stale client had ended before it entered. The client may have
+ * made every check that it can and still believes that it holds the lock, since only a server knows
+ * when a lease ends. A server that reports its grants also reports their ends.
  *
  * If no server reports grants but one reports the keys that it keeps, the lease is the lifetime
  * that the server set for the client's key. This also finds a reply that was delayed by just about
- * the lease. The server's end counts if its clock was right, or if another client had taken the
- * key.
+ * the duration of the lease. The server's end counts if its clock was right, or if another client
+ * had taken the key.
  *
  * If no server reports leases, assume the latest possible start, so that no valid holder is called
  * stale: a message that reached the program before it entered let it in, so its lease had begun
@@ -34,8 +34,8 @@ export interface StaleClient {
 }
 
 /**
- * Returns null if the client entered in time or not at all, or if the end of its lease is unknown.
- * `ttlUs` is the ttl of each client in the plan.
+ * Returns the stale client of a grant, or null if the client entered in time or not at all, or if
+ * the end of its lease is unknown. `ttlUs` is the ttl of each client in the plan.
  */
 export function staleClientUnder(
   indexed: TraceIndex,
@@ -100,7 +100,9 @@ interface Won {
   readonly begunUs: number;
 }
 
-/** Returns null if the section made no call or its process received no message. */
+/**
+ * Returns null if the section made no call or its process received no message before it entered.
+ */
 function wonBy({ events }: Trace, entry: Enter): Won | null {
   const { process, section } = entry;
   const left = new Map<string, number>();

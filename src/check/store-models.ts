@@ -1,8 +1,8 @@
 /**
- * The models by which `linearizable` may judge the clients' history of one resource in one store,
- * and the conversion of operations to the calls of each model. Omits operations that were never
- * executed and reads without an answer. A write with an unknown outcome may take effect at any time
- * after its call.
+ * Defines the models by which `linearizable` may judge the clients' history of one resource in one
+ * store, and converts operations to the calls of each model. Operations that were never executed
+ * are omitted, and so are reads without an answer, except in fenced models. A write with an unknown
+ * outcome may take effect at any time after its call.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
@@ -31,8 +31,8 @@ import { type FirstRow, INITIAL_VALUE, type OperationLog, type TraceIndex } from
 /**
  * A model of a store, and the form of its calls: `register` sees reads and writes of keys, but no
  * refused ones; `fenced` sees tokens, refusals and announcements; `counter` sees each
- * read-modify-write as one increment; `versioned` sees the version that each read saw and each
- * write made; `cas` sees a write that names a version as a comparison with the value that its
+ * read-modify-write as one increment; `versioned` sees the version that each read returned and each
+ * write created; `cas` sees a write that names a version as a comparison with the value that its
  * client knows under that version. Every value starts at 0 unless the store reports another.
  */
 export type ModelDefinition =
@@ -130,7 +130,7 @@ export function checkStore(
   });
 }
 
-/** Calls `use` with the operations as calls of a model, and with the model. */
+/** Calls `use` with a model, and with the operations as calls of that model. */
 export function asSeen<T>(
   operations: readonly StoreOperation[],
   { definition, first }: { readonly definition: ModelDefinition; readonly first: FirstRow | null },
@@ -174,10 +174,10 @@ export function isBuiltInModel(definition: ModelDefinition): boolean {
 
 /**
  * Replays the answered operations in the order of their returns, before any search for an order.
- * This is cheap and decides most runs. Returns `fits` if the model allows this order; it is then a
- * solution, since an operation that returned before another was called also precedes it here.
- * Returns the index of the first operation that the model refuses, if nothing that was called by
- * its return overlaps anything else, so that there is no other order. Otherwise returns `open`.
+ * This is cheap and decides most runs. Returns `fits` if the model allows this order. The order is
+ * then a solution, since an operation that returned before another was called also precedes the
+ * other one here. Returns the index of the first operation that the model refuses if no operations
+ * called by its return overlap, since no other order is possible then. Otherwise returns `open`.
  */
 function replayAsReturned<C extends CallData>(
   history: readonly Operation<C>[],
@@ -199,8 +199,8 @@ function replayAsReturned<C extends CallData>(
 }
 
 /**
- * Returns the answered operations in the order of their returns. Skips sorting if they already are,
- * as when no calls overlap.
+ * Returns the answered operations in the order of their returns. Skips sorting if they are already
+ * in this order, as when no calls overlap.
  */
 function inOrderOfReturns<C>(history: readonly Operation<C>[]): readonly Operation<C>[] {
   const answered: Operation<C>[] = [];
@@ -238,7 +238,7 @@ function isAlone<C>(
 
 type StoreCall = Extract<Call, { readonly store: string }>;
 
-/** An operation on a store, unless it certainly had no effect. */
+/** An operation on a store. Operations that certainly had no effect are excluded. */
 export interface StoreOperation {
   readonly log: OperationLog;
   readonly call: StoreCall;
@@ -274,7 +274,9 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
   return [...stores.values()].flatMap((resources) => [...resources.values()]);
 }
 
-/** Converts to calls of a plain register, in which a refused call counts as not executed. */
+/**
+ * Converts operations to calls of a plain register, in which a refused call counts as not executed.
+ */
 export function registerHistory(
   operations: readonly StoreOperation[],
 ): ClientHistory<RegisterCall> {
@@ -289,9 +291,9 @@ export function registerHistory(
 }
 
 /**
- * Converts to calls of a register that compares tokens, in which a refusal is an answer. A read
- * whose answer was lost is kept: if reads register their tokens, its token may have locked out
- * other clients.
+ * Converts operations to calls of a register that compares tokens, in which a refusal is an answer.
+ * A read whose answer was lost is kept: if reads register their tokens, its token may have locked
+ * out other clients.
  */
 export function fencedHistory(operations: readonly StoreOperation[]): ClientHistory<FencedCall> {
   return historyOf(operations, ({ call, answer }) => {
@@ -309,9 +311,9 @@ export function fencedHistory(operations: readonly StoreOperation[]): ClientHist
 }
 
 /**
- * Converts to calls of a counter: a read followed by the write of its sum is one increment, from
- * the call of the read to the return of the write. Omits keys that are also written in another way
- * or moved between stores.
+ * Converts operations to calls of a counter: a read followed by the write of its sum is one
+ * increment, from the call of the read to the return of the write. Omits keys that are also written
+ * in another way or moved between stores.
  */
 export function counterHistory(operations: readonly StoreOperation[]): ClientHistory<CounterCall> {
   const overwritten = new Set<string>();
@@ -345,9 +347,9 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
 }
 
 /**
- * Converts to calls of a register that counts its writes. A refusal that reports the store's
- * current version is an answer; a call with any other refusal counts as not executed. A row that
- * was never written has version 0.
+ * Converts operations to calls of a register that counts its writes. A refusal that reports the
+ * store's current version is an answer; a call with any other refusal counts as not executed. A row
+ * that was never written has version 0.
  */
 export function versionedHistory(
   operations: readonly StoreOperation[],
@@ -369,9 +371,9 @@ export function versionedHistory(
 }
 
 /**
- * Converts to calls of a compare-and-set register: a write that expects a version expects the value
- * that its client last read or wrote under that version. Omits refused writes, since the same value
- * may have returned under another version.
+ * Converts operations to calls of a compare-and-set register: a write that expects a version
+ * expects the value that its client last read or wrote under that version. Omits refused writes,
+ * since the same value may have returned under another version.
  */
 export function casHistory(operations: readonly StoreOperation[]): ClientHistory<CasRegisterCall> {
   const known = new Map<string, { readonly version: number | null; readonly value: number }>();

@@ -7,7 +7,7 @@ import { longestTtlUs, type Plan } from '../core/plan/plan.ts';
 import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';
 
-/** The promises of a plan about the system; times in microseconds. */
+/** The promises of a plan about the system. Times are in microseconds. */
 export interface Terms {
   /** Declared bound on the clock rate error, or null if none is declared. */
   readonly driftPpm: number | null;

@@ -1,5 +1,6 @@
 /**
- * Judges the tokens of locks: unique, rising, kept by renews, and used only under their own grant.
+ * Judges whether the tokens of locks are unique, increase, survive renews, and are used only under
+ * their own grant.
  */
 import { type Claim, defineClaim } from './claim.ts';
 import {

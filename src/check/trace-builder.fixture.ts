@@ -287,7 +287,10 @@ export function send(ms: number, from: string, operation: string): Send {
   return { kind: 'send', atUs: us(ms), from, to: 'store', message, body: null };
 }
 
-/** A client calls `alice/1/write`; by default on `x`, with the section number as its token. */
+/**
+ * A client calls an operation such as `alice/1/write`, by default on `x` with the section number as
+ * token.
+ */
 export function invoke(
   ms: number,
   operation: string,

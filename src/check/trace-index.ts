@@ -1,6 +1,6 @@
 /**
- * Indexes a trace: the events of each lock, each place (a resource in a store), each key and each
- * operation. The index is built once, in one pass, and read by every claim.
+ * Indexes the events of a trace by lock, place (a resource in a store), key and operation. The
+ * index is built once, in one pass, and read by every claim.
  *
  * A lock and the resource that it guards have the same name, which links a write to its grant.
  */
@@ -65,7 +65,7 @@ export interface LogEntry<E> extends Numbered<E> {
 /** A grant and its later changes at the service: effective renews and releases, in order. */
 export interface GrantLog extends Acquisition {
   readonly changes: readonly Numbered<Renew | Release>[];
-  /** The keys by which its client took the lock, if its program reports the grant, or null. */
+  /** The keys by which the client took the lock if its program reports the grant, or else null. */
   readonly keys: KeyHold | null;
   /** The likeliest order of its lock's acquisitions. */
   readonly order: AcquisitionOrder;
@@ -79,7 +79,7 @@ export type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTe
 export interface LockLog {
   readonly lock: string;
   readonly entries: readonly LogEntry<LockEvent>[];
-  /** In the order in which they were given. */
+  /** In trace order. */
   readonly grants: readonly GrantLog[];
   readonly byNumber: ReadonlyMap<number, GrantLog>;
   /** The possible orders of acquisition, or null if there are too many (`holders.ts`). */
@@ -108,7 +108,7 @@ export interface PlaceLog {
 /** The initial contents of a key. */
 export interface FirstRow {
   readonly value: number;
-  /** 0 if the store has no versions, or none yet. */
+  /** 0 if the store has no versions, or has not assigned one yet. */
   readonly version: number;
 }
 
@@ -121,18 +121,18 @@ export interface TraceIndex {
   readonly trace: Trace;
   /** True if the run was not truncated: an event that is not in the trace did not happen. */
   readonly isComplete: boolean;
-  /** True if the run is complete and no section without an end could change what it shows. */
+  /** True if the run is complete and contains no unfinished section that could change a verdict. */
   readonly isFinished: boolean;
   readonly locks: ReadonlyMap<string, LockLog>;
   readonly places: readonly PlaceLog[];
-  /** By name, in the order in which they were invoked. */
+  /** Operations by name, in the order of their calls. */
   readonly operations: ReadonlyMap<string, OperationLog>;
   readonly faults: readonly Numbered<FaultInjected>[];
-  /** The changes of keys that were taken the way locks are. */
+  /** The changes of keys that were taken by a command that can take a lock. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
   /**
-   * Maps the message that took a key to the grants under it; several if later sections kept the
-   * key.
+   * Maps the message that took a key to the grants that rest on that key. There are several if
+   * later sections kept the key.
    */
   readonly byTaking: ReadonlyMap<string, readonly GrantLog[]>;
   /** True if a call ended with an unknown outcome. */
@@ -159,7 +159,7 @@ interface GrowingLock extends LockLog {
   readonly byNumber: Map<number, GrowingGrant>;
   orders: AcquisitionOrders | null;
   latest: GrowingGrant | null;
-  /** True if programs report grants of this lock, as they enter. */
+  /** True if programs report grants of this lock when they enter. */
   reportsGrants: boolean;
 }
 
@@ -186,7 +186,9 @@ interface Growing {
   readonly deadlocks: Numbered<Deadlock>[];
   readonly events: readonly TraceEvent[];
   hasUnknown: boolean;
-  /** The writes to replicas that certainly took effect; null until the first such write. */
+  /**
+   * The writes to replicas that certainly took effect, or null before the first write to a replica.
+   */
   certain: ReadonlySet<string> | null;
 }
 
@@ -335,9 +337,9 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
 }
 
 /**
- * Adds a write to its place. The value of a replicated store is the write with the latest
- * timestamp, so a write is handled once, when it reaches the first replica, and takes effect if no
- * write with a later timestamp had reached any replica before. A write that reached too few
+ * Adds a write to its place. The value of a replicated store comes from the write with the latest
+ * timestamp. A write is therefore handled once, when it reaches the first replica. It takes effect
+ * if no write with a later timestamp has reached any replica before. A write that reached too few
  * replicas to be acknowledged, and that was never read, is omitted, since it may have no effect at
  * all.
  */
@@ -361,7 +363,7 @@ function enterWrite(growing: Growing, event: Write, index: number): void {
   enterAccess(place, access, index);
 }
 
-/** Returns the operations that were answered, and those whose value a read returned. */
+/** Returns the operations that were answered, and the operations whose value a read returned. */
 function certainWrites(events: readonly TraceEvent[]): ReadonlySet<string> {
   const certain = new Set<string>();
   for (const event of events) {

@@ -1,5 +1,5 @@
 /**
- * Returns the sections that make a run unfinished: they never ended, and what they would have done
+ * Returns the sections that make a run unfinished: they never ended, and their further actions
  * could change the verdict. Excludes a section that waited in a lock service's queue and had not
  * accessed a store, since it had no effect on the other sections.
  */

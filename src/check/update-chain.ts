@@ -30,7 +30,7 @@ import type {
 /** The contents of a key at some time. */
 export interface State {
   readonly value: number;
-  /** The first operation of its update, which later ones may repeat; '' if it is not an update. */
+  /** First operation of the update, which later ones may repeat; '' if this is not an update. */
   readonly intent: string;
   readonly write: LogEntry<AccessEvent> | null;
   /** The read that the write was computed from. */
@@ -40,8 +40,8 @@ export interface State {
 }
 
 /**
- * A state that was replaced by one not computed from it, or that its store ignored in favor of such
- * a state.
+ * A state that was replaced by a state not computed from it, or that the store ignored in favor of
+ * such a state.
  */
 export interface Replacement {
   readonly before: State;
@@ -133,7 +133,8 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Processes accesses from the `from`-th up to event `before`; returns the index of the next one.
+   * Processes accesses from the `from`-th up to event `before`. Returns the position of the next
+   * one.
    */
   accesses({ accesses }: KeyLog, from: number, before: number): number {
     let at = from;
@@ -159,7 +160,8 @@ class Walk implements UpdateChain {
 
   private write(write: LogEntry<Write>): void {
     const { operation, value, adds, stamp } = write.event;
-    // Includes ignored writes to replicas: one of these may have served the value of such a write.
+    // Include ignored writes to replicas, because a replica may have served the value of such a
+    // write.
     if (value === null || !(write.event.isAccepted || stamp !== undefined)) return;
     const { read, from } = this.originOf(write, value);
     const isChange = from !== null && (adds !== null || value !== from.value);
@@ -191,8 +193,8 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Returns the state that an operation showed to a guard or, for a write without effect, its
-   * basis.
+   * Returns the state that an operation showed to a guard or, for a write without effect, the basis
+   * of the write.
    */
   private knownBy(operation: string): Origin {
     const from = this.written.get(operation);
@@ -204,8 +206,8 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Returns the state that a read, or a holder's last matching read, returned. Only one of a read's
-   * executions reached its client.
+   * Returns the state that a read, or a holder's last matching read, returned. If a read was
+   * executed several times, only one result reached its client.
    */
   private lastServed(name: number | string, isMeant: (served: Served) => boolean): Served | null {
     const last = this.served.get(name)?.findLast(isMeant) ?? null;

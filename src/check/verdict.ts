@@ -11,7 +11,8 @@ import { unfinishedIn } from './unfinished.ts';
 
 /**
  * The verdict on one claim. `exercised` counts how often the hazard of the claim arose; a claim
- * that was never exercised was not tested. Each claim describes in its `hazard` what it counts.
+ * that was never exercised was not tested. The `hazard` of each claim describes the events that are
+ * counted.
  */
 export type Verdict =
   | { readonly kind: 'valid'; readonly claim: string; readonly exercised: number }
@@ -70,7 +71,9 @@ export interface Findings<Rule extends string> {
   readonly unknown?: string | null;
 }
 
-/** Adds up the hazards of all `items`, with the first breach and the first reason not to judge. */
+/**
+ * Adds up the hazards of all `items`. Returns the first breach and the first reason not to judge.
+ */
 export function inAll<T, Rule extends string>(
   items: Iterable<T>,
   examine: (item: T) => Findings<Rule>,
@@ -105,9 +108,9 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
 }
 
 /**
- * Returns the verdict, limited by the end of the run. A run that was truncated or failed, or in
- * which a section never ended, can break a claim but cannot establish that it holds. A run whose
- * code needs a server that is not simulated can do neither.
+ * Returns the verdict, or `unknown` if the end of the run does not permit this verdict. A run that
+ * was truncated or failed, or in which a section never ended, can break a claim but cannot
+ * establish that it holds. A run whose code needs a server that is not simulated can do neither.
  */
 export function holdBack(verdict: Verdict, indexed: TraceIndex): Verdict {
   if (verdict.kind === 'unknown' || indexed.isFinished) return verdict;
