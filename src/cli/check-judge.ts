@@ -1,7 +1,7 @@
 /**
  * Judges a history part by part (a part is one key or lock) within limits, and collects the data
- * for its report: how far an order was found and, for an invalid part, the contradiction, a
- * sentence and the operations to draw. The order of a valid part is verified by code that shares
+ * for its report: how many returns an order satisfies and, for an invalid part, the contradiction,
+ * a sentence and the operations to draw. The order of a valid part is verified by code that shares
  * nothing with the search.
  */
 import { assert } from '../core/kernel/assert.ts';
@@ -89,7 +89,7 @@ function judgeParts(
 
 type Verdict = PartReport['verdict'];
 
-/** Returns notes about input that may not have been read as its author expects. */
+/** Returns notes about input that was possibly not read as its author expects. */
 function notesOf(read: ReadHistory, file: string): string[] {
   const { hiddenReads, keyedByPair, ignoredValues, mayBeTruncated, disorder } = read;
   const notes: string[] = [];
@@ -123,7 +123,7 @@ interface PartOptions {
   readonly drawsValid: boolean;
   /** True to look for a contradiction if the part is invalid. */
   readonly explains: boolean;
-  /** Called with the result before the explanation, which may take long. */
+  /** Called with the result before the part is explained, since the explanation may take long. */
   readonly onDecided: (report: PartReport) => void;
 }
 
@@ -172,7 +172,7 @@ function beforeDecision({ name, history }: HistoryPart): PartReport {
   return { key: name, verdict: 'unknown', isPerhapsLate: false, ...counts, ...nothing };
 }
 
-/** Returns the number of returns before the one that the decision is about. */
+/** Returns the number of returns before the return that the decision is about. */
 function countSatisfied({ history }: HistoryPart, decision: Decision): number {
   const completed = history.filter(({ outcome }) => outcome === 'ok');
   if (decision.kind === 'valid') return completed.length;
@@ -203,7 +203,10 @@ function causeOf(
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
-/** Explains an invalid part. If an earlier return may be the first bad one, only by a core. */
+/**
+ * Explains an invalid part. If an earlier return may be the first bad one, explains the part only
+ * by a core.
+ */
 function explainPart(
   view: PartView,
   bad: BadReturn,
@@ -228,9 +231,9 @@ function explainPart(
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
   const around = { drawn, marks: view.marksAround(drawn) };
-  // A core that is not minimal is useless in two cases. If it is the bad return alone, no core was
-  // found; a return that is impossible alone gives a minimal core. If it is the complete history,
-  // it may be too long to read.
+  // A core that is not minimal is useless in two cases. If it contains only the bad return, no core
+  // was found, since a return that is impossible alone gives a minimal core. If it is the complete
+  // history, it may be too long to read.
   const size = core.required.length + core.optional.length;
   if (!core.isMinimal && (size <= 1 || (size > MOST_CORE && size === indices.length))) {
     const why = 'The contradiction was not found within the limits.';
@@ -248,7 +251,7 @@ function explainPart(
 /** Maximum number of core operations to draw. The others are listed. */
 const MOST_CORE = 30;
 
-/** Longer parts would take minutes to search; only their latest calls are searched for a core. */
+/** Longer parts would take minutes to search. Only their latest calls are searched for a core. */
 const MOST_SEARCHED = 200_000;
 
 /** Returns the operations called before the bad return, to shorten repeated searches. */

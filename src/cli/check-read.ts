@@ -1,6 +1,7 @@
 /**
  * Reads a recorded history from a file in chunks, so that no large text is held in memory. Also
- * describes the operations of one part, with their line numbers, and chooses those to draw.
+ * describes the operations of one part, with their line numbers, and chooses the operations to
+ * draw.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { HistoryPart } from '../linearizability/check-history.ts';
@@ -207,8 +208,9 @@ export class PartView {
   }
 
   /**
-   * Returns a phrase for the span between two positions, of a call and a return. Uses line numbers,
-   * unless they do not show the order, as with a line that contains both a call and its return.
+   * Returns a phrase for the span between the position of a call and the position of a return. Uses
+   * line numbers, unless they do not show the order, as with a line that contains both a call and
+   * its return.
    */
   spanInWords(from: number | null, to: number): string {
     const last = this.history.findIndex((operation) => operation.return === to);
@@ -234,7 +236,10 @@ export class PartView {
     return this.around(at, [at]).map((index) => this.reported(index, 'other'));
   }
 
-  /** Returns `chosen` and, up to the limit, the last active operations before `at` returns. */
+  /**
+   * Returns `chosen` and, up to the limit, the operations that were active last before `at`
+   * returns.
+   */
   around(at: number, chosen: readonly number[]): readonly number[] {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
     const must = new Set(chosen);
@@ -253,8 +258,8 @@ export class PartView {
   }
 
   /**
-   * Returns when each of `shown` takes effect in an order: as early as the order permits. Includes
-   * the state as long as the model is deterministic.
+   * Returns the position at which each of `shown` takes effect in an order, which is as early as
+   * the order permits. Includes the state as long as the model is deterministic.
    */
   effectsOf(
     order: readonly number[],

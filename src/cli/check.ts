@@ -1,8 +1,8 @@
 /**
- * `fencepost check` decides if a recorded history is linearizable with respect to a model, and
- * explains why not. This file has its options, its help and the flow of each file from reading to
- * report; `check-read.ts` reads a history, and `check-judge.ts` judges and explains it part by
- * part.
+ * `fencepost check` decides whether a recorded history is linearizable with respect to a model, and
+ * explains why a history is not. This file contains the options, the help text, and the processing
+ * of each file from reading to report; `check-read.ts` reads a history, and `check-judge.ts` judges
+ * and explains it part by part.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -45,7 +45,7 @@ interface CheckFlags extends OutputFlags {
   readonly order: string;
   /** The meaning of a failed operation. */
   readonly fail: string;
-  /** The initial value of the object, as JSON or EDN. By default, that of the model. */
+  /** The initial value of the object, as JSON or EDN. Default: the initial value of the model. */
   readonly init?: string;
   readonly maxConfigurations?: string;
   readonly time?: string;
@@ -124,7 +124,9 @@ const VERDICT_EXITS = {
   unknown: exits.incomplete,
 } as const;
 
-/** Judges every file, even if one cannot be read. Ctrl-C ends it with the results so far. */
+/**
+ * Judges every file, even if one cannot be read. Ctrl-C ends the command with the results so far.
+ */
 async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<Exit> {
   const checker = prepare(flags);
   const output = outputOptions(flags);

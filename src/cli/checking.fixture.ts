@@ -9,7 +9,7 @@ import { runProgram } from './program.ts';
 
 export const root: string = fileURLToPath(new URL('../../', import.meta.url));
 export const folder: string = mkdtempSync(join(tmpdir(), 'fencepost-check-'));
-// Not in `afterAll`: if test files share their modules, this module runs once for all.
+// Not in `afterAll`: if test files share their modules, this module runs once for all of them.
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 export interface Ended {
@@ -34,7 +34,7 @@ export async function check(...args: readonly string[]): Promise<Ended> {
   }
 }
 
-/** Returns the line of `--json`, after a check against the shipped schema. */
+/** Returns the line of `--json`, after validating it against the shipped schema. */
 export async function judged(...args: readonly string[]): Promise<{ code: number; line: Line }> {
   const { code, out, err } = await check(...args, '--json');
   expect(err).toBe('');
@@ -66,7 +66,7 @@ export function file(name: string, text: string | Uint8Array): string {
   return path;
 }
 
-/** Returns the path of a history of the project. */
+/** Returns the path of a history in the project's fixtures. */
 export function fixture(name: string): string {
   return join(root, 'fixtures/histories', name);
 }

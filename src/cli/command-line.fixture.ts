@@ -1,6 +1,6 @@
 /**
- * Runs the command line: that of the built package in a process, or that of the sources in this
- * process.
+ * Runs the command line, either from the built package in a separate process or from the sources in
+ * this process.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -41,9 +41,9 @@ export function runCli(
 }
 
 /**
- * Runs the sources in this process, without signals and without a limit for code that hangs. It
- * takes a fifth of the time, since nothing is loaded or compiled again. A `run` has no worker
- * threads, which would need the built package.
+ * Runs the sources in this process, without signals and without a limit for code that hangs. This
+ * takes a fifth of the time of `runCli`, since nothing is loaded or compiled again. A `run` has no
+ * worker threads, which would need the built package.
  */
 export async function runHere(
   args: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Runs a command, including all user code, on a separate thread. `supervisor.ts`, on the main
- * thread, prints its output, forwards signals to it, and kills it if user code does not end.
+ * Runs a command, including all user code, on a separate thread. On the main thread,
+ * `supervisor.ts` prints the command's output, forwards signals to this thread, and kills it if
+ * user code does not end.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { inRealTurn } from '../host/async/ambient.ts';
@@ -34,7 +35,7 @@ export type CommandNews =
   /** `isHeard` is true if the thread has a listener for the signal that it received. */
   | { readonly kind: 'heard'; readonly isHeard: boolean }
   | { readonly kind: 'alive' }
-  /** A run never ends, so the thread must be ended. `why` is the reason. */
+  /** A run never ends, so the thread must be killed. `why` is the reason. */
   | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'ended'; readonly exit: Exit };
 

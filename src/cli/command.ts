@@ -1,8 +1,8 @@
 /**
- * The parts that commands share: how a command is added, options of several commands, each declared
- * once, and parsers for numbers and seeds. A command is one file: its flags, its options and help,
- * then its implementation. `program.ts` loads only the requested command. An action that runs plans
- * imports its implementation on demand, so that help appears quickly.
+ * The parts that commands share: the way to add a command, the options that several commands use,
+ * and parsers for numbers and seeds. Each command is one file, which contains its flags, its
+ * options and help, and then its implementation. `program.ts` loads only the requested command. An
+ * action that runs plans imports its implementation on demand, so that help appears quickly.
  */
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
@@ -17,10 +17,10 @@ export type AddCommand = (command: Command, done: Done, version: string) => void
 
 export type Done = (code: Exit) => void;
 
-/** The width of all help texts, also on a wider terminal. */
+/** The width of all help texts, even on a wider terminal. */
 export const HELP_COLUMNS = 80;
 
-/** Ends the `--help` of a command with a real example. `example` omits `npx … fencepost`. */
+/** Appends an example to the `--help` of a command. `example` omits `npx … fencepost`. */
 export function withExample(command: Command, example: string): Command {
   const lines = continued([...FENCEPOST, example].join(' '));
   return command.addHelpText('after', `\nExample:\n${lines.join('\n')}`);
@@ -57,7 +57,7 @@ export const DEFAULT_OUTPUT = 'reports';
 /** The syntax of an option, its help text, and its default value. */
 type SharedOption = readonly [flags: string, about: string, fallback?: string];
 
-/** Options of several commands, for `.option(...shared.json)`, in any order. */
+/** Options that several commands use, as in `.option(...shared.json)`. */
 export const shared: Readonly<
   Record<
     | 'workers'
@@ -85,12 +85,15 @@ export const shared: Readonly<
   verbose: ['-v, --verbose', 'print every claim in the overview'],
 };
 
-/** Returns an option for `.option(...seedsOption('1000'))`. */
+/** Returns the `--seeds` option, as in `.option(...seedsOption('1000'))`. */
 export function seedsOption(fallback: string): SharedOption {
   return ['--seeds <N|A..B>', 'number of seeds, or a range', fallback];
 }
 
-/** Adds options for the modules of a plan. Default: its folder, or the parent of its `plans`. */
+/**
+ * Adds options for the modules of a plan. By default, the modules are in the folder of the plan or,
+ * if that folder is `plans`, in its parent.
+ */
 export function addModuleOptions(described: Command): Command {
   return described
     .option('--modules <folder>', 'folder of the scenario, for the modules of the plan')

@@ -1,9 +1,9 @@
 /**
  * Implements the `corpus` commands on a folder of kept plans. `ls` lists the plans and `check`
- * reports their outcomes; `prune` deletes those that no longer test anything; `add` keeps a plan if
- * it shows a failure that no kept plan shows. Only `add` has to handle several writers that compete
- * for the same name. All of them replay the kept plans (`kept-plans.ts`) and identify a failure by
- * its signature.
+ * reports their outcomes; `prune` lists or deletes redundant plans; `add` keeps a plan if it shows
+ * a failure that no kept plan shows. Only `add` has to handle several writers that compete for the
+ * same name. All commands replay the kept plans (`kept-plans.ts`) and identify a failure by its
+ * signature.
  */
 
 import { existsSync } from 'node:fs';
@@ -41,7 +41,7 @@ import { fileName } from './output-files.ts';
 import { loadPlan, type PlanFile } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
-/** Lists the kept plans. Reports a plan that cannot be read, and then exits with 2. */
+/** Lists the kept plans. If a plan cannot be read, reports it and exits with 2. */
 export async function listCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   let exit: Exit = exits.met;
@@ -75,7 +75,7 @@ function listed(kept: ReplayedPlan, width: number): readonly string[] {
   ];
 }
 
-/** Replays all kept plans, and reports each whose outcome is not the expected one. */
+/** Replays all kept plans, and reports whether each has its expected outcome. */
 export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const outcomes: KeptOutcome[] = [];
@@ -138,7 +138,7 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
   }
 }
 
-/** Lists or deletes redundant plans. Reports unreadable ones, and then exits with 2. */
+/** Lists or deletes redundant plans. If a plan cannot be read, reports it and exits with 2. */
 export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean): Promise<Exit> {
   const terminal = openTerminal(options);
   const entries: FiledEntry[] = [];
@@ -172,7 +172,7 @@ export interface AddOptions extends CorpusOptions {
   readonly replaces: boolean;
 }
 
-/** Keeps a plan of a new kind. Exits with 1, 4 or 5 if it does not break its claim. */
+/** Keeps a plan of a new kind. Exits with 1, 4 or 5 if the plan does not break its claim. */
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);

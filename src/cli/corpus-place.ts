@@ -1,7 +1,6 @@
 /**
  * Locates the folder of kept plans, by the same rule for `run`, `corpus` and `init`: `plans` beside
- * their scenario. `corpus` does not get a scenario, so it searches the project for scenarios by
- * name.
+ * the scenario. `corpus` receives no scenario, so it searches the project for scenarios by name.
  */
 import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { fileMeant, PLANS, plansFolderOf } from './shipped.ts';
 /** Maximum number of folders to search, at any depth. Outer folders come first. */
 const MOST_FOLDERS = 20_000;
 
-/** The scenarios of a project, by name. Those in outer folders take precedence. */
+/** The scenarios of a project, by name. Scenarios in outer folders take precedence. */
 interface Project {
   readonly files: ReadonlyMap<string, string>;
   /** False if there are more folders than the maximum. */
@@ -67,8 +66,8 @@ function scenarioNameIn(file: string): string | null {
 }
 
 /**
- * Returns the folder for plans of a scenario: beside it, or `./plans` if no scenario has that name.
- * Throws a `UserError` if the project is too large to search.
+ * Returns the folder for plans of a scenario: `plans` beside it, or `./plans` if no scenario has
+ * that name. Throws a `UserError` if the project is too large to search.
  */
 export function folderToKeepIn(scenario: string): string {
   const { files, isComplete } = projectHere();

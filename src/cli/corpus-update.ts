@@ -1,7 +1,7 @@
 /**
  * `fencepost corpus update` rewrites kept plans whose code has changed, with new names or with the
  * amounts that their faults need now, and adds the cause to plans that lack it. A plan is written
- * only if the new text has the outcome that the plan expects. Comments are preserved, and
+ * only if its new version has the outcome that the plan expects. Comments are preserved, and
  * concurrent changes are not overwritten.
  */
 
@@ -135,7 +135,10 @@ function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   return amended.replace(/^# sha256:[0-9a-f]{64}$/m, `# ${digest}`);
 }
 
-/** Adds a missing cause. Replaces a cause only if the code is unchanged but its name differs. */
+/**
+ * Adds a missing cause. Replaces a cause only if the code is unchanged but the name of the cause
+ * differs.
+ */
 function withCause(result: KeptReplay, hasChanged: boolean): Plan {
   const { plan, claim, outcome, cause, otherCause } = result;
   const { expect } = plan;

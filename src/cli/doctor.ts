@@ -1,6 +1,6 @@
 /**
- * `fencepost doctor` checks if fencepost can run here, and if its pipeline still detects a known
- * failure. `doctor/environment.ts` checks the machine, the package and the current folder;
+ * `fencepost doctor` checks whether fencepost can run here, and whether its pipeline still detects
+ * a known failure. `doctor/environment.ts` checks the machine, the package and the current folder;
  * `doctor/canary.ts` checks the pipeline. Each result is a `Check`.
  */
 import { availableParallelism } from 'node:os';

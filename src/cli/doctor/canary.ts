@@ -1,7 +1,8 @@
 /**
- * The canary: runs `fencepost run` on a system that must break and on its cure, both declared to
- * hold. The pipeline (sweep, judge, shrink, report, replay) must report the first system and not
- * the second. Each stage is checked separately and from the outside, by its output.
+ * The canary runs `fencepost run` on a system that must break and on its cure. The scenario
+ * declares that both hold. The pipeline (sweep, judge, shrink, report, replay) must report the
+ * first system and not the second. Each stage is checked separately and from the outside, by its
+ * output.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,7 +70,7 @@ function textOf(folder: string, name: string): string | null {
   }
 }
 
-/** Timeout: a pipeline that hangs detects nothing. */
+/** Time limit per command. A pipeline that hangs detects nothing. */
 const LIMIT_MS = 180_000;
 const MOST_BYTES = 50_000_000;
 

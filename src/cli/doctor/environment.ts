@@ -1,7 +1,7 @@
 /**
  * Checks the environment of fencepost: Node and the machine, worker threads and WebAssembly for
  * sweeps, the folders it writes to, the terminal, and this package (is it complete, and which copy
- * is running?). `checkEnvironment` collects the facts; each check receives the ones that it judges.
+ * is running?). `checkEnvironment` collects the facts, and each check judges some of them.
  */
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
@@ -61,7 +61,7 @@ export async function checkEnvironment(environment: Environment): Promise<readon
   ];
 }
 
-/** Returns the memory of the container if it is limited, else that of the machine. */
+/** Returns the memory of the container if it is limited, or else of the machine. */
 function memoryMb(): number {
   const limit = process.constrainedMemory();
   const total = totalmem();
@@ -83,7 +83,7 @@ interface MachineFacts {
   readonly workerMb: number;
 }
 
-/** Checks if memory suffices for one worker per core, the default of `run`. */
+/** Checks whether memory suffices for one worker per core, the default of `run`. */
 export function checkMemory({ cores, memoryMb, workerMb }: MachineFacts): Check {
   const facts = `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.round(memoryMb)} MB of memory`;
   const fitting = Math.floor(memoryMb / workerMb) - 1;
@@ -190,7 +190,7 @@ interface FolderLook {
   readonly fileMs: number | null;
 }
 
-/** Creates and deletes a small file. `use` says how to choose another folder. */
+/** Creates and deletes a small file. `use` describes how to choose another folder. */
 export function checkFolder(name: string, folder: string, use: string): FolderLook {
   const file = join(folder, `.fencepost-doctor-${process.pid}.tmp`);
   try {
@@ -249,7 +249,7 @@ function checkFiles({ root, manifest }: PackageFacts): Check {
   return problem('package', defect, REINSTALL);
 }
 
-/** Returns the missing files among those that the manifest names and those that they import. */
+/** Returns the missing files, out of the files that the manifest names and all their imports. */
 export function missingFiles(root: string, manifest: Manifest): readonly string[] {
   const begin = [...textsIn(manifest.exports), ...textsIn(manifest.bin)];
   const waiting = begin.map((path) => join(root, path));
@@ -270,7 +270,7 @@ export function missingFiles(root: string, manifest: Manifest): readonly string[
 /**
  * Matches a file loaded by URL, such as a thread or the script of the page. In a bundle, the URL is
  * relative to the place of the module that names it: `new URL('./b.js', new URL('<place>',
- * import.meta.url).href)`. That inner URL alone, with its `href`, is not a file.
+ * import.meta.url).href)`. The inner URL, with its `href`, is not a file itself.
  */
 const BY_URL =
   /\bnew URL\(\s*["'`](\.[^"'`]+\.js)["'`],\s*(?:import\.meta\.url\)(?!\.href)|new URL\(["'`]([^"'`]+))/g;
@@ -354,7 +354,7 @@ interface Manifest {
   readonly engines: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly bin: string | Readonly<Record<string, string>>;
-  /** Paths, under any conditions. */
+  /** Paths, possibly nested under conditions. */
   readonly exports: unknown;
 }
 
@@ -388,7 +388,10 @@ function findPackage(name: string, folder: string): string | null {
   }
 }
 
-/** Returns null if unknown syntax, of the version or an alternative, leaves the answer open. */
+/**
+ * Returns true if `version` is in `range`, or null if the version or an alternative of the range
+ * has unknown syntax that leaves the answer open.
+ */
 export function isVersionInRange(version: string, range: string): boolean | null {
   if (valid(version) === null) return null;
   const alternatives = range.split('||').map((part) => part.trim());
