@@ -1,4 +1,4 @@
-/** The observer outside the system: writes the trace, and numbers grants in the order given. */
+/** Observes the system from outside: writes the trace and numbers the grants in order. */
 import type { TraceEvent } from '../history/events.ts';
 
 export class Recorder {

@@ -1,6 +1,6 @@
 /**
- * Records the end of each section of one client, in generators and asynchronous code, so that a
- * section that never ends can be reported: in the events, it shows only by what is missing.
+ * Records the end of each section of one client, in generators and asynchronous code. A section
+ * that never ends can then be reported; in the events, only the absence of an end reveals it.
  */
 import type { SectionEnd, SectionError, SectionRun } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
