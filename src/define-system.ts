@@ -1,6 +1,6 @@
 /**
- * Defines user systems: locks, stores, claims and models, each with its name. Fields are validated
- * here, since the caller may be plain JavaScript.
+ * Defines user systems: named locks, stores, claims and models. Fields are validated here, since
+ * the caller may be plain JavaScript.
  */
 import { builtIn, type SystemDefinition, whyClash } from './catalogue.ts';
 import { type ClaimDefinition, customClaim } from './check/custom-claim.ts';
@@ -11,7 +11,7 @@ import type { LockDefinition } from './systems/protocol.ts';
 import { type StoreDefinition, storeKindOf } from './systems/store/store-kinds.ts';
 import { suggest } from './text/problem.ts';
 
-/** The parts of a definition, each by the name that scenarios use. */
+/** The parts of a definition, keyed by the names that scenarios use. */
 export interface Definitions {
   /** Lock protocols: their servers, and the driver through which a client uses the lock. */
   readonly locks?: Readonly<Record<string, LockDefinition>>;

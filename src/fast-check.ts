@@ -31,7 +31,7 @@ export function planArbitrary(
 }
 
 const MAX_SEED = 2 ** 31 - 1;
-/** Maximum number of candidates of one plan for fast-check. */
+/** Maximum number of candidates that fast-check gets for one plan. */
 const MAX_CANDIDATES = 1_000;
 
 class PlanArbitrary extends Arbitrary<Plan> {
@@ -70,7 +70,7 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 }
 
-/** Yields the plans that the shrinker would try next on `plan` if it accepted none of them. */
+/** Yields the plans that the shrinker would try for `plan` if it rejected all of them. */
 function* candidatesOf(plan: PlanData): IterableIterator<PlanData> {
   const steps = shrink(plan, { maxRuns: MAX_CANDIDATES });
   let step = steps.next();

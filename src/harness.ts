@@ -52,10 +52,10 @@ export function shrinkFailure(
 }
 
 /**
- * Returns a function that gives the shrinker its verdicts: true if a run breaks `claim` by the same
- * cause as the first run that broke it. If a later run needs only some of that cause's faults, its
- * own cause is required from then on, since the other faults were not needed. The verdict is 'out
- * of place' if a fault was injected where the scenario does not allow it, unless that already
+ * Returns a function that gives the shrinker its verdicts: true if a run breaks `claim` with the
+ * same cause as the first run that broke it. If a later run needs only some of that cause's faults,
+ * its own cause is required from then on, since the other faults were not needed. The verdict is
+ * 'out of place' if a fault was injected where the scenario does not allow it, unless that already
  * happened in the first run.
  */
 export function answersWith(claim: string): (result: SeedResult) => Tried {
@@ -83,7 +83,7 @@ function isInPlace({ plan, trace }: Pick<SeedResult, 'plan' | 'trace'>): boolean
   });
 }
 
-/** Returns a plan that expects `claim` to break when replayed, by this cause if one is known. */
+/** Returns a plan that expects `claim` to break when replayed, with this cause if one is given. */
 export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
   const expect = { claim, outcome: 'reproduced' } as const;
   if (cause === undefined) return { ...plan, expect };
