@@ -26,7 +26,7 @@ export interface CurrentProcess {
   /** Null if the process cannot connect to anything. */
   readonly network: Uplink | null;
   /**
-   * Returns true if this call, such as `net.connect`, is virtual, so that the process may make it.
+   * Returns true if the process may make this call, such as `net.connect`, because it is virtual.
    */
   mayCall(call: string): boolean;
   /** True while the process may read any file, for example while it loads modules. */
@@ -44,7 +44,10 @@ export interface CurrentProcess {
 /** A module whose code is running for the first time. */
 export interface Loading {
   readonly name: string;
-  /** True until its code draws, reads or starts something that varies by process or run. */
+  /**
+   * True until its code draws a random value, or reads or starts something that varies by process
+   * or run.
+   */
   isPure: boolean;
   /** True once the module has drawn a random value. */
   hasDrawn: boolean;
@@ -80,7 +83,8 @@ export function loadsUntil(ended: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Runs `action` outside any simulated process. For fencepost's own work, such as finding modules.
+ * Runs `action` outside any simulated process. Used for fencepost's own work, such as finding
+ * modules.
  */
 export function outsideProcess<T>(action: () => T): T {
   const { current } = ambient;
@@ -92,7 +96,10 @@ export function outsideProcess<T>(action: () => T): T {
   }
 }
 
-/** Called when code draws, reads or starts something that differs between processes or runs. */
+/**
+ * Called when code draws a random value, or reads or starts something that varies by process or
+ * run.
+ */
 export function noteImpure(): void {
   const { loading } = ambient;
   if (loading !== null) loading.isPure = false;

@@ -1,7 +1,8 @@
 /**
  * Virtualizes asynchronous contexts: the values of `AsyncLocalStorage`, and the ids and hooks of
- * `node:async_hooks`. Each event of a simulated process begins in a new context. Contexts that it
- * enters end with it, so that nothing leaks into another process, another run or the host.
+ * `node:async_hooks`. Each event of a simulated process begins in a new context. A context entered
+ * during an event ends with the event, so that nothing leaks into another process, another run or
+ * the host.
  *
  * Node assigns ids to promises only while a hook is enabled or, before version 24, a storage is in
  * use; a continuation of a promise without an id runs in the context of the thread. A thread whose
@@ -53,11 +54,11 @@ function requireTracked(current: CurrentProcess): void {
   throw error;
 }
 
-/** State that one process has in `node:async_hooks`. */
+/** The state of one process in `node:async_hooks`. */
 interface Contexts {
   /** Hooks and storages that the process created; left enabled, they would slow down later runs. */
   readonly inUse: Set<{ disable(): unknown }>;
-  /** The ids of resources that the process sees, by Node's id. */
+  /** The resource ids that the process sees, by Node's ids. */
   readonly numbers: Map<number, number>;
 }
 
@@ -102,7 +103,10 @@ function numberFor(current: CurrentProcess, real: number): number {
   return entryOf(numbers, real, () => numbers.size);
 }
 
-/** Translates trigger ids to Node's: code may pass one resource's id as another's trigger. */
+/**
+ * Translates trigger ids to Node's ids, because code may pass one resource's id as another's
+ * trigger.
+ */
 function patchResources(patches: Patches): void {
   const realOf = (id: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;
@@ -156,7 +160,7 @@ function listenerFor(owner: CurrentProcess, listener: unknown): AnyFunction | un
 
 const ofHost = new WeakSet<object>();
 
-/** Returns a storage for the host's own use, which does not count as use by a process. */
+/** Returns a storage for the host itself. Its use does not count as use by a process. */
 export function storageOfHost<T>(): asyncHooks.AsyncLocalStorage<T> {
   const storage = new AsyncLocalStorage<T>();
   ofHost.add(storage);

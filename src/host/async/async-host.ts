@@ -1,6 +1,6 @@
 /**
- * Runs real asynchronous code as a process of the world. A pause holds back what the code sends and
- * what it waits for; a crash ends the incarnation that all of it belongs to. The parts:
+ * Runs real asynchronous code as a process of the world. A pause holds back the calls that the code
+ * makes and the answers that it waits for; a crash ends the incarnation. The parts:
  *
  *        the world's scheduler: the next event
  *            │ wakes a process (a reply, a timer, a restart)
@@ -18,8 +18,8 @@
  *
  * Read next: `run-filled.ts` (draining jobs), `incarnation.ts`, `ambient.ts` and `globals.ts` (the
  * virtual environment), `forbidden-apis.ts` (refused calls), `planned-section.ts` (the plan's
- * demands on the code), `waits.ts` (where the code waits), and `run-async.ts`, the entry point for
- * other layers.
+ * sections), `waits.ts` (where the code waits), and `run-async.ts`, the entry point for other
+ * layers.
  */
 import type { SectionRun } from '../../core/history/trace.ts';
 import type { Defect } from '../../core/kernel/assert.ts';
@@ -264,7 +264,7 @@ export class AsyncHost implements ProcessHost, Client {
     onAnswer?.();
   }
 
-  /** Passes a point set by the program itself; resolves when the program may continue. */
+  /** Passes a point that the program itself set; resolves when the program may continue. */
   pass(incarnation: Incarnation, point: Name, onPassed: () => void = () => {}): Promise<void> {
     if (incarnation.isOver) return new Promise(() => {});
     incarnation.requireInside();
@@ -300,7 +300,7 @@ export class AsyncHost implements ProcessHost, Client {
 export class Context implements Caller {
   readonly host: AsyncHost;
   readonly incarnation: Incarnation;
-  /** The section that began last; names calls that are made outside any section. */
+  /** The section that began last; it names calls made outside any section. */
   private calls: SectionCalls;
   /** Calls that belong to no particular section; null while sections run one at a time. */
   private shared: SectionCalls | null = null;
@@ -362,7 +362,7 @@ export class SectionCalls implements Caller {
   readonly name: Name;
   readonly incarnation: Incarnation;
   private readonly host: AsyncHost;
-  /** Uses of each label, and all operation names taken, which keeps names unique. */
+  /** Number of uses of each label, and all names in use, so that names stay unique. */
   private readonly counts: Map<string, number> = new Map();
   private readonly taken: Set<string> = new Set();
   /** Grants received in answers, by lock, until a guard takes them over. */
@@ -427,7 +427,7 @@ export class SectionCalls implements Caller {
     return this.host.pass(this.incarnation, under(this.name, point), onPassed);
   }
 
-  /** Returns the name of an operation or, if it is taken, the first free one of `write-2`, …. */
+  /** Returns `name` or, if it is taken, the first free name among `write-2`, `write-3`, …. */
   nameFor(name: Name): Name {
     let free = name;
     const before = this.counts.get(name.text) ?? 1;
@@ -447,8 +447,9 @@ export class SectionCalls implements Caller {
   }
 
   /**
-   * Records that the program relies on its lock from now on, under the grant that a server gave
-   * last. If the program relies on that grant already, the acquisition gets a grant of its own.
+   * Records that the program relies on its lock from now on, under the grant that a server reported
+   * last. If there is none, or the program relies on that grant already, the acquisition gets a
+   * client grant.
    */
   enter(setting: LeaseHoldSetting): LeaseHold {
     const last = this.grants.get(setting.lock)?.pop() ?? null;

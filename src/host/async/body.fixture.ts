@@ -11,10 +11,13 @@ import { runAsync } from './run-async.ts';
 
 export type EchoPort = Port<null, number>;
 
-/** Code of a test's client for each section; `echo` is a server that it may call. */
+/** A test's code for each section of a client; `echo` is a server that the code may call. */
 export type Body = (section: AsyncSection, client: AsyncClient, echo: EchoPort) => Promise<void>;
 
-/** Returns a lock whose client is `body`; `start` runs as each incarnation of a process begins. */
+/**
+ * Returns a catalogue with a lock whose clients run `body`; `start` runs as each incarnation
+ * begins.
+ */
 export function catalogueOf(
   body: Body,
   start?: Setup['start'],

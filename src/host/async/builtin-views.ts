@@ -5,8 +5,9 @@
  * holds the virtual functions. Plain objects and HTTP agents in a module are viewed in the same
  * way; functions and classes are shared, and `GlobalObjects` finds changes to them.
  *
- * One view object serves all processes and looks up the current process on each access. All ways to
- * import a module therefore agree, also in a module that is reused.
+ * One view object serves all processes and looks up the current process on each access. Every way
+ * to import a builtin module therefore returns the same view, even in a module instance that is
+ * reused.
  */
 import http from 'node:http';
 import nodeModule, { createRequire, isBuiltin } from 'node:module';
@@ -23,7 +24,7 @@ const hostRequire = createRequire(import.meta.url);
 
 const known: Map<string, object> = new Map();
 
-/** Returns the view of a builtin module, named without `node:`. */
+/** Returns the view of a builtin module; `name` has no `node:` prefix. */
 export function builtinFor(name: string): object {
   return entryOf(known, name, () => {
     // Outside any process, because `_load` would call this function again.
@@ -53,7 +54,7 @@ export function patchBuiltins(patches: Patches): void {
   }
 }
 
-/** Properties that one process has set; null marks a deleted one. */
+/** Properties that one process has set; null marks a deleted property. */
 type ViewValues = Map<string | symbol, PropertyDescriptor | null>;
 
 const views: WeakMap<object, object> = new WeakMap();
@@ -73,7 +74,7 @@ function isViewed(value: unknown): value is object {
 /** Returns the view of an object. */
 export function viewOf(real: object): object {
   return entryOf(views, real, () => {
-    // A target without properties imposes no proxy invariants on the viewed ones.
+    // An empty target imposes no proxy invariants on the properties of the view.
     const view = new Proxy(Object.create(Reflect.getPrototypeOf(real)), new View(real));
     behind.set(view, real);
     return view;

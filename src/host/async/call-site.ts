@@ -1,6 +1,6 @@
 /**
  * Finds the place in user code that an error is about. A stack shows where an error was thrown,
- * also across `await`. It does not show the call behind the error if an answer was turned into an
+ * even across `await`. It does not show the call behind the error if an answer was turned into an
  * error, or if a call was never awaited. Such an error carries the site of that call.
  */
 import { isAbsolute, relative } from 'node:path';
@@ -29,7 +29,7 @@ export function deepSiteOf(called: (...args: never[]) => unknown, most = 50): Ca
   return site;
 }
 
-/** The call that an error is about: its site, and its name, or '' if it is not to be printed. */
+/** The call that an error is about: its site, and its name, or '' if the name is not printed. */
 interface Blame {
   readonly site: CallSite;
   readonly call: string;
@@ -69,7 +69,10 @@ export interface Frame {
 /** Source positions by the file name under which the generated code was compiled. */
 const translated: Map<string, SourcePlaces> = new Map();
 
-/** Translates positions in stacks that name `file` to its source; null ends the translation. */
+/**
+ * From now on, translates the positions of `file` in stacks to its source; null ends the
+ * translation.
+ */
 export function keepPlaces(file: string, places: SourcePlaces | null): void {
   if (places === null) translated.delete(file);
   else translated.set(file, places);
@@ -112,7 +115,7 @@ export function packageOf(frame: Frame): string {
 /** The real process's folder, even while a simulated process runs. */
 const realFolder = process.cwd.bind(process);
 
-/** Returns the path relative to the command's folder if it is below that folder. */
+/** Returns a frame's path, relative to the command's folder if the file is below that folder. */
 export function pathOf({ file }: Frame): string {
   const path = pathIn(file);
   if (!isAbsolute(path)) return path;

@@ -1,6 +1,6 @@
 /**
- * The program of a client whose lock is asynchronous code: runs its planned sections, each after
- * its think time, one at a time or several at once, regardless of how earlier ones ended.
+ * Runs the planned sections of a client whose lock is asynchronous code, one at a time or several
+ * at once. Each section begins after its think time, regardless of how earlier sections ended.
  */
 
 import { under } from '../../core/kernel/name.ts';
@@ -32,8 +32,8 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
         const calls = context.section(section.id);
         const planned = new PlannedSection(section, { host, incarnation, calls, client: setting });
         await perform(host, incarnation, sleep(under(calls.name, 'think'), section.thinkUs));
-        // From here on the section may wait for other sections of its process, and no call would
-        // show that.
+        // The section may now wait for other sections of its process without making a call; this
+        // mark shows that it has begun.
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
         const run = (): Promise<boolean> => attempts.goThrough(program, planned, place);
@@ -69,13 +69,13 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
 }
 
 /**
- * An object with a method, which keeps its name in the built package: stacks identify the awaits of
- * a section by that name.
+ * An object with a method, because the built package keeps the names of methods. Stacks identify
+ * the awaits of a section by this name.
  */
 const attempts = {
   /**
    * Runs the program once. Faults of the world do not fail the run. Returns true if the program
-   * returned without a guard although nothing was denied.
+   * returned without taking a guard although nothing was denied.
    */
   async goThrough(
     program: SectionProgram,
@@ -105,7 +105,7 @@ const attempts = {
   },
 };
 
-/** Attempts in a row that return without a guard although nothing was denied. */
+/** Number of consecutive attempts without a guard or a denial after which the probe stops. */
 const UNGUARDED_ATTEMPTS = 3;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Lets code read the disk but change nothing on it. Any file may be read while a module is loaded,
  * and packages may read their own files at any time. A call with a callback or a promise reads at
- * once and answers in a later job, so the code that continues still belongs to its process.
+ * once and delivers the result in a later job, so the continuation still belongs to its process.
  */
 import fs from 'node:fs';
 import process from 'node:process';
@@ -23,7 +23,7 @@ export const READS: RegExp = new RegExp(
   `^(?:new )?fs\\.(?:(promises\\.)?(${READERS})(Sync)?|createReadStream|(?:File)?ReadStream)$`,
 );
 
-/** The originals by name, before any code could replace them. */
+/** The original functions by name, saved before any code could replace them. */
 const REAL: ReadonlyMap<string, unknown> = new Map<string, unknown>(Object.entries(fs));
 const { ReadStream } = fs;
 
@@ -46,7 +46,7 @@ function areToRead(flags: unknown): boolean {
   return flags === undefined || flags === null || flags === 'r' || flags === 'rs' || flags === 'sr';
 }
 
-/** A user's home folder, and the working folder that programs see in place of the command's. */
+/** The user's home folder, and the working folder that programs see instead of the real one. */
 export const HOME = '/home/user';
 export const FOLDER = '/home/user/simulated';
 
@@ -101,10 +101,10 @@ function withBuffer(args: Arguments): Arguments {
   return [buffer, ...args];
 }
 
-/** File descriptors that code has opened for reading; it may not close any other. */
+/** File descriptors that code has opened for reading; code may not close any others. */
 const opened: Set<unknown> = new Set();
 
-/** Returns a synchronous form of a call, or null if it could write or closes another file. */
+/** Returns a synchronous form of a call, or null if it could write or close another file. */
 function readingOf(name: string, args: Arguments, { isOfPackage }: Reader): (() => unknown) | null {
   const real = REAL.get(`${name}Sync`);
   const [file, options] = args;
@@ -128,7 +128,7 @@ function readingOf(name: string, args: Arguments, { isOfPackage }: Reader): (() 
   };
 }
 
-/** Returns options whose properties keep their first value, or the descriptor of an open file. */
+/** Returns options whose properties keep the first value read, or an open file's descriptor. */
 function steady(value: unknown, at: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (at === 0) return opened.has(Reflect.get(value, 'fd')) ? Reflect.get(value, 'fd') : value;

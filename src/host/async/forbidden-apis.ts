@@ -142,7 +142,10 @@ function guarded(real: object, call: string): object {
   });
 }
 
-/** Throws unless the call is harmless. Returns the result that replaces it, or null to make it. */
+/**
+ * Throws unless the call is harmless. Returns the result that replaces the call, or null if the
+ * call may be made.
+ */
 function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
   if (current === null || isPrint(call, args) || current.mayCall(call)) return null;
@@ -165,21 +168,20 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
 }
 
 /**
- * Matches frames of Node's own code that runs files, prints, ends a thread, updates hooks, or once
- * prepares its HTTP parser for requests that are then refused. The program does not request this
- * work.
+ * Matches frames of Node's own code that runs files, prints, ends a thread, updates hooks, or
+ * prepares its HTTP parser before the first request. The program does not request this work.
  */
 const MACHINERY =
   /node:internal\/(?:modules|console|main)\/|\b(?:lazyllhttp|updatePromiseHookMode)\b/;
 
-/** The code that made a call, as far as the stack shows. */
+/** The code that made a call, as far as the stack shows it. */
 interface Leaver {
   /** `lock.mjs:12:5`; in a package `node_modules/a/a.js:3:1, called from lock.mjs:12:5`. */
   readonly text: string;
-  /** The caller of Node is in a package. */
+  /** True if a package called Node. */
   readonly isOfPackage: boolean;
   readonly isOfVitest: boolean;
-  /** Node itself made the call, to load a module or to print. */
+  /** True if Node itself made the call, for example to load a module or to print. */
   readonly isMachinery: boolean;
 }
 
@@ -191,7 +193,7 @@ export function callerText(site: CallSite): string {
 const [{ file: HERE } = { file: '' }] = framesIn(new Error().stack ?? '');
 
 function leaverIn({ stack = '' }: CallSite): Leaver {
-  // Skips the first frame, and the guards that let the call through.
+  // Skips the first frame, and the guards that passed the call on.
   const [, ...others] = framesIn(stack);
   const frames = others.filter(({ file }) => file !== HERE);
   const at = frames.findIndex((frame) => !isOfNode(frame));
@@ -222,7 +224,7 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
 /** Active resources by type, as Node counts them. */
 type Work = ReadonlyMap<string, number>;
 
-/** The original, before any code could replace it. */
+/** The original function, saved before any code could replace it. */
 const activeResources: () => readonly string[] = process.getActiveResourcesInfo.bind(process);
 
 /**
@@ -254,8 +256,8 @@ export function blameForRealWork(): () => void {
 }
 
 /**
- * Returns false for harmless resources and those that JavaScript code creates, as for virtual
- * timers.
+ * Returns false for harmless resources, and for resources that JavaScript code creates, such as
+ * those of virtual timers.
  */
 export function isRealWork(kind: string, resource: object): boolean {
   return !HARMLESS.test(kind) && !(resource instanceof AsyncResource);

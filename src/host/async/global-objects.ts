@@ -29,7 +29,7 @@ const { get: read, getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKe
 const { defineProperty, deleteProperty, setPrototypeOf } = Reflect;
 const { is } = Object;
 
-/** A snapshot of an object. Data properties are listed separately: they compare faster. */
+/** A snapshot of an object. Data properties are listed separately because they compare faster. */
 interface KeptObject {
   readonly name: string;
   readonly target: object;
@@ -51,13 +51,13 @@ export interface SharedChange {
   readonly key: PropertyKey | null;
 }
 
-/** Names of the objects beyond the globals that were ever found changed. */
+/** Objects other than the globals that have been found changed, with their names. */
 const watched: Map<object, string> = new Map();
 
 /**
- * Snapshots of the shared objects, to find what was changed since and to restore it. An added
- * function, symbol, or frozen object of functions is not a change: every realm that loads the same
- * module would add the same, as polyfills do, and Bluebird with its error classes.
+ * Snapshots of the shared objects, used to find and undo changes. An added function, symbol, or
+ * frozen object of functions is not a change: every realm that loads the same module would add the
+ * same value. Polyfills do so, as does Bluebird with its error classes.
  */
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
@@ -92,8 +92,9 @@ export class GlobalObjects {
   }
 
   /**
-   * Undoes changes of globals and returns the first, such as `globalThis.cache`, or null. Former
-   * properties are restored first: `Map.prototype.get` must be the original before a map is used.
+   * Undoes changes of globals and returns the first, such as `globalThis.cache`, or null.
+   * Properties in the snapshot are restored before added ones are deleted: `Map.prototype.get` must
+   * be the original before a map is used.
    */
   takeBack(): SharedChange | null {
     if (this.objects.every(isAsKept)) {
@@ -112,7 +113,10 @@ export class GlobalObjects {
     return global ?? change;
   }
 
-  /** Loads a builtin module. Changes that it makes to others, as `domain` does, remain. */
+  /**
+   * Loads a builtin module. Changes that the module makes to other objects, as `domain` does,
+   * remain.
+   */
   addIfNew(name: string, load: () => object): object {
     const asKept = [...this.objects, ...this.others].filter(isAsKept);
     const exports = load();
@@ -181,7 +185,7 @@ function undone(
   return first;
 }
 
-/** Restores prototype and former properties; returns the first that was changed or removed. */
+/** Restores the prototype and the properties in the snapshot; returns the first change. */
 function putBack(object: KeptObject): SharedChange | null {
   const { name, target, prototype, wasExtensible, data, accessors, added } = object;
   let change: SharedChange | null = null;
@@ -205,9 +209,9 @@ function putBack(object: KeptObject): SharedChange | null {
 }
 
 /**
- * Harmless changes, which are undone but not reported: the format and length of stack traces, which
- * libraries change permanently, as Bluebird does while it is loaded; and the functions that find
- * modules, which instrumentation replaces, since no code under test finds modules that way.
+ * Returns true for harmless changes, which are undone but not reported. Libraries change the format
+ * and length of stack traces permanently, as Bluebird does while it is loaded. Instrumentation
+ * replaces the functions that find modules, but no code under test finds modules through them.
  */
 function isTuning(
   { name, target }: KeptObject,
@@ -234,8 +238,8 @@ function takeAway(object: KeptObject): SharedChange | null {
 
 /**
  * Returns true for properties that Node itself changes: it adds the dispatcher of HTTP requests
- * when code such as `pg` first creates a `Response`, and keeps the listeners of `process` in its
- * fields.
+ * when code such as `pg` first creates a `Response`, and keeps the listeners of `process` in fields
+ * of `process`.
  */
 function isOfNode(target: object, key: PropertyKey): boolean {
   if (target === process) return KEPT_BY_NODE.has(key);
@@ -252,7 +256,7 @@ const KEPT_BY_NODE: ReadonlySet<PropertyKey> = new Set([
   'domain',
 ]);
 
-/** Returns true if Node replaced an accessor by the class that it loaded on first access. */
+/** Returns true if Node replaced an accessor with the class that it loaded on first access. */
 function isLoaded(
   target: object,
   { get }: PropertyDescriptor,
@@ -315,7 +319,7 @@ function globalObjects(): NamedObjects {
     [process.execArgv, 'process.execArgv'],
   ]);
   for (const [key, { value }] of propertiesOf(globalThis)) {
-    // Such as `Array` and `JSON`; the language's own globals begin with a capital letter.
+    // The language's own globals, such as `Array` and `JSON`, begin with a capital letter.
     if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;
     for (const [object, name] of withPrototype(key, value)) {
       if (!found.has(object)) found.set(object, name);
@@ -337,7 +341,9 @@ function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined)
   return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
 }
 
-/** Returns true for values that every realm loading the same module adds, as polyfills do. */
+/**
+ * Returns true for values that every realm that loads the same module would add, such as polyfills.
+ */
 export function isAddition({ value }: PropertyDescriptor): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return true;
   if (!isObject(value) || !Object.isFrozen(value)) return false;

@@ -1,8 +1,9 @@
 /**
- * Makes the globals and builtin modules of this thread act for the simulated process that runs, and
- * as usual while none runs. The last user restores the originals. This file patches the clocks
- * (each process reads its own, which faults affect), the random functions and the identity of a
- * process. Timers, random streams and refused calls are in other files.
+ * While a simulated process runs, the globals and builtin modules of this thread act for that
+ * process; otherwise they behave as usual. The originals are restored when the last user is done.
+ * This file patches the clocks (each process reads its own, which faults affect), the random
+ * functions and the identity of a process. Other files patch timers and refused calls, and define
+ * the random streams.
  */
 
 import { Buffer } from 'node:buffer';
@@ -24,7 +25,7 @@ import { patchReplaceable, patchVirtualProcess } from './virtual-process.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
 
 const sources = layerOf((patches) => {
-  // Waits come first: `promisify(setTimeout)` must return the virtual one.
+  // Waits come first: `promisify(setTimeout)` must return the virtual function.
   keepExitCode();
   patchWaits(patches);
   patchTimers(patches);
@@ -68,8 +69,8 @@ export function virtualizeGlobals({
 }
 
 /**
- * Loads modules, as in `() => import('./my-lock.mjs')`, so that what they take from builtin
- * modules, as in `const { randomBytes } = require('crypto')`, is virtual in every run.
+ * Loads modules, as in `() => import('./my-lock.mjs')`, so that functions that they take from
+ * builtin modules, as in `const { randomBytes } = require('crypto')`, are virtual in every run.
  */
 export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
   const restore = virtualizeGlobals();
@@ -82,14 +83,17 @@ export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
 
 const BILLION = 1_000_000_000n;
 
-/** Returns a function that reads from the current simulated process, or the real value. */
+/**
+ * Returns a function that reads a value of the current simulated process or, if none runs, the real
+ * one.
+ */
 function either<T>(real: () => T, read: (current: CurrentProcess) => T): () => T {
   return () => (ambient.current === null ? real() : read(ambient.current));
 }
 
 /**
- * The constructor is a proxy, so that dates created before and after belong to one class; `now` is
- * set on the original, which modules may have saved.
+ * The constructor is a proxy, so that dates created before and after patching belong to one class;
+ * `now` is set on the original, which modules may have saved.
  */
 function patchDate(patches: Patches): void {
   const RealDate = Date;
@@ -111,7 +115,7 @@ function patchDate(patches: Patches): void {
   patches.set(RealDate.prototype, 'constructor', VirtualDate);
 }
 
-/** Returns the time that `new Date(…)` stands for, in UTC if the arguments name no time zone. */
+/** Returns the time that `new Date(…)` represents, in UTC if the arguments name no time zone. */
 function epochFor(
   args: readonly unknown[],
   current: CurrentProcess,
@@ -188,14 +192,14 @@ function patchIdentity(patches: Patches): void {
 }
 
 /**
- * Draws the result of a call; returns undefined for invalid arguments, for which Node's function
- * throws.
+ * Draws the result of a call; returns undefined for invalid arguments, so that Node's own function
+ * is called and throws.
  */
 type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;
 
 /**
  * Patches `Math.random` and all random functions of `node:crypto` and the global `crypto`: each
- * process draws from streams of its own.
+ * process draws from its own streams.
  */
 function patchRandom(patches: Patches): void {
   const { webcrypto } = crypto;
@@ -253,7 +257,7 @@ function drawInteger(randomness: Randomness, args: readonly unknown[]): unknown 
   return give(args[numbers.length], randomness.integer(min, max));
 }
 
-/** Returns the bytes of a buffer or view from the element `offset` on. */
+/** Returns the bytes of a buffer or view, beginning at element `offset`. */
 function bytesOf([target, offset, size]: readonly unknown[]): Uint8Array | null {
   const isView = ArrayBuffer.isView(target);
   if (!isView && !(target instanceof ArrayBuffer)) return null;

@@ -1,7 +1,7 @@
 /**
- * One incarnation of a process that runs real asynchronous code, from a start until it crashes or
- * its program ends: its clocks, timers and random streams, and the steps that a pause holds back.
- * Afterwards its code has no effect.
+ * One incarnation of a process that runs real asynchronous code: its clocks, timers and random
+ * streams, and the steps that a pause holds back. An incarnation lasts from a start until the
+ * process crashes or its program ends; afterwards its code has no effect.
  */
 
 import { Defect } from '../../core/kernel/assert.ts';
@@ -27,7 +27,9 @@ import { giveBackDefaults, takeDefaults } from './virtual-process.ts';
 /** 2024-01-01T00:00:00Z, the initial `Date.now()` if the plan has no `epoch`. */
 export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 
-/** Code that reads its clock more often than this within one event is waiting for it to advance. */
+/**
+ * Code that reads its clock more often than this within one event waits for the clock to advance.
+ */
 const MOST_READINGS = 1_000_000;
 
 export class Incarnation implements CurrentProcess, JobOwner {
@@ -48,7 +50,7 @@ export class Incarnation implements CurrentProcess, JobOwner {
   private jobs = 0;
   /** Calls without an answer so far. */
   openCalls = 0;
-  /** True if the program has ended; only timers and open calls keep the process alive. */
+  /** True if the program has ended; then only timers and open calls keep the process alive. */
   hasFinished = false;
   isOver = false;
   network: Uplink | null = null;
@@ -215,7 +217,7 @@ export class Incarnation implements CurrentProcess, JobOwner {
     else this.held.push(step);
   }
 
-  /** Like `whenRunning`, but before other held steps: `step` continues the current one. */
+  /** Like `whenRunning`, but before other held steps: `step` continues the current step. */
   next(step: () => void): void {
     if (this.isOver) return;
     if (this.process.isRunning) step();

@@ -1,6 +1,6 @@
 /**
- * One acquisition that the program declares with `guard`: the grant that the program relies on, and
- * until when. A process may have several acquisitions, in one or more sections, which end
+ * One acquisition that the program declares with `guard`: its grant, and the time until which the
+ * program relies on it. A process may have several acquisitions, in one or more sections; each ends
  * independently.
  */
 import type { Name } from '../../core/kernel/name.ts';
@@ -14,8 +14,8 @@ interface LeaseTerm {
   /** Default 0: none. */
   readonly token?: number;
   /**
-   * Time until which the program relies on the lock, by its own `Date`; if omitted, until it
-   * leaves.
+   * Time until which the program relies on the lock, by the program's own `Date`. If omitted, the
+   * program relies on the lock until it leaves.
    */
   readonly untilMs?: number;
 }
@@ -26,7 +26,7 @@ export interface LeaseHoldSetting extends LeaseTerm {
   readonly hasGrants?: boolean;
 }
 
-/** An acquisition with its place. */
+/** An acquisition, with its section and its grant. */
 interface Entered extends LeaseHoldSetting {
   readonly section: Name;
   /** The grant that a server reported, or null if there is none. */
@@ -58,7 +58,9 @@ export class LeaseHold {
   private readonly incarnation: Incarnation;
   private readonly lock: string;
   private readonly whenLeft: (left: LeaseHold) => void;
-  /** True if it ends only when the program leaves, because no server knows of an end. */
+  /**
+   * True if the acquisition ends only when the program leaves, because the program stated no end.
+   */
   private isOpen: boolean;
   private readonly isClientGrant: boolean;
 

@@ -1,6 +1,6 @@
 /**
- * A lock on one Redis as application code writes it, with `async`, `Date.now`, `setTimeout` and
- * random values, and clients that work under it.
+ * A lock on one Redis, written as in application code, with `async`, `Date.now`, `setTimeout` and
+ * random values, and clients that use the lock.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -80,7 +80,9 @@ export const withLock: Catalogue = extend(
 
 const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };
 
-/** Returns a plan of two clients with two sections each, random latencies, and changes `more`. */
+/**
+ * Returns a plan of two clients with two sections each and random latencies, modified by `more`.
+ */
 export function lockPlan(seed: number, more: Partial<PlanSetup> = {}): Plan {
   const sections = [1, 2].map((id) => ({ id, thinkUs: id * 1000, lock: 'db', work: [increment] }));
   const clients = ['alice', 'bob'].map((name) => ({

@@ -70,7 +70,7 @@ export class Patches {
     this.afterwards.push(action);
   }
 
-  /** Restores the replaced properties, last one first. */
+  /** Restores the replaced properties in reverse order. */
   restore(): void {
     for (const { target, key, before } of this.replaced.reverse()) {
       if (before === undefined) Reflect.deleteProperty(target, key);

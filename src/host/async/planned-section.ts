@@ -1,6 +1,6 @@
 /**
- * A section of a plan as asynchronous code sees it, and the guard under which it works. Under a
- * guard, the code makes its own accesses, or runs the steps of the plan, which are generators.
+ * A section of a plan as asynchronous code sees it, and the guard under which the code works. Under
+ * a guard, the code makes its own accesses or runs the steps of the plan, which are generators.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
@@ -239,7 +239,7 @@ function driverWith(leaseHold: LeaseHold): LockDriver {
 
 /**
  * Returns the process as the steps of a workload under this grant see it, even after the program
- * moved to another section. Steps neither begin nor enter sections; asynchronous code does.
+ * has moved on to another section. Steps neither begin nor enter sections; asynchronous code does.
  */
 function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   const { clock } = host.process;
@@ -281,7 +281,10 @@ export async function perform<T>(
   }
 }
 
-/** Returns a promise that resolves once the program may continue, or null if it may at once. */
+/**
+ * Returns a promise that resolves once the program may continue, or null if it may continue at
+ * once.
+ */
 function passed(host: AsyncHost, incarnation: Incarnation, effect: Effect): Promise<void> | null {
   switch (effect.kind) {
     case 'send':

@@ -1,7 +1,7 @@
 /**
  * Captures all output of code under test: `console`, the two standard streams, their file
  * descriptors, and warnings. It is recorded per run, with the name of the process, and never
- * reaches the terminal. Output of other code goes where it always does.
+ * reaches the terminal. Other code prints as usual.
  */
 import { Buffer } from 'node:buffer';
 import realConsole, { Console } from 'node:console';
@@ -60,7 +60,9 @@ export class Printed implements Printer {
 
 const MOST_BEGUN = 10_000;
 
-/** Returns the trace with the output of its run after any that it already has. */
+/**
+ * Returns the trace with the output of its run appended to any output that the trace already has.
+ */
 export function withOutput(trace: Trace, printed: Printed): Trace {
   const lines = printed.end();
   return lines.length === 0 ? trace : { ...trace, output: [...(trace.output ?? []), ...lines] };
@@ -120,7 +122,7 @@ function replacing(real: unknown, print: Print): unknown {
   if (!isFunction(real)) return real;
   return function printing(this: unknown, ...args: unknown[]): unknown {
     const printer = ambient.current ?? shared;
-    // A module that prints while it is loaded must print each time.
+    // A module that prints while it is loaded is not reused, so that it prints each time.
     if (printer !== null) noteImpure();
     const printed = printer === null ? null : print(printer, args);
     return printed === null ? Reflect.apply(real, this, args) : printed.value;
@@ -167,7 +169,7 @@ function formatterFor(printer: Printer): Console {
   return made;
 }
 
-/** Returns the console methods that print durations, by the clock of the process. */
+/** Returns the console methods that print durations, measured by the clock of the process. */
 function virtualTimes(printer: Printer, made: Console): object {
   const begun = new Map<string, number>();
   const nowUs = (): number => printer.monotonicUs?.() ?? 0;

@@ -53,7 +53,7 @@ export class ProgressBeacon {
     return ACTIVITIES[Atomics.load(this.head, ACTIVITY)] ?? 'nothing';
   }
 
-  /** The current work, a noun such as `seed 3 of fenced in my-lock`; '' before the first. */
+  /** Name of the current work, such as `seed 3 of fenced in my-lock`; '' before the first work. */
   get what(): string {
     const length = Atomics.load(this.head, LENGTH);
     return new TextDecoder().decode(this.text.slice(0, length));
@@ -109,8 +109,8 @@ export async function withLabel<T>(name: string, work: () => Promise<T>): Promis
 }
 
 /**
- * Runs `code` and publishes meanwhile whether it is fencepost's own code or user code. If `what` is
- * null, the name of the previous code remains.
+ * Runs `code` and publishes meanwhile whether it is fencepost's own code or user code. If
+ * `describe` is null, the name of the previous code remains.
  */
 export function within<T>(describe: (() => string) | null, isBuiltIn: boolean, code: () => T): T {
   if (published === null) return code();

@@ -1,6 +1,6 @@
 /**
  * The random values that a simulated process draws. Each kind of draw has its own stream, so
- * removing a backoff's draws leaves all drawn names and values unchanged.
+ * removing a backoff's draws does not change, for example, the drawn UUIDs.
  */
 import { mix } from '../../core/kernel/chance.ts';
 import { nameOf } from '../../core/kernel/name.ts';
@@ -21,7 +21,7 @@ const KINDS = ['number', 'bytes', 'uuid', 'integer'] as const;
 
 export type DrawKind = (typeof KINDS)[number];
 
-/** Two hex digits, such as `0a`, by byte. */
+/** The two hex digits of each byte, such as `0a`. */
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );

@@ -21,7 +21,7 @@ export type Property = readonly [key: PropertyKey, property: PropertyDescriptor]
 
 const hostRequire = createRequire(import.meta.url);
 
-/** Exports of fencepost that lock modules use and all processes share: `fencepost/redis`. */
+/** Exports that lock modules use and all processes share, such as those of `fencepost/redis`. */
 const sharedExports: Map<object, string> = new Map();
 
 /** Counts everything reachable from these exports as shared from now on. */
@@ -32,7 +32,7 @@ export function shareExports(name: string, exports: object): void {
 /** Getters of properties of which each process has its own value. */
 const perProcessGetters: WeakSet<object> = new WeakSet();
 
-/** Marks a getter whose values differ per process, so that a difference is not a change. */
+/** Marks a getter whose value differs per process; such a difference is not a change. */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   perProcessGetters.add(get);
   return get;
@@ -43,7 +43,7 @@ export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
   return get !== undefined && perProcessGetters.has(get);
 }
 
-/** Returns all objects reachable from `roots`, which are named, and from other shared objects. */
+/** Returns all objects reachable from the named `roots` and from other shared objects. */
 export function reachableObjects(roots: NamedObjects): NamedObjects {
   // Loaded modules only: loading the others takes time, and some of them print warnings.
   const builtinExports = nodeModule.builtinModules
@@ -57,7 +57,7 @@ export function reachableFrom(roots: Iterable<Named>): NamedObjects {
   const found = new Map<object, string>();
   const queue: (readonly [object, string])[] = [];
   const reach = (value: unknown, nameIt: () => string): void => {
-    // The contents of memory are not properties to compare.
+    // Skips typed arrays: their elements are not properties to compare.
     if (!isObject(value) || found.has(value) || ArrayBuffer.isView(value)) return;
     const name = nameIt();
     found.set(value, name);
@@ -90,7 +90,7 @@ export function reachableFrom(roots: Iterable<Named>): NamedObjects {
   return found;
 }
 
-/** Returns the objects that are reachable only by literals and syntax. */
+/** Returns the objects that are reachable only through literals and syntax. */
 function hiddenObjects(): readonly Named[] {
   const functions = {
     AsyncFunction: async () => {},
@@ -128,7 +128,9 @@ export function isLoadedBuiltin(name: string): boolean {
 const GLOBAL_FUNCTIONS =
   /^(?:(?:set|clear)(?:Timeout|Interval|Immediate)|fetch|queueMicrotask|structuredClone|atob|btoa)$/;
 
-/** Returns true if the walk follows a value; skips state of Node and the surrounding program. */
+/**
+ * Returns true if the walk follows a value, false for state of Node and of the surrounding program.
+ */
 function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   if (object === globalThis) {
     return typeof key === 'string' && (/^[A-Z]/.test(key) || GLOBAL_FUNCTIONS.test(key));
@@ -137,7 +139,7 @@ function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   // such as the console's streams, are state of Node.
   if (object === process && /^(?:features|release|report)$/.test(String(key))) return true;
   if (object === process || object === console) return typeof value === 'function';
-  // These hold every module that the thread loads.
+  // The two excluded caches hold every module that the thread loads.
   if (object === nodeModule) return !['_cache', '_pathCache'].includes(String(key));
   // Excludes the thread's own port and data.
   return !['parentPort', 'workerData'].includes(String(key));

@@ -46,7 +46,7 @@ export interface ScriptSetup extends Omit<PlanSetup, 'clients'> {
   readonly globals?: GlobalsOptions;
 }
 
-/** Runs programs, given by the names of their clients. */
+/** Runs programs, keyed by the names of their clients. */
 export function happen(
   scripts: Readonly<Record<string, Script>>,
   { globals, chance = null, limits, ...setup }: ScriptSetup = {},

@@ -1,7 +1,7 @@
 /**
  * Distinguishes a process's concurrent sections by the asynchronous context of the calling code.
- * Work of a driver belongs to no section when it connects, sends requests of several sections
- * together, or continues because an answer arrived: choosing a section would be arbitrary.
+ * When a driver connects, sends requests of several sections together, or continues because an
+ * answer arrived, its work belongs to no section, because the choice of one would be arbitrary.
  */
 import type { Name } from '../../core/kernel/name.ts';
 import type { Caller } from '../../core/world/port.ts';
@@ -23,7 +23,7 @@ export function inNoSection<T>(code: () => T): T {
   return storage.exit(code);
 }
 
-/** Returns the section whose code runs, or undefined if that is not known. */
+/** Returns the section to which the running code belongs, or undefined if it belongs to none. */
 export function sectionNow(): SectionCaller | undefined {
   return storage.getStore();
 }

@@ -32,7 +32,7 @@ const MISTAKES: readonly string[] = [
   'Unfinished',
 ];
 
-/** Returns true if the error is a mistake in the code rather than a fault that it met. */
+/** Returns true if the error is a mistake in the code rather than the result of a fault. */
 export function isMistake(error: unknown): boolean {
   return !(error instanceof Error) || MISTAKES.includes(error.name);
 }
@@ -55,7 +55,7 @@ export function sectionErrorOf(error: unknown): SectionError {
   return { text, place: site === null ? null : userPlaceIn(site) };
 }
 
-/** The code that threw the error may have set its stack to any value. */
+/** The code that threw the error may have set `error.stack` to any value. */
 function stackOf(error: Error): CallSite {
   try {
     return typeof error.stack === 'string' ? { stack: error.stack } : {};

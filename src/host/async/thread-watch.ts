@@ -38,7 +38,7 @@ export interface WatchOptions {
   readonly mostMb: number;
   /** True to attach the inspector at once. */
   readonly isWary?: boolean;
-  /** Called once, with a clause that says why the thread must be ended. */
+  /** Called once, with a clause that states why the thread must be ended. */
   readonly onLost: (why: string) => void;
 }
 
@@ -139,7 +139,7 @@ interface ThreadTime {
   readonly isAsleep: boolean;
 }
 
-/** The resolution in which Linux counts the CPU time of threads. */
+/** The resolution at which Linux counts the CPU time of threads. */
 const TICK_MS = 10;
 /** Threads that may run at once besides the workers, such as those of the garbage collector. */
 const HELPERS = 8;
@@ -178,7 +178,7 @@ interface Message {
   };
 }
 
-/** Number of stacks taken of a thread, the interval between them, and the time limit in total. */
+/** Number of stacks taken of a thread, the interval between them, and the total time limit. */
 const STACKS = 10;
 const BETWEEN_MS = 5;
 const PATIENCE_MS = 10_000;

@@ -138,7 +138,7 @@ export interface TimerSetting {
   readonly callback: () => void;
 }
 
-/** The `Timers` that a timer was set with. */
+/** The methods of `Timers` that a timer calls. */
 type TimerKeeper = Pick<Timers, 'setRef' | 'arm' | 'drop' | 'idOf'>;
 
 export class VirtualTimer {

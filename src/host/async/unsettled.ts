@@ -93,13 +93,13 @@ export class CallLog {
   }
 }
 
-/** The original, before it was replaced. */
+/** The original function, saved before it was replaced. */
 const { readFileSync } = fs;
 
 /**
- * Returns true if the user's own code lacks an `await`. If a package made the call, the `await` is
- * lacking only if the code does not wait for the package: some line of the code on the stack, up to
- * the section, neither awaits nor returns the result of its call.
+ * Returns true if the user's own code lacks an `await`. If a package made the call, an `await` is
+ * missing only if the user's code does not wait for the package. This is the case if a line of that
+ * code on the stack, up to the section, neither awaits nor returns the result of its call.
  *
  *     await limiter.disconnect();   // the package sends UNSUBSCRIBE, and waits for no answer
  *     limiter.disconnect();         // forgotten
@@ -111,7 +111,7 @@ function isForgotten({ stack = '' }: CallSite): boolean {
   if (first === undefined || !isOfPackage(first)) return true;
   const userFrames = frames.filter((frame) => !isOfPackage(frame));
   if (userFrames.length === 0) return false;
-  // Frames reached through an `await` on the stack are waited for.
+  // A frame marked `at async` awaits the result of its call.
   const isAwaited = ({ line }: Frame): boolean => /^\s*at async /.test(line);
   return !all.some(isSection) || userFrames.some((frame) => !isAwaited(frame) && !passesOn(frame));
 }
@@ -127,7 +127,7 @@ function passesOn(frame: Frame): boolean {
       ...lines.slice(Math.max(0, row - 3), row - 1),
       lines[row - 1]?.slice(0, column - 1),
     ];
-    // Source maps may only resolve to the statement.
+    // A source map may resolve only to the start of the statement.
     const here = lines[row - 1]?.slice(column - 1) ?? '';
     return PASSES_ON.test(before.join('\n')) || /^(?:await|return|yield)\b/.test(here);
   } catch {

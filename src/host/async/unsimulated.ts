@@ -3,8 +3,8 @@
  * swallows the refusal cannot hide the request. Each count has the place of its first request.
  *
  * A driver that is not connected yet sends a command later, when the stack no longer shows the
- * caller. Such a run is repeated with a hook on promises: the driver creates one when its method,
- * such as `xadd`, is called, with the caller on the stack.
+ * caller. Such a run is repeated with a hook on promises: when a driver method such as `xadd` is
+ * called, it creates a promise while the caller is still on the stack.
  */
 import fs from 'node:fs';
 import { promiseHooks } from 'node:v8';
@@ -25,7 +25,7 @@ import {
   placeIn,
 } from './call-site.ts';
 
-/** The original, before it was replaced. */
+/** The original function, saved before it was replaced. */
 const { readFileSync } = fs;
 
 interface Asked extends Pick<Unsimulated, 'kind' | 'what'> {
@@ -104,8 +104,8 @@ function askerIn(
 }
 
 /**
- * Returns true if the frame's package depends on package `other`, such as a helper that calls it
- * back.
+ * Returns true if the frame's package depends on package `other`, for example on a helper that
+ * calls it back.
  */
 function dependsOn(frame: Frame, other: string): boolean {
   try {

@@ -152,7 +152,7 @@ function patchFormat(patches: Patches): void {
   replace(patches, [formats, 'formatToParts'], (_, [date], real) => real(now(date)));
 }
 
-/** Matches a trailing time zone; without one V8 would use the machine's. */
+/** Matches a trailing time zone; without a zone, V8 would use the machine's. */
 const HAS_ZONE = /(?:Z|UTC?|GMT|[ECMP][SD]T|[+-]\d{1,2}:?\d{2})(?:\s*\([^)]*\))?\s*$/i;
 /** Date-only forms, which JavaScript defines as UTC. */
 const IS_DAY = /^\s*[+-]?\d{4,6}(?:-\d{2}(?:-\d{2})?)?\s*$/;

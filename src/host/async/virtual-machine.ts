@@ -1,6 +1,6 @@
 /**
  * The machine of a simulated process, which is the same everywhere: one processor, a fixed amount
- * of memory, no other load. Also virtualizes what Node stamps with the real time: marks, events and
+ * of memory, no other load. Also virtualizes the times that Node records in marks, events and
  * files.
  */
 import buffer from 'node:buffer';
@@ -169,7 +169,7 @@ function hex(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-/** Patches marks and measures of `performance`, as far as a program reads them itself. */
+/** Patches the marks and measures that `performance` returns to a program. */
 function patchMarks(patches: Patches): void {
   const { performance } = globalThis;
   for (const key of ['mark', 'measure']) {
@@ -210,7 +210,7 @@ const GIVEN: Readonly<
     name,
     { startTime: nowMs(current), ...Object(options) },
   ],
-  // The garbage collector runs at unpredictable times, so for a process nothing is ever collected.
+  // The garbage collector runs at unpredictable times, so a process never observes a collection.
   FinalizationRegistry: () => [() => {}],
   WeakRef: (args) => [...args],
 };
@@ -257,13 +257,13 @@ function patchResponseDate(patches: Patches): void {
   );
 }
 
-/** Clears `RegExp.lastMatch` and its like, which would show matches of the code that ran before. */
+/** Clears `RegExp.lastMatch` and similar properties, which would expose matches of earlier code. */
 export function clearMatches(): void {
   /^/.test('');
 }
 
 /**
- * Undoes an assignment of `process.exitCode` by a process, since the property cannot be replaced.
+ * Undoes an assignment to `process.exitCode` by a process, since the property cannot be replaced.
  */
 export function takeExitCode(): { readonly isSet: boolean } {
   const isSet = process.exitCode !== exitCode;

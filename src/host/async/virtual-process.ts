@@ -81,8 +81,9 @@ const PROCESS_VALUES = [
 ] as const;
 
 /**
- * Lets each process replace functions of `process` and `console` for itself. Called once they are
- * virtual, and again once the refused calls are patched, which creates new functions.
+ * Lets each process replace functions of `process` and `console` for itself. Called after these
+ * functions have become virtual, and again after the refused calls are patched, because that
+ * creates new functions.
  */
 export function patchReplaceable(patches: Patches): void {
   for (const owner of [process, console]) {
@@ -96,7 +97,8 @@ export function patchReplaceable(patches: Patches): void {
 
 /**
  * Describes a property that each process may replace for itself; until then it has the shared
- * value. `initial` creates the first value that a process sees, if it differs.
+ * value. `initial` creates the first value that a process sees, if it differs from the shared
+ * value.
  */
 export function processValue(
   real: unknown,
@@ -129,8 +131,8 @@ export function processValue(
 
 /**
  * Keeps the properties that a process defines on shared objects to that process; `signal-exit` 4,
- * `graceful-fs` and `reflect-metadata` do so to find other copies of themselves. A plain assignment
- * cannot be attributed to a process, and `GlobalObjects` refuses it.
+ * `graceful-fs` and `reflect-metadata` define such properties to find other copies of themselves. A
+ * plain assignment cannot be attributed to a process, and `GlobalObjects` refuses it.
  */
 function patchDefinitions(patches: Patches): void {
   const { defineProperty } = Object;
@@ -187,8 +189,8 @@ function patchDefinitions(patches: Patches): void {
 }
 
 /**
- * Refuses calls that freeze or seal a shared object, or prevent its extension: they cannot be
- * undone.
+ * Refuses calls that freeze or seal a shared object, or prevent its extension, because they cannot
+ * be undone.
  */
 function patchFreezing(patches: Patches): void {
   const close = (owner: object, key: string, call: string): void => {
@@ -226,15 +228,15 @@ const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
   'uncaughtExceptionMonitor',
 ]);
 
-/** Events that the host listens to itself, to find the process whose code failed. */
+/** Events that the host itself listens for, to find the process whose code failed. */
 const FAILURES: ReadonlySet<unknown> = new Set(['unhandledRejection', 'uncaughtException']);
 
 /** True while the real process's listeners are accessed although a simulated process runs. */
 let isReal = false;
 
 /**
- * Gives each process its own listeners of `process`. They are kept in fields of `process`, through
- * which its own methods, those of `EventEmitter.prototype`, and Node access them.
+ * Gives each process its own listeners of `process`. The listeners remain in fields of `process`,
+ * because its own methods, those of `EventEmitter.prototype`, and Node itself access them there.
  */
 function patchListeners(patches: Patches): void {
   for (const field of FIELDS) {
@@ -271,7 +273,7 @@ function patchListeners(patches: Patches): void {
   });
 }
 
-/** Warnings that Node prints once per thread are left out: the next run would lack them. */
+/** Prints a warning, unless Node prints it only once per thread: the next run would lack it. */
 function printWarning(warning: unknown): void {
   const { current } = ambient;
   if (!(warning instanceof Error) || warning.name === 'ExperimentalWarning') return;
@@ -316,7 +318,7 @@ function patchEnvironment(patches: Patches): void {
     const { current } = ambient;
     if (current === null) return ofMachine;
     const { env: processEnv, givenEnv } = belongingsOf(current);
-    // Reads after a change may return what was changed.
+    // Reads after a change may return the changed value.
     if (processEnv !== null) noteImpure();
     return processEnv ?? givenEnv;
   };
@@ -349,8 +351,8 @@ function textOf(key: PropertyKey, value: unknown): string {
 }
 
 /**
- * Channels of `diagnostics_channel` are looked up by name in the thread; each process gets channels
- * of its own.
+ * Gives each process its own channels of `diagnostics_channel`, which Node looks up by name per
+ * thread.
  */
 function patchChannels(patches: Patches): void {
   const { channel, tracingChannel } = diagnostics;
@@ -364,8 +366,8 @@ function patchChannels(patches: Patches): void {
     noteImpure();
     const channels = entryOf(owns, current, () => new Map<Name, diagnostics.Channel>());
     // Not a channel of Node's own registry, which watches its channels with a
-    // `FinalizationRegistry`: Node 20 aborts if a worker thread ends while a callback of that is
-    // pending.
+    // `FinalizationRegistry`. Node 20 aborts if a worker thread ends while a callback of such a
+    // registry is pending.
     const fields = { _subscribers: undefined, _stores: undefined, name };
     return entryOf(channels, name, () =>
       Object.assign(Object.create(diagnostics.Channel.prototype), fields),

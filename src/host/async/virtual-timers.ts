@@ -1,6 +1,6 @@
 /**
- * Node's timers for simulated processes: the globals, `node:timers`, and those with promises or
- * signals, `node:timers/promises` and `AbortSignal`. An immediate fires a microsecond later, so
+ * Node's timers for simulated processes: the globals, `node:timers`, and the timers with promises
+ * or signals (`node:timers/promises` and `AbortSignal`). An immediate fires a microsecond later, so
  * that time passes for a program that polls with it.
  */
 import process from 'node:process';
@@ -81,7 +81,7 @@ interface WaitOptions {
 
 type TimerRequest = Pick<TimerSetting, 'kind' | 'delayMs'>;
 
-/** Patches all waits without a callback. */
+/** Patches all timers that take no callback. */
 export function patchWaits(patches: Patches): void {
   const { setTimeout, setImmediate, setInterval, scheduler } = timersPromises;
   const realTimeout = AbortSignal.timeout.bind(AbortSignal);

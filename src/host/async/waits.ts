@@ -1,9 +1,8 @@
 /**
- * Finds where the code of a section waits: the innermost `await` in the user's own files among
- * those that the section has begun and that are pending. V8 reports each `await` while the stack
- * still shows its place; code that runs beside the section, such as a watchdog, has no `goThrough`
- * of `client-program.ts` on its stack. Recording a stack per `await` takes time, so it is done only
- * for a run that is to be shown.
+ * Finds where the code of a section waits: the innermost of the section's pending awaits in the
+ * user's own files. V8 reports each `await` while the stack still shows its place. Code that runs
+ * beside the section, such as a watchdog, has no `goThrough` of `client-program.ts` on its stack.
+ * Recording a stack per `await` takes time, so it is done only for runs that are shown.
  */
 import { promiseHooks } from 'node:v8';
 import type { Wait } from '../../core/history/trace.ts';
@@ -70,8 +69,9 @@ interface UserAwait {
 }
 
 /**
- * Returns where a section of an incarnation waits, or null if it is not known: its last `await`, or
- * an earlier, more deeply nested one in a function called there.
+ * Returns the place where a section of an incarnation waits, or null if it is not known. This is
+ * the section's last `await`, or an earlier but more deeply nested `await` in a function called
+ * there.
  */
 export function waitOf(incarnation: Incarnation, section: string): Wait | null {
   const pending = [...(awaits.get(incarnation)?.values() ?? [])].flatMap((entry) =>

@@ -2,8 +2,8 @@
  * Finds the seeds that change objects shared by all simulated processes, and the process and line
  * responsible. Changes of globals are found after each run (`run-filled.ts`); all other reachable
  * objects are compared once per block of runs. If the block has changed any, its results are
- * discarded and it runs again with those objects compared after each run. So exactly the runs that
- * change such objects fail, and the others have the same results as alone.
+ * discarded and it runs again with those objects compared after each run. Therefore exactly the
+ * runs that change such objects fail, and all others have the same results as if they ran alone.
  */
 
 import { ambient, inRealTurn } from './ambient.ts';
@@ -15,19 +15,19 @@ import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 // The original, saved before processes get their own.
 const { defineProperty } = Reflect;
 
-/** A block that needs more rounds changes other objects each time, which no real code does. */
+/** A block that needs more rounds changes different objects each time, which no real code does. */
 const MOST_ROUNDS = 20;
 
 let isWalking = false;
 
 /**
  * Runs `block`, which runs plans of user code and can be repeated, until it changes no objects
- * except those compared after each of its runs. Returns its last result. Within another block it
- * runs as a part of that one.
+ * except those compared after each of its runs. Returns its last result. A block within another
+ * block runs as part of it.
  */
 export async function walked<T>(block: () => Promise<T>, options?: GlobalsOptions): Promise<T> {
   if (isWalking) return await block();
-  // Globals stay replaced between rounds, so the snapshots of them remain valid.
+  // Globals stay replaced between rounds, so their snapshots remain valid.
   const restore = virtualizeGlobals(options);
   isWalking = true;
   try {
