@@ -1,5 +1,5 @@
 /**
- * Extends the built-in catalogue with modules: those that a file names, or those of another thread.
+ * Extends the built-in catalogue with modules that a file names or that another thread has found.
  */
 import { builtIn, type Catalogue, extend, type LoadedModule, whyClash } from '../../catalogue.ts';
 import type { ModuleDigests } from '../../core/plan/plan.ts';
@@ -12,7 +12,10 @@ export type ModuleSource =
   | {
       readonly kind: 'folder';
       readonly folder: string;
-      /** Required digests by path, checked before any module runs; any version if omitted. */
+      /**
+       * Required digests by path, checked before any module runs; if omitted, any version is
+       * accepted.
+       */
       readonly digests?: ModuleDigests;
     }
   | { readonly kind: 'refused'; readonly why: string };
@@ -42,7 +45,7 @@ export async function loadCatalogue(
   return findings.length > 0 ? { kind: 'findings', findings } : { kind: 'catalogue', catalogue };
 }
 
-/** Returns a problem for each module that differs from its required digest; runs none. */
+/** Returns a problem for each module that differs from its required digest; runs no module. */
 function otherVersions(
   modules: readonly NamedModule[],
   source: ModuleSource,

@@ -1,9 +1,11 @@
 /**
  * Reads scenarios and plans together with their modules. A scenario's modules are below its folder.
- * A plan names them as its scenario does; it is beside the scenario, or in `plans` beside it.
+ * A plan, which names its modules as its scenario does, is beside the scenario or in the folder
+ * `plans` beside it.
  *
  * A plan and its modules may come from an untrusted source. The text of the plan is therefore
- * validated first, then the modules are compared with the digests in it, and only then do they run.
+ * validated first, then the modules are compared with the digests in it, and only then do the
+ * modules run.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -25,7 +27,10 @@ export type ScenarioFileRead =
       readonly kind: 'scenario';
       readonly scenario: Scenario;
       readonly warnings: readonly Problem[];
-      /** The definitions of the scenario's names; pass it to everything that runs or judges it. */
+      /**
+       * Definitions of the scenario's names. Pass this to everything that runs or judges the
+       * scenario.
+       */
       readonly catalogue: Catalogue;
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
@@ -34,7 +39,7 @@ export type PlanFileRead =
   | {
       readonly kind: 'plan';
       readonly plan: Plan;
-      /** The definitions of the plan's names; pass it to everything that runs or judges it. */
+      /** Definitions of the plan's names. Pass this to everything that runs or judges the plan. */
       readonly catalogue: Catalogue;
       /** Paths of modules that have changed since the plan was made. */
       readonly changedModules: readonly string[];
@@ -52,9 +57,10 @@ export function loadScenarioFile(file: string): Promise<ScenarioFileRead> {
 }
 
 /**
- * Reads a plan file and loads its modules from a folder in any version. Without a folder, they come
- * from the scenario's, which is the plan's own folder or the parent of `plans`, and must be the
- * versions that the plan was made with. Throws what `readFileSync` throws.
+ * Reads a plan file and loads its modules, in any version, from `folder`. If `folder` is omitted,
+ * the modules come from the scenario's folder, which is the plan's own folder or the parent of
+ * `plans`. They must then be the versions that the plan was made with. Throws what `readFileSync`
+ * throws.
  */
 export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRead> {
   const source = { file, text: readFileSync(file, 'utf8') };
@@ -66,7 +72,7 @@ export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRea
   });
 }
 
-/** Returns the folder of a plan's scenario, which also has the plan's modules. */
+/** Returns the folder of a plan's scenario, which also contains the plan's modules. */
 export function scenarioFolderOf(planFile: string): string {
   const folder = dirname(resolve(planFile));
   return basename(folder) === 'plans' ? dirname(folder) : folder;
@@ -86,7 +92,7 @@ export async function readScenarioSource(
 }
 
 interface PlanReading {
-  /** The remedy if a module is missing, or has changed: the end of a sentence. */
+  /** The remedy if a module is missing or has changed, as the end of a sentence. */
   readonly ifMissing?: string;
   readonly ifChanged?: string;
   /**
@@ -134,7 +140,7 @@ function inWords({ path, differences }: ChangedModule): string {
   return differences.length === 0 ? path : `${path} (${differences.join(', ')})`;
 }
 
-/** Returns the modules that have changed since the plan was made; runs none. */
+/** Returns the modules that have changed since the plan was made; runs no module. */
 function changedIn(plan: Plan, folder: string): readonly ChangedModule[] {
   const changed: ChangedModule[] = [];
   for (const [path, recorded] of Object.entries(plan.use ?? {})) {

@@ -1,6 +1,6 @@
 /**
- * Loads one module with the user's definitions, which must be below a folder. Every problem is
- * reported as a message, with the place in the user's file if there is one.
+ * Loads one module with the user's definitions. The module must be below a given folder. Every
+ * problem is reported as a message, with the place in the user's file if there is one.
  */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
@@ -24,10 +24,10 @@ type ModuleLoad =
     }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** Limit of the time that the thread is idle while a module loads; beyond it, loading fails. */
+/** Longest time that the thread may be idle while a module loads; beyond it, loading fails. */
 const MOST_IDLE_MS = 10_000;
 
-/** Loads `./my-lock.mjs` from `folder`; links are followed, but must not lead out of it. */
+/** Loads `./my-lock.mjs` from `folder`; links are followed, but must not lead out of the folder. */
 export async function loadModule(path: string, folder: string): Promise<ModuleLoad> {
   const found = findModule(path, folder);
   return found.kind === 'problem' ? found : await importModule(found.module);
@@ -67,7 +67,7 @@ function whyUnreadable(error: unknown): string {
 export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
   const { path, url } = module;
   try {
-    // Functions that it takes from builtin modules must be virtual when its clients run.
+    // Functions that the module takes from builtin modules must be virtual when its clients run.
     const graph = await ModuleGraph.open(url);
     const imported = await within(
       () => path,
@@ -79,7 +79,7 @@ export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
     return { kind: 'module', module, definition: withInstances(definition, graph) };
   } catch (error) {
     const hint = isTypeScript(url) ? typeHint(error) : '';
-    // Node lists the files that required a missing one; the place names the last of them.
+    // Node lists the files that required a missing file; the place already names the last of them.
     const text = errorText(error).replace(/\s*Require stack:[\s\S]*$/, '');
     return problem(`${path} cannot be loaded: ${text}${placeIn(url, error)}${hint}`);
   }
@@ -122,7 +122,7 @@ function typeHint(error: unknown): string {
 
 /**
  * Returns the place of an error: ` (at line 3, column 7)` in the module's own file,
- * ` (at backoff.mjs:4:3)` in one that it imports, otherwise ''.
+ * ` (at backoff.mjs:4:3)` in a module that it imports, otherwise ''.
  */
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';

@@ -1,13 +1,13 @@
 /**
- * Computes a module's version as plans record it: one digest of all user files that it reaches and,
- * if it reaches several files or any packages, an entry for each, so that a difference can be
- * named:
+ * Computes a module's version as plans record it: one digest of all user files that the module
+ * reaches. If it reaches several files or any packages, an entry for each follows, so that a
+ * difference can be named:
  *
  *     sha256:3afa… ./backoff.ts=9c1185a5c4e9fc54 redlock@5.0.0
  *
- * A file is reached by `import` or `require` of a literal name, a package also through the
- * dependencies of another. Packages count by name and version only; fencepost itself is not
- * included.
+ * A file is reached by `import` or `require` of a literal name; a package is also reached through
+ * the dependencies of another package. Packages count by name and version only; fencepost itself is
+ * not included.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -22,7 +22,8 @@ export function moduleVersion(file: string): string {
   reached.add(file);
   const named = namesOf(file, reached.files);
   const others = named.filter(({ path }) => path !== file);
-  // The first entry digests the file's bytes and, with other files, all digests and names.
+  // The first entry digests the file's bytes and, if there are other files, the digests and names
+  // of all files.
   const hash = createHash('sha256').update(reached.files.get(file) ?? '');
   if (others.length > 0) {
     for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
@@ -35,7 +36,7 @@ export function moduleVersion(file: string): string {
   return words.join(' ');
 }
 
-/** Returns all differences except in the module's own file, such as `./backoff.ts has changed`. */
+/** Returns all differences, such as `./backoff.ts has changed`, except in the module's own file. */
 export function differences(recorded: string, digest: string): readonly string[] {
   const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {

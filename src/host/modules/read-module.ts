@@ -1,7 +1,7 @@
 /**
  * Reads a user's module as JavaScript, in the same way on every version of Node; `typescript.ts`
- * translates TypeScript. Imported names that are used only as types are removed, as TypeScript
- * does: otherwise `import { Lease } from './lease'` would fail, because no such value is exported.
+ * translates TypeScript. Imported names that are used only as types are removed, as in TypeScript;
+ * otherwise `import { Lease } from './lease'` would fail, because no such value is exported.
  *
  * The syntax of a TypeScript file determines whether it is an ES module or CommonJS, because tools
  * interpret `"type"` differently: `import` or `export` means an ES module.
@@ -52,7 +52,7 @@ export function readModule(url: string): ModuleRead {
   return { ...made, form, text: made.places === null ? withoutUnused(made.text) : made.text };
 }
 
-/** `import x = require()` and `export =` mean CommonJS unless something else means an ES module. */
+/** `import x = require()` and `export =` mean CommonJS unless other syntax means an ES module. */
 const EQUALS = /^\s*(?:export\s+)?import\s+[\w$]+\s*=\s*require\b|^\s*export\s*=/m;
 
 /**
@@ -88,7 +88,7 @@ function typedForm(
   return IMPORTS_OR_EXPORTS.test(text) ? 'module' : (packageType(file) ?? 'commonjs');
 }
 
-/** Returns the type in the nearest `package.json`, or null if it gives none. */
+/** Returns the type in the nearest `package.json`, or null if that file has none. */
 function packageType(file: string): 'module' | 'commonjs' | null {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = manifestIn(folder);
@@ -108,7 +108,7 @@ function manifestIn(folder: string): { readonly type?: unknown } | null {
   }
 }
 
-/** Returns the imports of a text; none if it is not JavaScript. */
+/** Returns the imports of a text, or an empty list if the text is not JavaScript. */
 export function importsIn(text: string): readonly ImportSpecifier[] {
   initSync();
   try {
@@ -131,12 +131,12 @@ function hasModuleSyntax(text: string): boolean {
   }
 }
 
-/** Matches the names between the braces of an import; one with a comment is left alone. */
+/** Matches the names between the braces of an import, unless they contain a comment. */
 const BRACES = /^import\s+(?:[\p{ID_Continue}$]+\s*,\s*)?\{([^}/]*)\}(?=\s*from\b)/u;
 /** Matches an imported name with its alias and the comma after it. */
 const IMPORTED = /(?:(?:[\p{ID_Continue}$]+|"[^"]*"|'[^']*')\s+as\s+)?([\p{ID_Continue}$]+)\s*,?/gu;
 
-/** Blanks imported names that occur nowhere else. */
+/** Replaces imported names that occur nowhere else with blanks. */
 function withoutUnused(text: string): string {
   let kept = text;
   for (const { ss: from, se: to } of importsIn(text)) {

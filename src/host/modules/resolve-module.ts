@@ -1,11 +1,11 @@
 /**
  * Resolves the imports of a user's module as TypeScript and its tools do, and in the same way on
- * every version of Node: Node's rules, with these additions for files outside `node_modules`:
+ * every version of Node. Node's rules apply, with these additions for files outside `node_modules`:
  *
  * - `./lock` may be `lock.ts`, `lock.js` or `lock/index.ts`, and `./lock.js` may mean `lock.ts`;
  * - the `paths` and the `baseUrl` of the nearest `tsconfig.json` apply.
  *
- * Packages of a workspace are links in `node_modules`, and their files are outside of it.
+ * Packages of a workspace are links in `node_modules`; the linked files are outside it.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
@@ -55,8 +55,8 @@ export function isTypeScript(url: string): boolean {
 }
 
 /**
- * Returns the URL of a file that Node's rules do not cover: relative to `parent`, or by a tsconfig;
- * otherwise null.
+ * Returns the URL of a user file that is named relative to `parent` or mapped by a tsconfig, or
+ * null if Node's rules alone apply.
  */
 function userFile(specifier: string, parent: string): string | null {
   if (!isUserFile(parent)) return null;

@@ -1,8 +1,8 @@
 /**
  * Translates TypeScript to JavaScript. If possible, types are replaced by blanks, so that lines and
  * columns stay the same. Enums, namespaces, parameter properties, `import x = require()` and
- * `export =` are translated with a source map. The meaning of decorators depends on settings and
- * compilers, so they are left to the user's own compiler.
+ * `export =` are translated with a source map. Because the meaning of decorators depends on
+ * settings and compilers, the user's own compiler translates them.
  */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -74,7 +74,7 @@ interface Need extends SourcePlace {
   readonly need: string;
 }
 
-/** Finds such syntax; returns null if the text is JavaScript. */
+/** Returns the first syntax of this kind, or null if the text is JavaScript. */
 function needIn(text: string): Need | null {
   if (!/(?:^|[\s;,(){}])@[\w$(]|\baccessor\s/m.test(text)) return null;
   try {
@@ -96,7 +96,7 @@ interface Source extends Need {
   readonly file: string;
 }
 
-/** Results by file, because compilers are slow. */
+/** Cached results by file, because compilers are slow. */
 const compiled: Map<string, Translation & { readonly source: string }> = new Map();
 
 /** Compiles with the first compiler that the file itself could import. */
