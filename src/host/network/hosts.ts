@@ -1,8 +1,8 @@
 /**
- * Registers listeners of a simulated world by host name and port as they appear in code,
- * `redis-1:6379`, each with the server behind it and its wire protocol. Read next: `connection.ts`
- * (bytes to calls), `virtual-socket.ts` (the driver's socket) and `talks.ts` (clients that no
- * server understands).
+ * Registers the listeners of a simulated world by host name and port as they appear in code, such
+ * as `redis-1:6379`. Each listener stands for a server and its wire protocol. Read next:
+ * `connection.ts` (bytes to calls), `virtual-socket.ts` (the driver's socket) and `talks.ts`
+ * (clients that no server understands).
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller, Port } from '../../core/world/port.ts';
@@ -27,7 +27,7 @@ export interface WireSession<Q extends Json, R extends Json> {
   decode(bytes: string): readonly Asked<Q, R>[];
   /**
    * Encodes a reply. Called in the order of the requests, so that changes made by a reply apply to
-   * the next ones.
+   * later replies.
    */
   encode(reply: R): string;
   /** The request that waits for pushed messages, or null while the client expects none. */
@@ -42,7 +42,7 @@ export type Asked<Q extends Json, R extends Json> =
       readonly kind: 'call';
       readonly label: string;
       readonly request: Q;
-      /** Replied at once; the server's answer is discarded. */
+      /** The reply sent to the client at once; the server's answer is discarded. */
       readonly reply?: R;
       /** True if the server closes the connection after its answer. */
       readonly isLast?: true;
@@ -110,7 +110,7 @@ export class Hosts {
     return at === -1 ? null : `10.0.0.${at + 1}`;
   }
 
-  /** Replaces an IP address of the world by the name of its host. */
+  /** Replaces an IP address of the world with the name of its host. */
   private named(address: string): string {
     const [, number, port] = /^10\.0\.0\.(\d+):(\d+)$/.exec(address) ?? [];
     return number === undefined ? address : `${this.names[Number(number) - 1] ?? ''}:${port ?? ''}`;

@@ -1,7 +1,7 @@
 /**
- * Recognizes, by their first bytes, clients of servers that are not simulated. PostgreSQL, TLS or
- * HTTP sent to a node thus ends the run with that name, as no request would ever be complete. Each
- * row matches the first message in the documentation of its protocol.
+ * Recognizes, by their first bytes, clients of servers that are not simulated, such as PostgreSQL
+ * or TLS. The run then fails and names the protocol, since no complete request would ever arrive.
+ * Each row matches the first message in the documentation of its protocol.
  */
 
 interface OtherProtocol {
@@ -58,7 +58,7 @@ export class NotUnderstood extends Error {
 
 /**
  * Returns true if a client that began with `bytes` speaks the protocol that `isExpected`
- * recognizes, false if more bytes are needed. Throws `NotUnderstood` if it speaks another.
+ * recognizes, false if more bytes are needed. Throws `NotUnderstood` if it speaks another protocol.
  */
 export function isUnderstood(
   bytes: string,

@@ -98,7 +98,10 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
     return commands.map((command) => this.asked(command));
   }
 
-  /** Encodes a reply. Each reply within that of EXEC is in the version valid at that point. */
+  /**
+   * Encodes a reply. Each reply within an EXEC reply uses the protocol version that applies at that
+   * point.
+   */
   encode(reply: RedisReply): string {
     if (isList(reply))
       return `*${reply.length}\r\n${reply.map((item) => this.encode(item)).join('')}`;
@@ -158,7 +161,9 @@ interface GreetingCall {
   readonly request: SessionCommand;
 }
 
-/** Returns the version from this reply on, as after HELLO or RESET; null if unchanged. */
+/**
+ * Returns the version that applies from this reply on, as after HELLO or RESET; null if unchanged.
+ */
 function versionIn(reply: RedisReply): RespVersion | null {
   if (typeof reply !== 'object') return null;
   if ('status' in reply && reply.status === 'RESET') return 2;

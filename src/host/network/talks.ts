@@ -4,8 +4,9 @@
  * MySQL. The run fails with a message that includes the remedy.
  *
  * A client that sends nothing may keep a connection for later. It counts as waiting only if no
- * connection of its process to the address ever carried a request, and if it gave up this
- * connection or its process waits forever or accomplished nothing.
+ * connection from its process to the address ever carried a request. In addition, it must have
+ * given up this connection, or its process must wait forever or never have sent a request to any
+ * server.
  */
 import { SystemFailure } from '../../core/world/failure.ts';
 import { NotUnderstood, quoteBytes, wayOutOf } from './other-protocols.ts';
@@ -30,7 +31,7 @@ export interface Talk {
   readonly abortedAtUs: number | null;
   /** The bytes that the client has sent, or the first of them. */
   readonly sent: string;
-  /** True if they formed a request. */
+  /** True if these bytes formed a request. */
   readonly isUnderstood: boolean;
 }
 
@@ -60,7 +61,7 @@ export function unheardIn(
   });
 }
 
-/** Returns the failure of a run of `process`; `misunderstood` has the client's bytes. */
+/** Returns the failure of a run of `process`; `misunderstood` contains the client's bytes. */
 export function failureOf(
   process: string,
   { address, others, server, place, sent }: Talk,

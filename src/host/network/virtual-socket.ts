@@ -1,8 +1,8 @@
 /**
  * Sockets and name lookup for simulated processes. `net.Socket#connect` opens a connection to the
- * listener at that address of its world; everything in Node that connects, and every driver, goes
- * through it and keeps a real `net.Socket`. `tls` returns the same socket, marked as secure. `dns`
- * resolves the hosts of the world.
+ * listener at the given address of the world. Everything in Node that connects, and every driver,
+ * uses this method and keeps a real `net.Socket`. `tls` returns the same socket, marked as secure.
+ * `dns` resolves the hosts of the world.
  */
 import { Buffer } from 'node:buffer';
 import dns from 'node:dns';
@@ -106,7 +106,7 @@ class Line implements Remote, Talk {
   /** The write that waits for the connection. */
   private held: (() => void) | null = null;
   private isWriting = false;
-  /** Replies to a write in progress: no socket has data before `write` returns. */
+  /** Replies that arrive during a write; a socket has no data before `write` returns. */
   private early = '';
 
   constructor(socket: net.Socket, at: Place, client: CurrentProcess) {
@@ -259,7 +259,7 @@ class Line implements Remote, Talk {
   }
 }
 
-/** Returns the error that Node creates; only an error of connecting includes the address. */
+/** Returns the error that Node would create; only errors while connecting include the address. */
 function errorOf(code: string, { address, host, port }: Place): Error {
   const isReset = code === 'ECONNRESET';
   const syscall = isReset ? 'read' : 'connect';
@@ -290,7 +290,7 @@ interface Idle {
 
 const idles: WeakMap<net.Socket, Idle> = new WeakMap();
 
-/** `socket.setTimeout(ms, done)` by the clock of the process. */
+/** Implements `socket.setTimeout(ms, done)` by the clock of the process. */
 function setIdle(
   socket: net.Socket,
   [timeout, done]: readonly unknown[],
@@ -317,7 +317,7 @@ function touch(socket: net.Socket): void {
   idles.get(socket)?.timer?.refresh();
 }
 
-/** A secure socket is the plain one; certificates do not matter to a lock. */
+/** Returns a plain socket as the secure one; certificates do not matter to a lock. */
 function patchTls(patches: Patches): void {
   const { connect } = tls;
   patches.set(tls, 'connect', (...args: unknown[]) => {
