@@ -1,7 +1,7 @@
 /**
  * Instances of modules in a realm: an ES module with its exported variables, and the `module`
- * object of a CommonJS module. The effects of a module while it is loaded are recorded, since a
- * module that drew or read nothing of its process may be reused.
+ * object of a CommonJS module. The effects of loading a module are recorded, since a module that
+ * drew and read nothing of its process may be reused.
  */
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.ts';
@@ -11,7 +11,7 @@ import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-gr
 // The original, which simulated processes may not call.
 const { onInit } = promiseHooks;
 
-/** An exported variable: its current value, and the importers to notify of a new one. */
+/** An exported variable: its current value, and the importers to notify of a new value. */
 export interface Binding {
   read(): unknown;
   watch(setter: Setter, by: ModuleUnit): void;
@@ -186,8 +186,8 @@ const PASSING: unique symbol = Symbol('passing');
  *
  * V8 begins with the form that is fast to read, and copies the list of all properties for each one
  * added: 574 methods took 12 ms (Node 20.20 and 24), but 0.1 ms in a hash table. A program does so
- * once, but every realm repeats it. The effect shows only in timing and in the source text of a
- * function around the class, and V8 restores the fast form when methods are looked up.
+ * once, but every realm repeats it. The effect is visible only in timing and in the source text of
+ * a function around the class, and V8 restores the fast form when methods are looked up.
  */
 export function reserveSlots(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;

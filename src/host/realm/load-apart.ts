@@ -1,8 +1,7 @@
 /**
  * Loads modules in a realm that belongs to no process: a definition, whose servers serve all runs,
- * and modules whose effects while loading are examined. Effects that no realm can isolate are
- * refused: properties set on `globalThis` and changes to built-in objects would be shared by all
- * processes.
+ * and modules whose effects on loading are examined. Effects that no realm can isolate are refused:
+ * properties set on `globalThis` and changes to built-in objects would be shared by all processes.
  */
 import { createHook } from 'node:async_hooks';
 import {
@@ -109,8 +108,8 @@ async function requireUnchanged(change: SharedChange | null, apart: Apart): Prom
 }
 
 /**
- * Loads modules as far as possible without waiting, regardless of errors. Returns the change that
- * they made up to then.
+ * Loads modules as far as possible without waiting, regardless of errors. Returns the first change
+ * that they have made by then.
  */
 async function loadAll(
   { graph, urls }: Apart,
@@ -138,8 +137,8 @@ type Turn = <T>(code: () => T) => Promise<T>;
 
 /**
  * Returns the result of `load`. Rejects with the first error that its code did not handle, or with
- * a refused call. Code that continues after real work, such as a read, still runs outside any
- * process.
+ * the error of a refused call. Code that continues after real work, such as a read, still runs
+ * outside any process.
  */
 async function outsideProcessAsync<T>(
   load: (turn: Turn) => Promise<T>,
@@ -213,8 +212,8 @@ function turnOf<T>(outside: OutsideProcess, code: () => T): Promise<T> {
 }
 
 /**
- * Runs code that belongs to no process, such as `buildAsync`, which creates servers, in the
- * environment in which definitions are loaded.
+ * Runs `make` in the environment in which definitions are loaded. Used for code that belongs to no
+ * process, such as `buildAsync`, which creates servers.
  */
 export function makeOutsideProcess<T>(make: () => T): T {
   const outside = new OutsideProcess();

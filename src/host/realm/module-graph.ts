@@ -1,7 +1,7 @@
 /**
- * The user's modules, each read and compiled once, ready to be instantiated in every realm;
- * resolves their imports. `fencepost` itself and Node's modules are not part of it: they have one
- * instance for all realms.
+ * Reads and compiles each of the user's modules once, so that every realm can instantiate them, and
+ * resolves their imports. `fencepost` itself and Node's modules are not part of the graph: they
+ * have one instance for all realms.
  */
 import { createRequire } from 'node:module';
 import { dirname, posix } from 'node:path';
@@ -68,7 +68,9 @@ interface UnitPlace {
   /** The path of the file. */
   readonly file: string;
   readonly folder: string;
-  /** The same on every machine: relative to the folder of the first module, or of its package. */
+  /**
+   * The same on every machine: relative to the folder of the first module, or to `node_modules`.
+   */
   readonly name: string;
 }
 
@@ -143,7 +145,7 @@ export class ModuleGraph {
 
   /**
    * Returns true if a later run may reuse an instance of this module, provided that loading it had
-   * no effect. Only packages qualify: user modules tend to keep state, and load fast.
+   * no effect. Only packages qualify: user modules tend to keep state and to load fast.
    */
   mayReuse({ url, name }: Unit): boolean {
     return !isUserFile(url) && !this.stateful.has(packageIn(name));
@@ -284,7 +286,7 @@ function isScript(run: unknown): run is RunScript {
   return typeof run === 'function';
 }
 
-/** Returns the error that a module has no export of this name. */
+/** Returns the error for a module that has no export of this name. */
 export function noExport(
   unit: ModuleUnit,
   wanted: { specifier: string; name: string },

@@ -44,7 +44,7 @@ export interface VariableChange {
   readonly isStatement: boolean;
 }
 
-/** Returns the changes of these top-level variables, except their declarations. */
+/** Returns the changes to these top-level variables, except their declarations. */
 export function changesOf(tree: Program, names: ReadonlySet<string>): readonly VariableChange[] {
   const changes: VariableChange[] = [];
   if (names.size > 0) collect(tree, { names, changes, isStatement: false });
@@ -136,7 +136,7 @@ interface FilledClass {
   readonly end: number;
 }
 
-/** Matches `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`, not `X.prototype.name`. */
+/** Matches `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`; not `X.prototype.name`. */
 const FILLED = /(?<![\w$])([\w$]+)\.prototype\b(?!\s*\.)/g;
 
 /** Returns the names whose prototype the text may fill, whether or not they are classes. */
@@ -145,8 +145,8 @@ export function filledNamesIn(source: string): ReadonlySet<string> {
 }
 
 /**
- * Returns the classes in these variables whose definition ends its line, apart from a comment.
- * Inserting code there moves no other statement.
+ * Returns the classes in these variables whose definition is the last code on its line. Code
+ * inserted there moves no other statement.
  */
 export function filledClassesIn(
   source: string,
@@ -167,7 +167,7 @@ export function filledClassesIn(
   return found;
 }
 
-/** Matches the rest of a line, which may have a comment. */
+/** Matches the rest of a line if it contains no code, only blanks and perhaps a comment. */
 const LAST_IN_LINE = /^[ \t]*(?:\/\/|[\n\r\u2028\u2029]|$)/;
 
 /** Returns the statements of a list in which one more may be inserted. */

@@ -1,7 +1,7 @@
 /**
- * Gives every simulated process its own instances of the modules that define its lock, loaded again
- * after each crash: state in a module belongs to one process, and what it draws or reads while
- * loading is a function of the seed, the process and the module.
+ * Gives every simulated process its own instances of the modules that define its lock, and loads
+ * them again after each crash. State in a module therefore belongs to one process, and the values
+ * that a module draws or reads while loading depend only on the seed, the process and the module.
  *
  * A definition is loaded once in a realm that belongs to no process; its servers are created there,
  * for all runs. Each process loads it again and builds the same lock; if that adds a server, the
@@ -23,7 +23,7 @@ import { makeOutsideProcess } from './load-apart.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { loadsFrom, realmsOf } from './realm-blocks.ts';
 
-/** Returns the definition with locks of asynchronous code that are built again per process. */
+/** Returns the definition with its asynchronous locks built again for each process. */
 export function withInstances(definition: SystemDefinition, graph: ModuleGraph): SystemDefinition {
   const locks = [...definition.locks].map(([name, protocol]) => {
     const { buildAsync } = protocol;

@@ -1,13 +1,14 @@
 /**
  * Reuses realms, so that a sweep need not load a driver for each process of each seed. By
- * definition, a sweep's result is the one with a new realm at each start of a process; a module may
- * be reused if that makes no observable difference (`Realm#renew`). Modules that nevertheless keep
- * state between runs are detected by running some seeds both ways
+ * definition, a sweep's result is the result with a new realm at each start of a process. A module
+ * may be reused only if that makes no observable difference (`Realm#renew`). Modules that
+ * nevertheless keep state between runs are detected by running some seeds both ways
  * (`search/sweep/stateful-modules.ts`), and a failing seed is always confirmed with new realms
  * (`search/sweep/examiner.ts`).
  *
- * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
- * own: the state a seed finds depends on its number, not on the worker, the shard or the chunk.
+ * Seeds run in blocks of 32 that begin at multiples of 32. Each block runs its seeds in order and
+ * has its own realms, so the state that a seed finds depends on its number, not on the worker, the
+ * shard or the chunk.
  */
 import type { World } from '../../core/world/world.ts';
 import type { BuildAsync } from '../../systems/protocol.ts';

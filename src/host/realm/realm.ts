@@ -2,9 +2,9 @@
  * A realm: separate instances of a user's modules, as in a process that has just started. ES
  * modules and CommonJS import each other as in Node; `import()`, `createRequire` and `import.meta`
  * stay within the realm. One difference: imports of one module that use top-level `await` run one
- * after the other, while Node runs them concurrently. Begin with `Realm`; `module-graph.ts` has the
- * code compiled once for all realms, `rewrite-module.ts` turns an ES module into a function, and
- * `per-process-instances.ts` uses realms.
+ * after the other, while Node runs them concurrently. Begin with `Realm`. `module-graph.ts`
+ * compiles the code once for all realms, `rewrite-module.ts` turns an ES module into a function,
+ * and `per-process-instances.ts` uses realms.
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -57,8 +57,8 @@ export class Realm {
   }
 
   /**
-   * Returns the exports of a module of the graph, by default its first; a promise only if a module
-   * uses top-level `await`.
+   * Returns the exports of a module of the graph, by default the first one; a promise only if a
+   * module uses top-level `await`.
    */
   load(url: string = this.graph.rootUrl): object | Promise<object> {
     return this.importTarget(this.graph.unitAt(url));
@@ -148,8 +148,8 @@ export class Realm {
   }
 
   /**
-   * Runs a module once. Returns null once it has run, or a promise if it waits. Throws its error
-   * each time.
+   * Runs a module once. Returns null if it has run, or a promise if it waits. Throws the module's
+   * error each time.
    */
   private evaluate(instance: EsInstance): Promise<void> | null {
     if (instance.failure !== null) throw instance.failure.error;
@@ -284,7 +284,7 @@ export class Realm {
     return [...names].sort();
   }
 
-  /** Returns the exports of another kind of module as an ES module sees them; runs it first. */
+  /** Runs a module that is not an ES module, and returns its exports as an ES module sees them. */
   private viewOf(target: Exclude<ImportTarget, ModuleUnit>): object {
     const known = this.views.get(target) ?? hostViews.get(target);
     if (known !== undefined) return known;
@@ -422,7 +422,7 @@ function mayBeType(
   );
 }
 
-/** Returns true if a module cannot run before another, directly or indirectly. */
+/** Returns true if `module` is `other` or waits for it, directly or indirectly. */
 function waitsFor(module: EsInstance, other: EsInstance): boolean {
   for (let current: EsInstance | null = module; current !== null; current = current.waitsFor) {
     if (current === other) return true;
