@@ -1,6 +1,7 @@
 /**
  * A client of a simulated node with the methods of ioredis and node-redis 3 that lock libraries
- * use, so that these accept it as a real client. Its commands travel over the simulated network.
+ * use, so that the libraries accept it as a real client. Its commands travel over the simulated
+ * network.
  */
 import { EventEmitter } from 'node:events';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -31,8 +32,8 @@ export interface RedisClientOptions {
 /**
  * Sends commands to a simulated node, with the methods of ioredis and node-redis 3 that lock
  * libraries call. Each command accepts a callback as its last argument, in addition to the promise
- * it returns. It rejects with a `ReplyError` for an error reply, and with `Connection is closed.`
- * if the connection is lost.
+ * it returns. The promise rejects with a `ReplyError` for an error reply, and with
+ * `Connection is closed.` if the connection is lost.
  */
 export class RedisClient {
   private readonly events: EventEmitter = new EventEmitter();
@@ -45,7 +46,7 @@ export class RedisClient {
   constructor(caller: Caller, host: RedisHost, options: RedisClientOptions = {}) {
     const port = redisPort(host, options.means ?? redlockMeaning);
     this.connection = new Connection({ caller, port, limits: options }, (name, ...args) => {
-      // Without a listener, an `error` would be thrown.
+      // Without a listener, `emit` would throw an `error` event.
       if (this.events.listenerCount(name) > 0) this.events.emit(name, ...args);
     });
   }
@@ -224,7 +225,7 @@ export type RedisArgument =
   | readonly RedisArgument[]
   | ((error: Error | null, value?: unknown) => void);
 
-/** Sends the command named like the method. */
+/** Sends the command that has the method's name. */
 export type RedisMethod = (...args: readonly RedisArgument[]) => Promise<RedisValue>;
 
 interface Arguments {

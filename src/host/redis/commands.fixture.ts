@@ -1,4 +1,4 @@
-/** Random commands and scripts such as locks use, including invalid ones. */
+/** Random commands and scripts, like those that locks use, including invalid ones. */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
 import { bytesOf, type RedisCommand } from './reply.ts';

@@ -1,8 +1,8 @@
 /**
  * The tables of all commands of a node, and their execution: look up, check the argument count,
  * queue within a transaction, run. A new command is one row of its family in `commands/`: its name,
- * arity and function. Expiry times are whole milliseconds by the node's wall clock, as in Redis: a
- * step of that clock moves every expiry.
+ * arity and function. Expiry times are whole milliseconds by the node's wall clock, as in Redis, so
+ * a step of that clock shifts every expiry.
  */
 import { endRows } from './commands/ends.ts';
 import { hashRows } from './commands/hashes.ts';
@@ -107,7 +107,7 @@ export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   return { status: 'QUEUED' };
 }
 
-/** An invalid command makes the transaction around it fail; an invalid EXEC ends it. */
+/** An invalid command fails the transaction around it; an invalid EXEC ends the transaction. */
 function refused([name = '']: RedisCommand, { error }: RedisError, at: Setting): RedisError {
   const { session } = at;
   session.isBroken = session.queue !== null;

@@ -1,4 +1,4 @@
-/** Types for the part of `fengari` that runs scripts; the package itself has none. */
+/** Types for the part of `fengari` that runs scripts; the package itself has no types. */
 declare module 'fengari' {
   type LuaState = import('./lua-values.ts').LuaState;
   type LuaFunction = import('./lua-values.ts').LuaFunction;
@@ -26,7 +26,7 @@ declare module 'fengari' {
     lua_isstring(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
-    /** Replaces the key on top of the stack by the next key and its value; 0 if there is none. */
+    /** Replaces the key on top of the stack with the next key and its value; 0 if there is none. */
     lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, argumentCount: number, returned: number, handler: number): number;
     lua_call(state: LuaState, argumentCount: number, returned: number): void;
@@ -39,7 +39,7 @@ declare module 'fengari' {
     lua_pushlstring(state: LuaState, text: Uint8Array, length: number): void;
     lua_pushstring(state: LuaState, text: Uint8Array): void;
     lua_pushvalue(state: LuaState, index: number): void;
-    /** Replaces the key on top of the stack by its value in the table, without metamethods. */
+    /** Replaces the key on top of the stack with its value in the table, without metamethods. */
     lua_rawget(state: LuaState, index: number): number;
     lua_rawgeti(state: LuaState, index: number, item: number): number;
     /** Returns the length of the value at `index`, without metamethods. */

@@ -1,9 +1,9 @@
 /**
- * Records which client takes which key as a lock, and reports changes by others to the observer; it
- * never affects the node. A key is taken when it was absent and is set by SET with NX or an expiry,
- * by SETNX, SETEX, PSETEX or HSETNX, or by a script. Keys written in other ways (a counter, a
- * queue, a semaphore in a sorted set) have no holder, and nothing is reported. If the node has
- * configured lock keys, only these are reported.
+ * Records which client takes which key as a lock, and reports changes of such keys to the observer.
+ * The recorder never affects the node. A key is taken when it was absent and is set by SET with NX
+ * or an expiry, by SETNX, SETEX, PSETEX or HSETNX, or by a script. Keys written in other ways (a
+ * counter, a queue, a semaphore in a sorted set) have no holder and are not reported. If the node
+ * has configured lock keys, only these are reported.
  *
  * A client holds a key while the node keeps the entry: an entry that expired, was evicted or was
  * lost has no holder. A holding belongs to the entry itself, so a replica that takes over has the
@@ -119,7 +119,7 @@ export class KeyRecorder {
 
   /**
    * Runs a command of a client, a transaction or a script. Also reports attempts to change a key
-   * that left it unchanged.
+   * that left the key unchanged.
    */
   carryOut<T>(command: RedisCommand, kept: Keys, run: () => T): T {
     this.command = command;
@@ -185,7 +185,10 @@ export class KeyRecorder {
     }
   }
 
-  /** True if another client added to the hash, or a script may have read an expiry in the value. */
+  /**
+   * True if another client added to the hash, or if the value may contain an expiry that a script
+   * has read.
+   */
   private isUnclear(before: Entry | null, after: Entry): boolean {
     return addsTo(before, after) || (before?.end === null && this.script !== null);
   }

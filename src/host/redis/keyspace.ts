@@ -15,7 +15,9 @@ export interface KeyEntry<Value> {
 export class Keyspace<Value> {
   private entries: Map<string, KeyEntry<Value>> = new Map();
 
-  /** Returns the entry of a key, or null if it is absent or expired; an expired one is removed. */
+  /**
+   * Returns the entry of a key, or null if it is absent or expired; an expired entry is removed.
+   */
   get(key: string, now: number): KeyEntry<Value> | null {
     const entry = this.entries.get(key);
     if (entry === undefined) return null;

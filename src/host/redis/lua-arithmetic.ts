@@ -1,8 +1,8 @@
 /**
- * Makes `%` and `^` compute as in Lua 5.1 in functions compiled by Lua 5.3, where `1e15 % 7.3` is
- * exact, `1 % math.huge` is 1 instead of NaN, and `1 ^ math.huge` is NaN instead of 1. After each
- * such instruction, a call recomputes the result; the instruction itself remains for its errors and
- * for metamethods.
+ * Makes `%` and `^` compute as in Lua 5.1 in functions compiled by Lua 5.3. In Lua 5.3,
+ * `1e15 % 7.3` is exact, `1 % math.huge` is 1 instead of NaN, and `1 ^ math.huge` is NaN instead of
+ * 1. After each such instruction, a call recomputes the result; the instruction itself remains for
+ * its errors and for metamethods.
  */
 import { lua } from 'fengari';
 import objects from 'fengari/src/lobject.js';

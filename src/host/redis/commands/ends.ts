@@ -52,7 +52,7 @@ function invalidEnd(command: string): RedisError {
   return errorOf(`ERR invalid expire time in '${command}' command`);
 }
 
-/** Sets a key. A key whose expiry has already passed exists until a command looks at it. */
+/** Sets a key. A key whose expiry has already passed exists until a command accesses it. */
 export function store(
   key: string,
   { value, end }: { readonly value: RedisData; readonly end: number | null },
@@ -82,7 +82,7 @@ function readConditions(words: readonly string[]): ReadonlySet<Condition> | Redi
   return found;
 }
 
-/** A key without expiry counts as expiring at infinity. */
+/** For GT and LT, a key without expiry counts as one with an infinite expiry. */
 function isMet(condition: Condition, formerMs: number | null, endMs: bigint): boolean {
   switch (condition) {
     case 'NX':

@@ -1,4 +1,4 @@
-/** Commands on keys with values of any type, and on complete databases. */
+/** Commands on keys with values of any type, and on entire databases. */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NOT_AN_INTEGER, OK, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
 import {
@@ -160,7 +160,7 @@ export function scanning<V extends RedisData>(
   };
 }
 
-/** Returns all keys at once: more than COUNT are allowed, and the cursor is at its end. */
+/** Returns all keys at once, even if there are more than COUNT, with the final cursor, 0. */
 function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisReply {
   if (!isCursor(cursor)) return NO_CURSOR;
   const options = readScan(words);
@@ -174,8 +174,8 @@ function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisRep
 
 /**
  * Compiles a pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of
- * them. It backtracks only to the last `*`, so that no text takes more steps than its length times
- * that of the pattern.
+ * them. The matcher backtracks only to the last `*`, so it takes at most as many steps as the
+ * product of the two lengths.
  */
 export function globOf(pattern: string): (text: string) => boolean {
   const signs = signsOf(pattern);
@@ -202,7 +202,7 @@ export function globOf(pattern: string): (text: string) => boolean {
   };
 }
 
-/** A pattern with more `*` matches nothing, as in Redis. */
+/** A pattern with more `*` than this matches nothing, as in Redis. */
 const MOST_STARS = 1000;
 
 type Sign = (sign: string) => boolean;
@@ -230,7 +230,7 @@ function signsOf(pattern: string): readonly Sign[] {
   return signs;
 }
 
-/** Reads the class at the start of a pattern, which may be unclosed, and returns its end. */
+/** Reads the character class, perhaps unclosed, at the start of a pattern, and returns its end. */
 function readClass(pattern: string): { isIn: (sign: string) => boolean; end: number } {
   const isNot = pattern.charAt(1) === '^';
   const ranges: (readonly [from: string, to: string])[] = [];
@@ -249,7 +249,7 @@ function readClass(pattern: string): { isIn: (sign: string) => boolean; end: num
   return { isIn, end: at + 1 };
 }
 
-/** Compares signed bytes, as C does on most machines: those from 0x80 on are negative. */
+/** Compares signed bytes, as C does on most machines: bytes from 0x80 up are negative. */
 function isAfter(one: string, other: string): boolean {
   return (one.charCodeAt(0) ^ 0x80) > (other.charCodeAt(0) ^ 0x80);
 }

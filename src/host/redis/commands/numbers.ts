@@ -34,7 +34,7 @@ export function readFloat(text: string): number | null {
   return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** Digits of a score in Redis 7.0. */
+/** Significant digits of a score in Redis 7.0. */
 const DIGITS = 17;
 
 export function scoreReply(score: number): { readonly double: string } {

@@ -221,7 +221,7 @@ function info(_: readonly string[], at: Setting): RedisReply {
   return { verbatim: parts.map((lines) => `${lines.join('\r\n')}\r\n`).join('\r\n') };
 }
 
-/** Executes WAIT: returns 0 at once, since a node does not know its up-to-date replicas. */
+/** Executes WAIT: returns 0 at once, since a node does not know which replicas are up to date. */
 function wait([count = '', time = '']: readonly string[]): RedisReply {
   const [replicas, timeout] = [readInteger(count), readInteger(time)];
   if (replicas === null) return errorOf('ERR value is not an integer or out of range');

@@ -35,7 +35,7 @@ function put(key: string, scores: Scores, at: Setting): void {
   keep(SORTED, { key, value: { type: 'zset', scores } }, at);
 }
 
-/** Sorts by score, and by bytes within one score. */
+/** Sorts by score; members with the same score are sorted by their bytes. */
 function inOrder(scores: Scores): readonly Scored[] {
   return [...scores].sort(([one, low], [other, high]) =>
     low === high ? (one < other ? -1 : 1) : low - high,
@@ -183,7 +183,10 @@ interface Bounds {
   limit: { readonly offset: number; readonly count: number } | null;
 }
 
-/** Reads the options of a range command; `fixed` has those that its name implies. */
+/**
+ * Reads the options of a range command; `fixed` contains the options that the command's name
+ * implies.
+ */
 function readRange(
   words: readonly string[],
   fixed: Partial<Pick<RangeOptions, 'by' | 'isReversed'>>,
@@ -207,7 +210,7 @@ function readRange(
 }
 
 function wrongTogether({ by, limit, withScores }: RangeOptions): RedisError | null {
-  // A LIMIT with the count -1 counts as none.
+  // A LIMIT with a count of -1 is accepted and ignored.
   if (limit !== null && limit.count !== -1 && by === 'rank') {
     return errorOf(
       'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX',

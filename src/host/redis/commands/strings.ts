@@ -37,7 +37,7 @@ function readSetOptions(
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]?.toUpperCase() ?? '';
     const next = words[at + 1];
-    // The same word may occur twice; the later time applies.
+    // The same time option may occur twice; the last one applies.
     const isAnother = options.end !== null && options.end.word !== word;
     if (isSet && word === 'GET') options.returnsFormer = true;
     else if (isSet && (word === 'NX' || word === 'XX') && (options.condition ?? word) === word) {
@@ -156,7 +156,7 @@ function change(key: string, value: string, at: Setting): void {
 
 const OVERFLOW = errorOf('ERR increment or decrement would overflow');
 
-/** Returns a command that adds to the integer at a key, 0 if there is none; keeps its expiry. */
+/** Returns a command that adds to the integer at a key, 0 if absent, and keeps the key's expiry. */
 function add(sign: 1n | -1n, fixed: string | null): Run {
   return onKey((key, [text = fixed ?? ''], at) => {
     const count = readInteger(text);
