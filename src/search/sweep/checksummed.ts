@@ -1,8 +1,8 @@
 /**
- * Wraps each file of sweep results with a checksum and an origin. With the checksum, a later
- * reader, perhaps on another machine, knows that the file is complete and unchanged. Results are
- * merged only if their origins are equal: the same seeds of another scenario or version are
- * different runs.
+ * Wraps each file of sweep results with a checksum and an origin. The checksum lets a later reader,
+ * perhaps on another machine, verify that the file is complete and unchanged. Results are merged
+ * only if their origins are equal: the same seeds of another scenario or version are different
+ * runs.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -80,14 +80,17 @@ export const originSchema: z.ZodType<Origin> = z.strictObject({
   modules: modulesSchema,
 });
 
-/** Returns the origin of results of a scenario with this version of fencepost. */
+/** Returns the origin to record with a scenario's results from this version of fencepost. */
 export function originOf(scenario: Scenario, fencepost: string): Origin {
   const { use = {}, ...words } = scenario;
   const digest = `sha256:${bytesToHex(sha256(utf8ToBytes(JSON.stringify(words))))}`;
   return { fencepost, scenario: scenario.name, digest, modules: use };
 }
 
-/** Returns the first difference, `is from fencepost 0.1.0, not 0.2.0`, or null if none. */
+/**
+ * Returns the first difference as a clause, such as `is from fencepost 0.1.0, not 0.2.0`, or null
+ * if there is none.
+ */
 export function mismatchReason(theirs: Origin, ours: Origin): string | null {
   if (theirs.fencepost !== ours.fencepost) {
     return `is from fencepost ${theirs.fencepost}, not ${ours.fencepost}`;

@@ -33,13 +33,16 @@ import { SectionCounter } from './sections.ts';
 import type { SeedRange } from './shards.ts';
 import { ALL_SIMULATED, mergeUnsimulated, type UnsimulatedCounts } from './unsimulated.ts';
 
-/** Seeds, both ends inclusive. `skip` are left out because they hung or crashed a worker. */
+/**
+ * A range of seeds, both ends inclusive, without the seeds in `skip`, which hung or crashed a
+ * worker.
+ */
 export interface Chunk extends SeedRange {
   readonly system: string;
   readonly skip: readonly number[];
   /** True if the system reuses realms. Default: false. */
   readonly isReusing?: boolean;
-  /** True if it runs user code, which may change shared state. Default: false. */
+  /** True if the system runs user code, which may change shared state. Default: false. */
   readonly isWalked?: boolean;
   /** In an exhaustive search, the blocks that contain the plans of the range; absent for seeds. */
   readonly planBlocks?: readonly PlanBlock[];
@@ -60,13 +63,13 @@ export type Examiner = (
 /** Options for a system that reuses realms: the earlier seeds of a block have to be run first. */
 export interface Passing {
   readonly skip: readonly number[];
-  /** Called as each of these seeds starts. */
+  /** Called when one of these earlier seeds starts. */
   readonly onPass: () => void;
-  /** Called with a description if the result with reused realms differs from that with new ones. */
+  /** Called with a description if the results with reused and with new realms differ. */
   readonly onDifference: (description: string) => void;
 }
 
-/** A seed whose result with reused realms differs from that with new ones. */
+/** A seed whose results with reused and with new realms differ. */
 export interface ReuseDifference {
   readonly seed: number;
   /** A description of the difference. */
@@ -76,9 +79,10 @@ export interface ReuseDifference {
 type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
 
 /**
- * Examines a chunk. Calls `onSeed` with each seed before it starts, and with a number just below it
- * for each earlier seed of its block that has to be run first. A block of seeds in which user code
- * changed shared state is examined again (`walked`), so that no seed affects another's result.
+ * Examines a chunk. Calls `onSeed` with each seed before it starts. For each earlier seed of its
+ * block that has to be run first, calls `onSeed` with a number between `seed - 1` and `seed`. A
+ * block of seeds in which user code changed shared state is examined again (`walked`), so that no
+ * seed affects another's result.
  */
 export async function examineChunk(
   chunk: Chunk,
@@ -273,12 +277,12 @@ class Count {
 }
 
 /**
- * Returns the kinds of fault that fired, and for each whether a fault affected a held grant: it
- * fired while the service considered a grant live, or lasted until one was given. A client leaves
- * its section before it releases its lock. The lock counts as held in between, too: with a server
- * that reports keys, as long as the key exists; with any other server, from the release request
- * until the client knows that it is released. A wrong clock counts as lasting forever. If no client
- * requests a lock, a fault counts if a store was accessed after it.
+ * Returns the kinds of fault that fired. The value of a kind is true if such a fault affected a
+ * held grant: it fired while the service considered a grant live, or it lasted until a grant was
+ * made. After a client leaves its section, its lock still counts as held: while its key exists if
+ * the server reports keys; otherwise from the release request until the client knows that the lock
+ * is released. A wrong clock counts as lasting forever. If no client requests a lock, a fault
+ * counts if a store was accessed after it.
  */
 function faultsThatFired(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {
   const { trace } = indexed;

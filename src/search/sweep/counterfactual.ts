@@ -1,14 +1,14 @@
 /**
- * Counts the seeds on which a system *avoided* what broke a twin, that is, any other system of its
- * scenario. A lock that keeps two holders apart may never meet the hazard of the claim it was made
- * for; a twin that breaks on the same seed shows that the hazard was there. For each of the lowest
- * seeds on which a twin broke a claim, whether or not it lists the claim, both systems are run
- * again. The seed counts if the system withstood what broke the twin (`evidence/avoided.ts`).
+ * Counts the seeds on which a system *avoided* a breach that occurred in a twin. A twin is any
+ * other system of the scenario. A lock that prevents two simultaneous holders may never meet the
+ * hazard of its claim; a twin that breaks the claim on the same seed shows that the hazard was
+ * there. Both systems are run again on each of the lowest seeds on which a twin broke a claim,
+ * whether or not the twin lists the claim. The seed counts if the system withstood what broke the
+ * twin (`evidence/avoided.ts`).
  *
- * This happens after all seeds have been examined, based on the lowest seeds that broke something,
- * which the counts keep. Therefore the numbers depend neither on chunks nor on machines, and a
- * merge of shards gets the same ones. The number of runs is limited to a share of those of the
- * sweep.
+ * This happens after all seeds have been examined. It uses the lowest seeds with a breach, which
+ * the counts list. The results therefore depend neither on chunks nor on machines, and a merge of
+ * shards gets the same results. The number of runs is limited to a fraction of the sweep's runs.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { indexTrace } from '../../check/trace-index.ts';
@@ -30,10 +30,10 @@ export type AvoidedSeeds = ReadonlyMap<string, ReadonlyMap<string, number>>;
 /** The value for a scenario with one system. */
 export const NONE_AVOIDED: AvoidedSeeds = new Map();
 
-/** The limit of runs: one per this many runs of the sweep, but at least `LEAST_RUNS`. */
+/** One run is allowed per this many runs of the sweep, but at least `LEAST_RUNS` in total. */
 const SHARE = 12;
 const LEAST_RUNS = 12;
-/** Seeds of each claim of each system that are tried regardless of the limit. */
+/** Number of seeds to try per system and claim, regardless of the limit. */
 const LEAST_SEEDS = 3;
 
 export interface CounterfactualOptions {
@@ -92,7 +92,7 @@ export function avoidedOn(avoided: AvoidedSeeds, system: string, claim: string):
   return avoided.get(system)?.get(claim) ?? 0;
 }
 
-/** A claim that one system must hold and that a twin broke on the current seed. */
+/** A claim that should hold for one system and that a twin broke on the current seed. */
 interface Trial {
   readonly claim: string;
   readonly cure: string;
@@ -101,15 +101,15 @@ interface Trial {
 
 interface SeedTrials {
   readonly seed: number;
-  /** The lowest rank of the seed among the seeds of its claims. */
+  /** The lowest of the seed's positions in the seed lists of its claims. */
   readonly rank: number;
   readonly trials: readonly Trial[];
 }
 
 /**
- * Returns the lowest seeds of each claim of each system first. A system with a failed seed is
- * skipped. In an exhaustive search, a plan number refers to a different plan for each system, so
- * each twin is tried separately (`areNumbers`).
+ * Returns the trials by seed, starting with the lowest seeds of each claim of each system. A system
+ * with a failed seed is skipped. In an exhaustive search, a plan number refers to a different plan
+ * for each system, so each twin is tried separately (`areNumbers`).
  */
 function trialsOf(
   { systems }: Scenario,
@@ -140,7 +140,7 @@ function trialsOf(
   return [...bySeed.values()].sort((a, b) => a.rank - b.rank || a.seed - b.seed);
 }
 
-/** Returns the distinct pairs of system and claim that were avoided on a seed. */
+/** Returns the distinct pairs of a system and a claim whose breach it avoided on a seed. */
 function avoidedIn(
   trials: readonly Trial[],
   runs: ReadonlyMap<string, SeedResult>,

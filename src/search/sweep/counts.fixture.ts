@@ -7,20 +7,23 @@ import type { SweepCounts } from './counts.ts';
 
 const EXPECT = { holds: ['grant-order'], breaks: ['tokens-unique'] };
 
-/** A section that ended with an error, or that returned if `text` is null. */
+/** A section that ended with the error `text`, or that returned if `text` is null. */
 function ended(section: string, text: string | null): SectionRun {
   const run = { process: section.slice(0, -2), section, beganUs: 0 };
   if (text === null) return { ...run, end: { kind: 'returned', atUs: 0, isUnguarded: true } };
   return { ...run, end: { kind: 'failed', atUs: 0, error: { text, place: 'lock.mjs:1:2' } } };
 }
 
-/** Returns an unsimulated command. Many seeds together have more of them than are kept. */
+/**
+ * Returns an unsimulated command. Many seeds together have more different commands than the counts
+ * keep.
+ */
 function asked(seed: number): Unsimulated {
   const what = `X${seed % 37}`;
   return { kind: 'command', what, place: `queue.mjs:${seed}:1`, package: null, count: seed % 5 };
 }
 
-/** Returns the result of a synthetic seed. Each kind of event recurs with a period of its own. */
+/** Returns the result of a synthetic seed. Each kind of event recurs with a different period. */
 function examine(seed: number): SeedResult {
   if (seed % 7 === 6) throw new Error(`seed ${seed} throws`);
   const plan = planOf({ clients: [clientOf('alice', [])] });

@@ -1,7 +1,7 @@
 /**
  * Adds up the results of many seeds of one system. The counts are plain data. Merging is
  * commutative, so the result of a sweep depends neither on how it was split into chunks nor on the
- * speed of the workers. The schemas read the counts, and other data of a sweep, from files.
+ * speed of the workers. The schemas validate counts and other sweep data that are read from files.
  */
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
@@ -39,8 +39,8 @@ export interface SweepCounts {
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
   /**
-   * The part of `failed` that did not finish: the thread produced no more events or filled its
-   * memory, and was killed.
+   * The number of failed seeds that did not finish: the thread produced no more events or filled
+   * its memory, and was killed.
    */
   readonly killed: number;
 }
@@ -48,7 +48,7 @@ export interface SweepCounts {
 /** All fields except `times` count seeds. */
 export interface ClaimCounts {
   readonly broken: number;
-  /** The lowest seeds that broke it, ascending, at most `KEPT_BROKEN`. */
+  /** The lowest seeds that broke the claim, in ascending order, at most `KEPT_BROKEN`. */
   readonly brokenSeeds: readonly number[];
   /** The causes of the breaches of a listed claim; absent if no seed broke it. */
   readonly causes?: readonly CauseCounts[] | undefined;
@@ -60,7 +60,10 @@ export interface ClaimCounts {
   readonly times: number;
 }
 
-/** Seeds on which a kind of fault fired, those on which a grant was held then, and the stages. */
+/**
+ * The number of seeds on which a kind of fault fired, the number on which it affected a held grant,
+ * and the stages at which it fired.
+ */
 export interface FaultCounts {
   readonly fired: number;
   readonly overlapped: number;
@@ -86,10 +89,10 @@ export interface SeedFailure {
   readonly error: string;
 }
 
-/** Maximum number of seeds of a kind to keep by number. The others are only counted. */
+/** Maximum number of seeds of one kind to list. The others are only counted. */
 export const KEPT_SEEDS = 10;
 
-/** The same limit for seeds that broke a claim, which show what other systems avoided. */
+/** The same limit for seeds that broke a claim. These seeds show what other systems avoided. */
 export const KEPT_BROKEN = 50;
 
 export const NO_COUNTS: SweepCounts = {
@@ -149,7 +152,10 @@ export function mergeCounts(a: SweepCounts, b: SweepCounts): SweepCounts {
   };
 }
 
-/** Returns the first failure with each error, without the same error of another process. */
+/**
+ * Returns the first failure of each distinct error. The same error in another process is not
+ * distinct.
+ */
 export function distinctFailures({ failures }: SweepCounts): readonly SeedFailure[] {
   return failures.filter(
     ({ error }, at) => !failures.slice(0, at).some((before) => isSameError(before.error, error)),
@@ -203,7 +209,7 @@ function mergeRecords<T>(
   return Object.fromEntries(merged);
 }
 
-/** Returns the counts of a claim, which are all 0 if no seed judged it. */
+/** Returns the counts of a claim, which are all 0 if it was judged on no seed. */
 export function claimCounts(counts: SweepCounts, claim: string): ClaimCounts {
   const known = Object.hasOwn(counts.claims, claim) ? counts.claims[claim] : undefined;
   return known ?? EMPTY_CLAIM;

@@ -11,7 +11,10 @@ import { ASKS } from './sections.ts';
 
 /** All fields count seeds. */
 export interface CoverageCounts {
-  /** Several clients requested one lock, other than to memoize, which one client does for all. */
+  /**
+   * Several clients requested one lock. Requests to memoize do not count: one client memoizes for
+   * all.
+   */
   readonly contested: number;
   /** Several clients held one lock, one after the other or simultaneously. */
   readonly shared: number;
@@ -122,7 +125,7 @@ export function addCoverage(counts: Draft<CoverageCounts>, plan: Plan, trace: Tr
   counts.readBack += readBack;
 }
 
-/** Detects two clients that act on the same lock, by the first client of each lock. */
+/** Detects whether two clients act on the same lock. Stores the first client of each lock. */
 class Clients {
   areSeveral = false;
   private readonly firsts: Map<string, string> = new Map();

@@ -24,9 +24,9 @@ import type { Examiner, Passing } from './chunk.ts';
 
 /**
  * Returns an examiner that judges all cheap claims and those that the scenario lists. The systems
- * in `reusing` reuse the realms of a block of seeds, but a seed that breaks something there is
- * examined again with new realms, and that result counts. For an exhaustive search, seeds are plan
- * numbers, resolved by `numbered`.
+ * in `reusing` reuse the realms of a block of seeds. If a seed breaks something with reused realms,
+ * it is examined again with new realms, and only that result counts. For an exhaustive search,
+ * seeds are plan numbers, resolved by `numbered`.
  */
 export function examinerOf(
   scenario: Scenario,
@@ -94,7 +94,7 @@ function planSource(
   };
 }
 
-/** Returns true if a run shows a problem, which is only reported from new realms. */
+/** Returns true if a run shows a problem. Problems are reported only from runs with new realms. */
 function isTrouble({ verdicts, trace }: SeedResult): boolean {
   return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
 }
@@ -102,7 +102,7 @@ function isTrouble({ verdicts, trace }: SeedResult): boolean {
 interface OpenBlock {
   readonly number: number;
   readonly realms: RealmBlock;
-  /** The next seed that these realms are ready for. */
+  /** The seed to run next in these realms. */
   next: number;
 }
 
@@ -110,13 +110,13 @@ interface OpenBlock {
 type Pass = (seed: number, realms: RealmBlock) => Promise<unknown>;
 
 /**
- * Provides the realms of the current block of seeds. Each seed finds them in the state after all
- * seeds before it in the block, regardless of where a chunk or a shard begins.
+ * Provides the realms of the current block of seeds. A seed gets them in the state that all earlier
+ * seeds of its block left, regardless of where a chunk or a shard begins.
  */
 export class SeedBlocks {
   private readonly open: Map<string, OpenBlock> = new Map();
 
-  /** Returns the realms for a seed, after it calls `pass` for the earlier seeds of its block. */
+  /** Returns the realms for a seed, after calling `pass` for the earlier seeds of its block. */
   async realmsFor(
     { system, seed, skip }: { system: string; seed: number; skip: readonly number[] },
     pass: Pass,
@@ -147,7 +147,7 @@ export async function prepareScenario(
   await prepare(scenario.systems, catalogue);
 }
 
-/** Returns the claims that are judged on every run, in addition to those listed. */
+/** Returns the listed claims, and the claims that are judged on every run without being listed. */
 export function claimsJudged(
   listed: readonly string[],
   { claims }: Pick<Catalogue, 'claims'> = builtIn,

@@ -1,18 +1,20 @@
 /**
  * Decides whether a system met the expectations of its scenario. A `breaks` claim must have broken
- * on at least one seed. A `holds` claim must have held on every seed and been exercised on one: its
- * hazard arose, or the claim held on a seed on which it broke in a twin. The same rules apply to
- * any limits of the run, with and without faults. A shard leaves the decision to the merge.
+ * on at least one seed. A `holds` claim must have held on every seed and been exercised on at least
+ * one. A claim is exercised if its hazard arises, or if it holds on a seed on which it breaks in a
+ * twin. The same rules apply whatever the limits of the run, with and without faults. A shard
+ * leaves the decision to the merge.
  *
- * A hazard may arise although almost nothing happens. Over several seeds, `holds` claims are
+ * A hazard may arise although almost nothing happens. In a run of several seeds, `holds` claims are
  * therefore not judged if a fault never affected a held grant, if only one client ever had the
  * lock, or if a store kept nothing. A twin can show that this is not a mistake in the scenario: the
  * fault did affect a grant of the twin, or the twin does not write to a store either.
  *
- * A claim is due on each seed. It is judged there unless the code failed or its verdict is unknown,
- * as when the run was cut off or a section never ended. A claim that did not break and was judged
- * on fewer than nine of ten seeds is not judged at all. Nor is a system whose code requested
- * something that is not simulated, because the refusal may have changed its behavior.
+ * A claim is due on every seed. It is judged on a seed unless the code failed or the verdict is
+ * unknown, for example because the run was cut off or a section never ended. A claim that did not
+ * break and was judged on fewer than nine of ten seeds is not judged at all. Nor is a system whose
+ * code requested something that is not simulated, because the refusal may have changed its
+ * behavior.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { builtInClaims } from '../../check/claims.ts';
@@ -35,9 +37,12 @@ export interface Judgement {
   readonly missing: readonly string[];
   /** Reasons why `holds` was not judged: `pause never fired`, `no section was ever entered: …`. */
   readonly vacuous: readonly string[];
-  /** Reasons why sections gave up or a claim did not break, with what would help. */
+  /** Reasons why sections gave up or a claim did not break, with suggestions. */
   readonly hints: readonly string[];
-  /** True if a claim had too few verdicts, was never exercised, or code was not simulated. */
+  /**
+   * True if a claim had too few verdicts or was never exercised, or if the code requested something
+   * that is not simulated.
+   */
   readonly isIncomplete: boolean;
 }
 
@@ -45,7 +50,7 @@ export interface Judgement {
 interface Coverage {
   readonly isComplete: boolean;
   readonly isSingle: boolean;
-  /** True for one of several shards, which the merge judges. Default: false. */
+  /** True for one of several shards: the merge judges them. Default: false. */
   readonly isPart?: boolean;
   /** True if no claim has to be exercised. By default, each claim that should hold must be. */
   readonly isCalm?: boolean;
@@ -57,8 +62,8 @@ interface Coverage {
 
 /**
  * Judges a system. A claim that should break is judged once it breaks, or at the end of the whole
- * range. A proven breach is final. Failed seeds leave claims that should hold unjudged. Seeds that
- * did not finish also leave claims that should break unjudged.
+ * range. A proven breach is final. If seeds failed, claims that should hold are not judged. If
+ * seeds did not finish, claims that should break are not judged either.
  */
 export function judgeSystem(
   scenario: Scenario,
@@ -78,7 +83,7 @@ export function judgeSystem(
   const isUnknown = [...expectedOf(system).holds, ...breaks].some(isShort);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
-  // A shard without seeds leaves everything to the others.
+  // A shard without seeds leaves everything to the other shards.
   const isEmptyPart = isPart && counts.seeds === 0;
   const isRefused = counts.unsimulated.found.length > 0;
   const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart) || isRefused;
@@ -104,7 +109,10 @@ function isBroken(counts: SweepCounts, claim: string): boolean {
   return claimCounts(counts, claim).broken > 0;
 }
 
-/** Claims that one client fulfills for all. The others may never get the lock. */
+/**
+ * Claims that may hold because one client does the work for all. The other clients may never get
+ * the lock.
+ */
 const ONE_IS_ENOUGH: ReadonlySet<string> = new Set(['at-most-once', 'single-flight', 'progress']);
 
 /** Returns the reasons why something that should hold was not tested. */
@@ -143,7 +151,9 @@ function untestedIn(
   return [...coverage, ...(isIdle ? idle : []), ...reasons];
 }
 
-/** Returns the kinds of fault that affected nothing, in words, and the number of kinds. */
+/**
+ * Returns a description of each kind of fault that affected nothing, and the number of all kinds.
+ */
 function idleFaults(
   { faults, exhaust }: Scenario,
   system: SystemScenario,

@@ -8,7 +8,10 @@ import type { Trace } from '../../core/history/trace.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 
-/** Stages of a client, the closest to a stale write last. `server`: no client is affected. */
+/**
+ * Stages of a client, ordered by how close they are to a stale write. `server`: no client is
+ * affected.
+ */
 const STAGES = [
   'server',
   'not-holding',

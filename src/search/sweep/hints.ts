@@ -1,6 +1,7 @@
 /**
- * Explains why a sweep found nothing: what the faults affected if a claim that should break held,
- * and why sections gave up. A hint suggests a change only if the scenario does not contain it yet.
+ * Explains why a sweep found nothing. If a claim that should break held, describes what the faults
+ * affected; if sections gave up, explains why. A hint suggests a change only if the scenario does
+ * not contain it yet.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -25,8 +26,8 @@ const WORDS: Readonly<Record<Exclude<Position, 'server' | 'not-holding'>, string
 };
 
 /**
- * Describes what each kind of fault affected, and what would affect more. A pause that never falls
- * between a read and its write cannot make that write stale. Empty if no seed ran.
+ * Describes what each kind of fault affected, and suggests how to affect more. A pause that never
+ * falls between a read and its write cannot make that write stale. Empty if every seed failed.
  */
 export function faultHints(
   scenario: Scenario,
@@ -123,10 +124,16 @@ export function contentionAdvice(scenario?: Scenario): string {
   return `try ${parts.join(', ')}, or more \`seeds\``;
 }
 
-/** If one in this many sections gave up, this is reported even if clients try for a whole lease. */
+/**
+ * If at least one in this many sections gave up, this is reported even if clients try for a whole
+ * lease.
+ */
 const FEW = 10;
 
-/** Compares how long clients try with how long a lease lasts. Not for asynchronous code. */
+/**
+ * Compares the time that clients keep trying with the duration of a lease. Empty for asynchronous
+ * code.
+ */
 export function surrenderHints(
   { clients }: Scenario,
   { lock, clients: scenarioClients }: SystemScenario,

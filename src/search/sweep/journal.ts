@@ -1,6 +1,6 @@
 /**
  * Reads and writes the journal of a sweep: one line per finished chunk with its counts, so that a
- * killed sweep can resume. Each line is written at once, so a kill can truncate only the last one.
+ * killed sweep can resume. Each line is written at once, so a kill can truncate only the last line.
  * A truncated last line is accepted; any other damage is reported.
  */
 import { z } from 'zod';
@@ -28,7 +28,7 @@ export interface JournalHead {
 /** A chunk and its counts. */
 export interface FinishedChunk extends FinishedRange {
   readonly counts: SweepCounts;
-  /** The time that the sweep had taken by then, over all its attempts. */
+  /** The total duration of the sweep until this chunk finished, over all its attempts. */
   readonly milliseconds: number;
 }
 
@@ -115,8 +115,8 @@ function* linesOf(pieces: Iterable<string>): Generator<Line> {
 }
 
 /**
- * Removes ranges that overlap with another one that is kept, and preserves the order. Two processes
- * that resumed the same journal may have examined the same seeds, with the same result.
+ * Removes each range that overlaps one that is kept, and preserves the order. Two processes that
+ * resumed the same journal may have examined the same seeds, with the same result.
  */
 export function withoutRepeats<T extends FinishedRange>(ranges: readonly T[]): readonly T[] {
   const kept = new Set<T>();
@@ -142,7 +142,9 @@ function readLine<T extends object>(line: string, form: Form, schema: z.ZodType<
   return checked.kind === 'value' ? checked.value : `is not a ${form.type} written by fencepost`;
 }
 
-/** Returns a clause that says why a journal belongs to another sweep, or null if it does not. */
+/**
+ * Returns a clause with the reason why a journal belongs to another sweep, or null if it does not.
+ */
 export function whyOtherSweep(theirs: JournalHead, ours: JournalHead): string | null {
   const mismatch = mismatchReason(theirs.origin, ours.origin);
   if (mismatch !== null) return mismatch;

@@ -14,7 +14,7 @@ import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf } from '../../text/prose.ts';
 
 export interface LeaseCounts {
-  /** The shortest lease of a lock, or null if no lock was taken or none has an end. */
+  /** The shortest lease of a lock, or null if no lock was taken or no lease ends. */
   readonly shortestUs: number | null;
   /** True if this lease is the expiry of a key. */
   readonly ofKey: boolean;
@@ -74,7 +74,7 @@ export function addLeases(counts: Draft<LeaseCounts>, indexed: TraceIndex, seed:
   counts.firstEarly ??= { seed, section: early };
 }
 
-/** Returns the section of a grant whose `guard()` preceded its key, or null for any other grant. */
+/** Returns the section of a grant if it called `guard()` before it took its key, otherwise null. */
 function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): string | null {
   const entry = trace.events[grant.enteredAt];
   const isClientGrant = grant.event.process === grant.event.client && grant.keys === null;
@@ -102,7 +102,9 @@ const OF_LEASES: ReadonlySet<string> = new Set([
 
 const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
 
-/** Returns a hint if `claims` need a fault that outlasts a lease and none does, else null. */
+/**
+ * Returns a hint if `claims` need a fault that outlasts a lease and no fault does, otherwise null.
+ */
 export function shortFaults(
   scenario: Scenario,
   system: SystemScenario,

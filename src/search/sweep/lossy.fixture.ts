@@ -1,4 +1,4 @@
-/** A scenario whose two systems lose updates on some seeds, which is expected only of `one`. */
+/** A scenario with two systems that lose updates on some seeds. Only `one` is expected to do so. */
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 

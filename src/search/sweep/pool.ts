@@ -1,8 +1,8 @@
 /**
- * Runs chunks and tasks on worker threads, which are kept from one scenario to the next. A worker
- * that makes no progress, or that a seed kills, is replaced. The seed becomes a finding, and the
- * rest of its chunk is examined again without it, until too much CPU time is lost to such seeds. A
- * seed that was lost in the check for determinism is not run again.
+ * Runs chunks and tasks on worker threads, which are reused for the next scenario. A worker that
+ * makes no progress, or that a seed kills, is replaced. The seed becomes a finding, and its chunk
+ * is examined again without it, unless too much CPU time has been lost to such seeds. A seed that
+ * was lost in the check for determinism is not run again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -27,7 +27,10 @@ export interface PoolOptions {
   readonly memoryMb: number;
 }
 
-/** A job. `next` returns chunks until it returns null; `onCounts` receives each result. */
+/**
+ * A job. `next` returns the next chunk, or null after the last one; `onCounts` receives each
+ * result.
+ */
 export interface PoolJob {
   readonly scenario: Scenario;
   /** The modules that define the names in the scenario. */
@@ -57,8 +60,8 @@ export class Pool {
 
   /**
    * Runs a job. Only one may run at a time. Rejects if a worker cannot be started. When the promise
-   * settles, no worker is still busy with the job; otherwise a late answer would be mistaken for
-   * one of the next job.
+   * settles, no worker is still busy with the job; otherwise a late answer would be mistaken for an
+   * answer to the next job.
    * @internal
    */
   async run(job: PoolJob): Promise<void> {
@@ -153,7 +156,7 @@ export interface ChunkDone {
 const CHUNK_MS = 100;
 const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
-/** Factor by which the CPU limit without progress is larger between two runs than within one. */
+/** The CPU limit without progress is this many times larger between two runs than within a run. */
 const BETWEEN = 4;
 /** Time that an abandoned chunk may still run. */
 const GRACE_MS = 800;
@@ -216,8 +219,9 @@ class Lane {
 
   /**
    * Examines a chunk, repeatedly if necessary, each time without the seeds that killed the worker.
-   * If they cost too much time, only they are reported. If realms are reused, the chunk is first
-   * repeated with new realms: only a seed that kills a worker with new realms is a finding.
+   * If these seeds cost too much time, only they are reported. If a seed kills a worker with reused
+   * realms, the chunk is first repeated with new realms: only a seed that kills a worker with new
+   * realms is a finding.
    */
   private async examine(fullChunk: Chunk, job: PoolJob): Promise<void> {
     const { scenario, modules, isGivenUp } = job;
@@ -311,7 +315,7 @@ class Lane {
     await worker.terminate();
   }
 
-  /** Watches the worker. `onLost` receives the reason to end it and its CPU limit. */
+  /** Watches the worker. `onLost` receives the reason for ending the worker, and its CPU limit. */
   private watch(onLost: (why: string, limitMs: number) => void): ThreadWatch {
     const { stallMs, memoryMb, workers } = this.options;
     return new ThreadWatch(this.beacon, {
@@ -323,7 +327,10 @@ class Lane {
     });
   }
 
-  /** Regularly checks if the order is no longer wanted or has to be put off, and then ends it. */
+  /**
+   * Checks regularly whether the order is no longer wanted or has to be put off, and if so, ends
+   * it.
+   */
   private look(
     watch: ThreadWatch,
     { isGivenUp, isPutOff }: SendOptions,
@@ -359,7 +366,7 @@ class Lane {
       stdout: true,
       stderr: true,
     });
-    // Only code under test writes to a worker's stdout without being captured; discard it.
+    // Only code under test writes uncaptured output to a worker's stdout; discard it.
     worker.stdout.resume();
     worker.stderr.resume();
     return worker;
@@ -380,7 +387,7 @@ const START_COST_MS = 500;
 /** The pool's budget for seeds that do not finish. */
 class Patience {
   lostMs = 0;
-  /** True to inspect workers from the start: one filled its heap at an unknown place. */
+  /** True after a worker filled its heap at an unknown place: inspect workers from the start. */
   isWary = false;
   /** Seeds that did not finish before the sweep. */
   known: (SeedFailure & { readonly system: string })[] = [];

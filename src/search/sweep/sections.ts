@@ -1,16 +1,16 @@
 /**
- * Counts the sections of a system: how many its plans had, and how each ended. With these counts, a
- * sweep in which no lock was held, or no section ended, does not look like one in which nothing
- * broke. The trace records how a section ended beside the events, for generators and asynchronous
- * code alike; the events show what it did before. The probe runs after the clients and does not
- * count. Each section that began has exactly one end:
+ * Counts the sections of a system: how many its plans had, and how each ended. These counts
+ * distinguish a sweep in which nothing broke from one in which no lock was held or no section
+ * ended. For generators and asynchronous code alike, the trace records separately from its events
+ * how each section ended; the events show what the section did before. The probe runs after the
+ * clients and is not counted. Each section that began has exactly one end:
  *
  *     planned >= began = ended + gaveUp + failed + crashed + open
  *
  * Errors with the same place and the same text, ignoring numbers and ids, are counted as one. Of
- * different errors, the first few in order of place and text are kept. An error among the first few
- * of all seeds is also among the first few of each part in which it occurs. So the counts depend
- * neither on how the seeds were split nor on the order of merging.
+ * the distinct errors, only the first few in order of place and text are kept. An error among the
+ * first few of all seeds is also among the first few of each part in which it occurs. So the counts
+ * depend neither on how the seeds were split nor on the order of merging.
  */
 import type { Return, TraceEvent } from '../../core/history/events.ts';
 import type { SectionRun, Trace } from '../../core/history/trace.ts';
@@ -24,9 +24,9 @@ import { groupDigits } from '../../text/prose.ts';
 export interface SectionCounts {
   readonly planned: number;
   readonly began: number;
-  /** Returned, without having requested a lock in vain. */
+  /** Returned without giving up. */
   readonly ended: number;
-  /** Had not ended when their run did. */
+  /** Had not ended when their run ended. */
   readonly open: number;
   /** Got their lock or, if there is no lock, reached a store. */
   readonly entered: number;
@@ -35,7 +35,10 @@ export interface SectionCounts {
   /** A store refused one of their accesses. */
   readonly refused: number;
   readonly crashed: number;
-  /** Ended, but their asynchronous code was denied nothing and never called `section.guard()`. */
+  /**
+   * Ended without a call to `section.guard()`, although no request of their asynchronous code was
+   * denied or failed.
+   */
   readonly unguarded: number;
   /** Errors that ended sections of asynchronous code, at most `KEPT_ERRORS`. */
   readonly failed: readonly SectionErrorCount[];
@@ -44,11 +47,11 @@ export interface SectionCounts {
 }
 
 export interface SectionErrorCount {
-  /** The text on the first of its seeds. */
+  /** The text of the error on `firstSeed`. */
   readonly error: string;
-  /** For example `lock.mjs:12:5`, in user code; null if unknown. */
+  /** The place in user code, such as `lock.mjs:12:5`, or null if unknown. */
   readonly place: string | null;
-  /** Sections that it ended. */
+  /** Number of sections that the error ended. */
   readonly count: number;
   readonly firstSeed: number;
 }
@@ -131,7 +134,10 @@ export function fateText(sections: SectionCounts): string {
   return parts.length === 0 ? `${groupDigits(began)} began` : parts.join(', ');
 }
 
-/** Renders `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`, with the place once. */
+/**
+ * Renders an error with its place: `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`. Omits
+ * the place if the error contains it.
+ */
 export function errorPlace({ error, place }: SectionErrorCount): string {
   if (place === null || error.includes(place)) return error;
   return `${error.replace(/\.$/, '')} at ${place}`;

@@ -1,9 +1,9 @@
 /**
- * Splits a range of seeds among machines by arithmetic alone, so that they need not communicate,
- * and merges their results. A shard is a range of consecutive seeds: seeds cost the same everywhere
- * in the range, and any shard can be repeated anywhere with `--seeds A..B`. Its file contains the
- * counts of its seeds and some plans as drawn; the merge judges and shrinks. It is refused if a
- * shard is missing, duplicated, or from another run.
+ * Splits a range of seeds among machines by arithmetic alone, so that the machines need not
+ * communicate, and merges their results. A shard is a range of consecutive seeds, because seeds
+ * cost the same everywhere in the range, and any machine can repeat a shard with `--seeds A..B`.
+ * The file of a shard contains the counts of its seeds and some plans as drawn; the merge judges
+ * and shrinks. The merge is refused if a shard is missing, duplicated, or from another run.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
@@ -32,7 +32,7 @@ export interface Shard {
   readonly of: number;
 }
 
-/** Maximum number of shards: more than the machines of any user, but few enough to count. */
+/** Maximum number of shards: more than any user has machines, but few enough to count. */
 export const MOST_SHARDS = 100_000;
 
 /**
@@ -48,7 +48,7 @@ export function rangeOfShard({ from, to }: SeedRange, { index, of }: Shard): See
   return { from: first, to: first + least + (index <= longer ? 1 : 0) - 1 };
 }
 
-/** If a system dies of the same error on this many first seeds, its other seeds are skipped. */
+/** If a system fails with the same error on this many first seeds, its other seeds are skipped. */
 export const FIRST_SEEDS = 8;
 
 /** Returns the first seeds of the whole range that lie in `part`. */
@@ -57,7 +57,7 @@ export function firstOf({ from }: SeedRange, part: SeedRange): SeedRange {
   return { from: part.from, to: Math.max(part.from - 1, to) };
 }
 
-/** Returns the number of skipped seeds: 0 unless all others died of the same error. */
+/** Returns the number of skipped seeds: 0 unless all other seeds failed with the same error. */
 export function seedsLeftOut(
   { seeds, failures, killed }: SweepCounts,
   { from, to }: SeedRange,
@@ -198,7 +198,7 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
   return null;
 }
 
-/** Reports both files of neighbors with the same index. */
+/** Reports both files if two neighbors have the same index. */
 function doublesIn(sorted: readonly FiledShard[]): readonly string[] {
   return sorted.flatMap(({ file, shard }, at) => {
     const next = sorted[at + 1];
@@ -207,7 +207,7 @@ function doublesIn(sorted: readonly FiledShard[]): readonly string[] {
   });
 }
 
-/** Stops at the last index to list, since a file may declare any number of shards. */
+/** Returns at most `MOST_NAMED` missing indexes, since a file may declare any number of shards. */
 function firstMissing(there: ReadonlySet<number>, of: number): readonly number[] {
   const missing: number[] = [];
   for (let index = 1; index <= of && missing.length < MOST_NAMED; index += 1) {
@@ -274,7 +274,9 @@ export type Counterexample = Data<typeof counterexample>;
 /** The results of one shard for one scenario. */
 const scenarioShard = z.strictObject({
   origin: originSchema,
-  /** The path of the scenario as typed where the shard ran, and its text. */
+  /**
+   * The path of the scenario, as typed on the machine that ran the shard, and the scenario's text.
+   */
   file: z.string(),
   text: z.string(),
   /** True if every seed of the shard was examined. */

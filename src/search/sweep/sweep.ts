@@ -32,11 +32,11 @@ import type { Named } from './tasks.ts';
 export interface SweepOptions extends SeedRange {
   /** Opened and closed by the caller. Null means this thread, which a hanging seed would block. */
   readonly pool: Pool | null;
-  /** By system: the range to examine instead of `from` and `to`. */
+  /** The range per system to examine instead of `from` and `to`. */
   readonly ranges?: ReadonlyMap<string, NumberRange>;
   /**
-   * Resolves the names in the scenario. Default: the built-in catalogue. With a pool, everything
-   * else in it must have been loaded from modules, as `loadScenarioFile` does.
+   * Resolves the names in the scenario. Default: the built-in catalogue. With a pool, all other
+   * definitions in it must have been loaded from modules, as `loadScenarioFile` does.
    */
   readonly catalogue?: Catalogue;
   /** Seeds per chunk on this thread if there is no pool. Default: 64. */
@@ -50,7 +50,10 @@ export interface SweepOptions extends SeedRange {
   /** If it returns true, the sweep also abandons running chunks, after one second. */
   readonly isGivenUp?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /** Chunks of this range that an earlier attempt examined. They count and are not repeated. */
+  /**
+   * Chunks of this range that an earlier attempt examined. They are counted, but not examined
+   * again.
+   */
   readonly finished?: readonly FinishedChunk[];
   /** Called if reused realms change a system's result. The system restarts without reuse. */
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
@@ -219,9 +222,9 @@ class SingleSeeds {
   }
 
   /**
-   * Checks the shared state. If it was changed, examines the seeds since the last check again, up
-   * to the first that fails or to `last`, which is not counted yet. Counts only the seed at which
-   * it stops. Returns true if the state was changed.
+   * Checks the shared state. If it was changed, examines the seeds since the last check again.
+   * Stops at the first seed that fails, or at `last`, which is not counted yet, and counts only
+   * this seed. Returns true if the state was changed.
    */
   async settle(last: Chunk | null = null): Promise<boolean> {
     const { since } = this;

@@ -72,7 +72,10 @@ export interface TaskContext {
   /** Null means this thread, which a run that never ends would block. */
   readonly pool: TaskPool | null;
   readonly catalogue: Catalogue;
-  /** If it returns true, the task ends with its results so far, or, a second later, with none. */
+  /**
+   * If it returns true, the task ends with its results so far. A second later, it is ended without
+   * results.
+   */
   readonly isGivenUp: () => boolean;
   /** Labels what runs on this thread. By default, only shrinking has a label: its title. */
   readonly named?: Named;

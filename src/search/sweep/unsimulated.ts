@@ -1,13 +1,13 @@
 /**
  * Adds up requests of user code for things that are not simulated: Redis commands, Node builtins,
- * servers. A run with a refused request only shows how the code behaves without it, so a system
- * with any such request is not judged.
+ * servers. A run in which a request was refused shows only how the code behaves after the refusal,
+ * so a system with any such request is not judged.
  */
 import { z } from 'zod';
 import type { Unsimulated } from '../../core/history/trace.ts';
 import { groupDigits } from '../../text/prose.ts';
 
-/** Sum over all seeds. `place` is the one on `firstSeed`. */
+/** A request, counted over all seeds. `place` is where it came from on `firstSeed`. */
 interface UnsimulatedCount extends Unsimulated {
   readonly firstSeed: number;
 }
@@ -42,7 +42,10 @@ export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
 
 export const ALL_SIMULATED: UnsimulatedCounts = { found: [], others: 0 };
 
-/** Keeps the first entries in key order. Neither part dropped any of these: counts are complete. */
+/**
+ * Keeps the first entries in key order. Neither part has dropped any of these entries, so their
+ * counts are complete.
+ */
 export function mergeUnsimulated(a: UnsimulatedCounts, b: UnsimulatedCounts): UnsimulatedCounts {
   if (b.found.length === 0) return a;
   const merged = new Map<string, UnsimulatedCount>();

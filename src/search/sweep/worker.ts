@@ -48,7 +48,7 @@ async function work({ examinerUrl, seedCell, stopCell, beacon }: WorkerSetting):
     const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
-    // Globals stay replaced, since nothing else runs here. So shared state is saved only once.
+    // Nothing else runs here, so globals stay replaced and shared state is saved only once.
     if (chunk.isWalked === true && !isVirtual) {
       isVirtual = true;
       virtualizeGlobals();
@@ -68,7 +68,7 @@ async function work({ examinerUrl, seedCell, stopCell, beacon }: WorkerSetting):
   });
 }
 
-/** The modules of the last order, since loading a driver takes longer than a chunk. */
+/** The modules of the last order, kept because loading a driver takes longer than a chunk. */
 let loaded: { readonly key: string; readonly catalogue: Catalogue } | null = null;
 
 /** True if globals have been replaced by the virtual ones of simulated processes. */
