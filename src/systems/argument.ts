@@ -20,8 +20,9 @@ function expecting(
 }
 
 /**
- * Argument checks. Each throws a `TypeError` or a `RangeError` for an unacceptable value:
- * `argument.integerFrom('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0".
+ * Argument checks. Each throws a `TypeError` or a `RangeError` for an unacceptable value. For
+ * example, `argument.integerFrom('ttlUs', ttlUs, 1)` throws "ttlUs must be a whole number from 1
+ * on, not 0".
  */
 export const argument: {
   /** `name`: a non-empty string. `safe`: a safe integer, such as a time. */

@@ -23,7 +23,7 @@ export interface SystemParts {
   readonly stores: ReadonlyMap<string, StoreKind>;
 }
 
-/** Name of the fresh client that starts after healing. */
+/** Name of the fresh client that starts after all faults have healed. */
 const PROBE = 'probe';
 
 /** The plan has an unknown name, uses a name twice, or asks for something impossible. */
@@ -67,8 +67,8 @@ export function requirePrepared({ system }: Plan, { stores }: SystemParts): void
 
 /**
  * Adds the servers and clients of `plan` to `world`. Clients that are asynchronous code are added
- * through `hosting`. Returns a function to call after the run, which releases what the stores hold
- * outside the world. Throws `UnknownSystem`.
+ * through `hosting`. Returns a function that releases what the stores hold outside the world; call
+ * it after the run. Throws `UnknownSystem`.
  */
 export function assemble(
   plan: Plan,
@@ -131,7 +131,7 @@ export function assemble(
 interface ReadOptions {
   readonly protocol: Protocol;
   readonly kind: StoreKind;
-  /** The options as they were when they were read. A caller may change the plan's object later. */
+  /** A copy of the options as parsed. The caller may change the plan's object later. */
   readonly given: Plan['system']['options'];
   readonly options: Options | string;
 }

@@ -15,7 +15,10 @@ export interface GrantTerms {
   /** Fencing token; 0 if there is none. */
   readonly token: number;
   readonly ttlUs: number;
-  /** True time at which the lease ends, by the server's clock at its present rate; null: never. */
+  /**
+   * True time at which the lease ends, by the server's clock at its present rate, or null if it
+   * never ends.
+   */
   readonly untilUs: number | null;
   /** Time at which the first request behind the grant was sent. Default: the turn's `sentAtUs`. */
   readonly sentAtUs?: number;
@@ -26,7 +29,7 @@ type Named = Pick<Renew, 'message' | 'sentAtUs' | 'under' | 'extended'>;
 
 /**
  * Records the grants of a lock's server for the observer, and remembers the current grant of each
- * lock. Without these records no claim about the lock is tested. Recording does not affect the
+ * lock. Without these records, no claim about the lock is tested. Recording does not affect the
  * server's behavior.
  */
 export class GrantRecorder {
@@ -81,9 +84,9 @@ export class GrantRecorder {
   }
 
   /**
-   * Records that an acquire is denied because of `holder`: by default the client that the lock was
-   * granted to last, '' if the lock is free. With `waits`, the client may be granted the lock
-   * later.
+   * Records that an acquire is denied because of `holder`, which is '' if the lock is free. The
+   * default is the client that the lock was granted to last. With `waits`, the client may be
+   * granted the lock later.
    */
   deny(
     turn: Turn,
@@ -183,7 +186,7 @@ export class GrantRecorder {
   }
 
   /**
-   * Returns a function that restores the present state, for a server's own `snapshot`. That
+   * Returns a function that restores the present state, for a server's own `snapshot`. The returned
    * function first calls `restore`, which restores the server's state.
    */
   snapshot(restore: () => void = () => {}): () => void {

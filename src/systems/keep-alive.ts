@@ -1,10 +1,10 @@
 /**
- * Keeps a lease, or a session that locks are bound to, alive while the client works, with two
- * background programs in its process. The lock supplies the first, the heartbeat. The second
+ * Keeps a lease alive while the client works, or a session that locks are bound to. Two background
+ * programs in the client's process do this. The lock supplies the first, the heartbeat. The second
  * watches the end of the lease on the process's own clock; each answer to a heartbeat moves that
- * end. Once the end is past, or an answer reports that the lease is gone, the lease is lost and the
- * client knows. A client that tests its lease then stops counting on its lock; any other continues
- * without a lease.
+ * end. Once the end is past, or an answer reports that the lease is gone, the lease is lost, and
+ * the client knows it. A client that tests its lease then stops counting on its lock; any other
+ * client continues without a lease.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { ServerHost } from '../core/world/calls.ts';
@@ -25,7 +25,7 @@ export class KeepAlive {
   /** True while the section counts on the lease. */
   holds = false;
   isOver = false;
-  /** The last confirmed term: when it was requested, on both clocks, and its length. */
+  /** The last confirmed term: the time of its request on both clocks, and its length. */
   term: { readonly sentUs: number; readonly issuedAtUs: number; readonly ttlUs: number } = {
     sentUs: 0,
     issuedAtUs: 0,
@@ -60,11 +60,13 @@ export class KeepAlive {
   *beat<Q extends Json, R extends Json>(beat: {
     readonly target: ServerHost<Q, R>;
     readonly request: Q;
-    /** Returns the length of the term, from the request on; null if the lease is gone. */
+    /** Returns the length of the term, counted from the request, or null if the lease is gone. */
     readonly ttlUsOf: (reply: R) => number | null;
     /** The reason to record if the lease no longer exists. */
     readonly lost: string;
-    /** Wait before the next heartbeat if there was no answer. Default: a third of the term. */
+    /**
+     * Time to wait before the next heartbeat if there was no answer. Default: a third of the term.
+     */
     readonly retryUs?: number;
   }): Program<void> {
     const { target, ttlUsOf, lost } = beat;
@@ -130,7 +132,8 @@ export class ClientSession {
 
   constructor(opening: {
     /**
-     * Requests a session. Returns null if no answer came; a session may exist even so, and expires.
+     * Requests a session. Returns null if no answer came. A session may still have been created,
+     * and then expires.
      */
     open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null>;
     /** Keeps the session alive, for example by `session.beat`. */
@@ -139,7 +142,7 @@ export class ClientSession {
     this.opening = opening;
   }
 
-  /** Returns the current session, or a new one if that is over; null if none could be opened. */
+  /** Returns the current session, or a new one if it is over, or null if none could be opened. */
   *during(at: Section): Program<KeepAlive | null> {
     if (this.current !== null) this.current.at = at;
     if (this.current !== null && !this.current.isOver) return this.current;

@@ -1,6 +1,6 @@
 /**
- * Shared by lock drivers: call the lock's server, enter the section under the grant it returned,
- * and judge by the client's own clock whether the lease has ended.
+ * Functions for lock drivers. They call the lock's server, enter the section under the grant that
+ * it returned, and judge by the client's own clock whether the lease has ended.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import type { Draft, Json } from '../core/kernel/json.ts';
@@ -15,8 +15,9 @@ import { part } from './section-calls.ts';
 /**
  * Calls the server of a lock, and waits for the answer up to the client's `lockTimeout`. An acquire
  * is tried once, any other call up to the client's `tries`. Returns the reply, the number of the
- * grant that came with it (0 if none), and the client's clocks when the request was made, in
- * microseconds. The reply is null if no answer came in time; the request may have been executed.
+ * grant that came with it (0 if none), and the readings of the client's clocks when the request was
+ * made, in microseconds. The reply is null if no answer came in time; the request may have been
+ * executed.
  */
 export function* askLock<Q extends Json, R extends Json>(
   at: Section,
@@ -85,12 +86,12 @@ export function questionOf<Q extends Json, R extends Json>(
 }
 
 /**
- * Records that the client holds the lock from now on. By its own clock it does so for `ttlUs`
- * microseconds, by default its own ttl, counted from the point that its `countsLeaseFrom` selects.
- * The first two arguments are the section and the result of `askLock`. `grant-order` judges all
- * reads and writes of the client until it leaves as made under this grant. `token` is the token
- * that the server granted, or null if it grants none; accesses carry it unless the driver has its
- * own `token`. Throws a `TypeError` without a `token`.
+ * Records that the client holds the lock from now on. By the client's own clock, it holds the lock
+ * for `ttlUs` microseconds (default: the client's ttl), counted from the point that its
+ * `countsLeaseFrom` selects. The first two arguments are the section and the result of `askLock`.
+ * Until the client leaves, `grant-order` judges all its reads and writes as made under this grant.
+ * `token` is the token that the server granted, or null if it grants none; accesses carry this
+ * token unless the driver has its own `token`. Throws a `TypeError` without a `token`.
  */
 export function enterLock(
   at: Section,
@@ -114,8 +115,9 @@ export function enterLock(
 }
 
 /**
- * Returns when the client considers its lease to end, by its `countsLeaseFrom`; times are in
- * microseconds. Only `sent` is safe, since a reply may be arbitrarily late.
+ * Returns the time at which the client considers its lease to end, which depends on its
+ * `countsLeaseFrom`. Times are in microseconds. Only `sent` is safe, since a reply may be
+ * arbitrarily late.
  */
 export function leaseEnd(
   at: Section,

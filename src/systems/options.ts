@@ -8,7 +8,7 @@ import type { Json } from '../core/kernel/json.ts';
 /** One option of a lock or a store: its name, its values and its description. */
 export interface OptionInfo {
   readonly name: string;
-  /** The accepted values; `integer` accepts any from 0, or in `range`. */
+  /** The accepted values; `integer` accepts any integer from 0, or any in `range`. */
   readonly values: readonly string[] | 'integer';
   /** The smallest and the largest accepted number. */
   readonly range?: readonly [number, number];
@@ -17,9 +17,9 @@ export interface OptionInfo {
 }
 
 /**
- * Declares options, each with its values and a description. The values are words, of which the
- * first is the default, or a number from 0 or in `range`. Pass `infos` to the definition of a lock;
- * `read` returns the chosen values.
+ * Declares options, each with its values and a description. An option accepts one of several words,
+ * the first of which is the default, or an integer: any from 0, or any in `range`. Pass `infos` to
+ * the definition of a lock; `read` returns the chosen values.
  *
  * @example
  * const choices = optionsFor({ release: ['compare', 'any'] }, { release: 'how it is released' });
@@ -87,7 +87,7 @@ export class Options {
     this.values = values;
   }
 
-  /** Returns `given` over the defaults of `infos`, or an error message. */
+  /** Returns `settings` merged over the defaults of `infos`, or an error message. */
   static read(
     infos: readonly OptionInfo[],
     settings: Readonly<Record<string, Json>>,

@@ -1,4 +1,4 @@
-/** Small plans for tests of the systems: latencies of 1 ms, no chance, default settings. */
+/** Small plans for tests of the systems: latencies of 1 ms, no `chance`, default settings. */
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import {
@@ -12,7 +12,10 @@ import {
 
 export const MS = 1000;
 
-/** Returns a client with one section that does `work` under the lock `db`, changed by `more`. */
+/**
+ * Returns a client with one section that does `work` under the lock `db`, with the changes in
+ * `more`.
+ */
 export function clientOf(
   name: string,
   work: readonly Work[],

@@ -1,15 +1,15 @@
 /**
  * Defines a lock protocol for the simulator: the servers that it adds to the world, and a driver
- * that acquires, renews and releases the lock for a client, section by section. One folder of `zoo`
- * per protocol implements this; `parts.ts` lists them.
+ * that acquires, renews and releases the lock for a client, section by section. Each folder of
+ * `zoo` implements one protocol; `parts.ts` lists them.
  *
  * If the client is real asynchronous code, with `async`, `Date` and timers, it has no driver. The
- * code gets an `AsyncSection` instead, its view of the world, and a host outside the core runs it.
- * Code that reads, decides and sends without an `await` in between has no point to pause at: a
- * pause `before alice/1/write` then holds back a finished message, which may be stale by the time
+ * code gets an `AsyncSection` instead, which is its view of the world, and a host outside the core
+ * runs it. Code that reads, decides and sends without an `await` in between cannot be paused there:
+ * a pause `before alice/1/write` then holds back a finished message, which may be stale by the time
  * it leaves. To add a point, call `await section.mark('checked')`. After a pause, the process first
- * gets what the pause held back, then the messages that arrived, then the timers that are due. It
- * therefore sees a late reply before the timeout of its request.
+ * runs the steps that the pause held back, then handles the messages that arrived, then the timers
+ * that are due. It therefore sees a late reply before the timeout of its request.
  */
 import type { Name } from '../core/kernel/name.ts';
 import type { ClientPlan, QueuePlan, Work } from '../core/plan/plan.ts';
@@ -28,9 +28,10 @@ import type {
 } from './store/request.ts';
 
 /**
- * A lock: the servers that it adds to the world, and how a client uses it. Required are `about` and
- * one of `section`, `build`, `buildAsked` and `buildAsync`. A lock with `section` or `buildAsync`
- * does not support `renew`, `lock` and `memoize` steps, since its own code decides these.
+ * A lock: the servers that it adds to the world, and how a client uses it. A definition requires
+ * `about` and one of `section`, `build`, `buildAsked` and `buildAsync`. A lock with `section` or
+ * `buildAsync` does not support `renew`, `lock` and `memoize` steps, since its own code handles
+ * these.
  */
 export interface LockDefinition {
   /** A one-line description. */
@@ -51,7 +52,7 @@ export interface LockDefinition {
   readonly lock?: 'none';
   /**
    * The names of its servers in a fixed order, so that faults can name them: `lock` or `lock-…`; an
-   * empty list if it has no server; a function if they depend on options. Default: `lock`.
+   * empty list if it has no server; a function if the names depend on options. Default: `lock`.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
   /** True if a section may take further locks with a `lock` step. Default false. */
@@ -65,7 +66,7 @@ export interface LockDefinition {
    * client's backoff, as a ratio. Default: none.
    */
   readonly jitter?: { readonly numerator: number; readonly denominator: number };
-  /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
+  /** Claims that the lock does not guarantee, even without faults. Default: it guarantees all. */
   readonly notGuaranteed?: readonly string[];
   /**
    * The labels of client operations at the lock (`set` of `alice/1/set`) and of marks, so that
@@ -74,16 +75,16 @@ export interface LockDefinition {
    */
   readonly operations?: readonly string[];
   /**
-   * One critical section of a client, as real asynchronous code, on the servers of `hosts`, which
-   * exist already. An error that it throws ends the section. `options` are those of the system. A
-   * lock that adds servers of its own has `buildAsync` instead.
+   * Runs one critical section of a client as real asynchronous code. It uses the servers of
+   * `hosts`, which already exist. An error that it throws ends the section. `options` are the
+   * options of the system. A lock that adds its own servers has `buildAsync` instead.
    */
   readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
   /**
    * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
-   * server)`), and returns a function that creates a client's driver. That function is called once
-   * per incarnation of a client's program. The probe is the patient client that starts after all
-   * faults. `queue` is the scenario's, for a lock that takes messages.
+   * server)`), and returns a function that creates a client's driver. The returned function is
+   * called once per incarnation of a client's program. The probe is the patient client that starts
+   * after all faults. `queue` is the scenario's queue, for a lock that takes messages.
    */
   readonly build?: (
     world: World,
@@ -101,10 +102,10 @@ export interface LockDefinition {
     readonly check: CheckToken;
   };
   /**
-   * Like `build`, for clients that are real asynchronous code: returns a function that is called
-   * once per incarnation of a client's process, and which returns a function that runs a section.
-   * If that function throws, the section ends and the client continues with the next, as a service
-   * does after a failed request; a programming error such as a `TypeError` ends the run.
+   * Like `build`, but for clients that are real asynchronous code. The returned function is called
+   * once per incarnation of a client's process, and returns a function that runs a section. If the
+   * latter throws, the section ends and the client continues with the next, as a service does after
+   * a failed request; a programming error such as a `TypeError` ends the run.
    */
   readonly buildAsync?: (
     world: World,
@@ -144,8 +145,8 @@ export interface LockDriver {
   /**
    * Tries once to take the section's lock; `attempt` counts from 1. Returns true if the section
    * holds the lock: the driver has then set `at.end`, and called `at.self.enter` if the lock has
-   * grants. After `given up` no further attempt is made. `refused` is a caller's error, after which
-   * the section does nothing.
+   * grants. After `given up`, no further attempt is made. `refused` means an error of the caller,
+   * after which the section does nothing.
    */
   acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'>;
   /**
@@ -156,8 +157,8 @@ export interface LockDriver {
   /** Releases the lock as far as still possible. The section has left before this call. */
   release(at: Section): Program<void>;
   /**
-   * Returns the token to attach to an access made now; 0, lower than any granted token, if there is
-   * none. Without this method, accesses carry the token that the section was entered with.
+   * Returns the token to attach to an access made now, or 0 if there is none. Any granted token is
+   * higher. Without this method, accesses carry the token that the section was entered with.
    */
   token?(lock: string): number;
   /** Takes a further lock until the section ends. Called only if the protocol `takesSeveral`. */
@@ -167,7 +168,7 @@ export interface LockDriver {
    * must stop.
    */
   change?(at: Section, change: Change): Program<boolean>;
-  /** Returns whether the driver holds this lock, so that it would refuse to acquire it again. */
+  /** Returns whether the driver holds this lock. If so, it refuses to acquire the lock again. */
   holds?(lock: string): boolean;
   /** Called when the client's program ends normally, not in a crash. */
   finish?(self: Self): void;
@@ -180,8 +181,8 @@ export interface LockDriver {
   /** Called at the end of the section, after the release. */
   settle?(at: Section): Program<void>;
   /**
-   * Called before the body of a job: its occurrence `tick`, after `retries` failures. Returns false
-   * if the job has run already and must not run again.
+   * Called before the body of a job. `job` contains the occurrence, `tick`, and the number of
+   * earlier failures, `retries`. Returns false if the job has run already and must not run again.
    */
   claimJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<boolean>;
   /** Called after the body of a job. */
@@ -204,7 +205,7 @@ export interface Change {
 export interface Servers {
   readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
-  /** The servers of the stores, if each store is several servers; otherwise absent. */
+  /** The servers of the stores, if each store consists of several servers; otherwise absent. */
   readonly replicas?: SeveralServers;
   /** Client requirements of all of these stores. */
   readonly requirements: ClientRequirements;
@@ -264,8 +265,8 @@ export interface AsyncSection extends Caller {
   /** Passes the point `alice/1/<point>`, at which a plan can place a fault. */
   mark(point: string): Promise<void>;
   /**
-   * Declares that the program counts on its lock from now on, so that its accesses until it leaves
-   * can be judged. Without a guard, the section counts as one that had no lock. Each guard is a
+   * Declares that the program counts on its lock from now on. Its accesses can then be judged until
+   * it leaves. Without a guard, the section counts as one that had no lock. Each guard is a
    * separate acquisition: two guards open at once overlap just as those of two processes would.
    */
   guard(setting?: GuardSetting): Guard;
@@ -275,14 +276,14 @@ export interface AsyncSection extends Caller {
 export interface GuardSetting {
   /** Fencing token to attach to each access. Default 0, lower than any granted token. */
   readonly token?: number;
-  /** Time by the program's `Date` until which it counts on the lock. Default: until it leaves. */
+  /** Time, by the program's `Date`, until which it counts on the lock. Default: until it leaves. */
   readonly untilMs?: number;
 }
 
 /**
- * Marks a critical section. With these marks `grant-order` can judge a lock that has no tokens, or
- * hides them: the results must be as if the holders had taken turns, in the order in which the lock
- * was granted, or, if no server reports grants, in the order in which they entered.
+ * Marks a critical section. With these marks, `grant-order` can judge a lock that has no tokens or
+ * hides them. The results must be as if the holders had taken turns: in the order of the grants or,
+ * if no server reports grants, in the order in which the holders entered.
  */
 export interface Guard {
   /** Does the work that the scenario assigns to this section. */
@@ -299,7 +300,7 @@ export interface Guard {
   write(key: string, value: number): Promise<boolean>;
   /**
    * Continues the same acquisition until `untilMs`, or until the program leaves. Call it when the
-   * lock confirms an extension. A guard that was left stays left.
+   * lock confirms an extension. A guard that was left is not reopened.
    */
   renew(setting?: GuardSetting): void;
   /**
@@ -314,7 +315,7 @@ export class AccessRefused extends Error {
   override readonly name = 'AccessRefused';
 }
 
-/** No answer came in time, or none can come; the store may have executed the request or not. */
+/** No answer came in time, or none can come; the store may or may not have executed the request. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }

@@ -25,7 +25,7 @@ export interface AccessPlace {
   readonly again?: number;
 }
 
-/** Returns `write`, `write-2`, …: the first of a kind has no number. */
+/** Returns `write`, `write-2`, …: the first has no number. */
 export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
 }
@@ -56,7 +56,7 @@ interface WriteAsk {
   readonly condition?: Condition | undefined;
   /** The operation that this one repeats. */
   readonly repeats?: string | undefined;
-  /** The operation from which the guard knew the key's value. */
+  /** The operation from which the guard learned the key's value. */
   readonly base?: string | undefined;
 }
 

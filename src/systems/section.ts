@@ -2,14 +2,15 @@
  * The program of every client, whatever its lock: think, take the lock, work under its grant with
  * the token attached, release. The protocol's driver takes and releases the lock.
  *
- * A section whose only step is a `memoize` computes a value once, which others then find in a
- * store: read, and on a miss take the lock, read again, compute, store, release. Without the second
- * read, or without the lock, all clients that miss at once compute at once: a stampede. As in
- * djblets' `cache_memoize` and `cache_memoize_iter`, for any lock:
+ * A section whose only step is a `memoize` computes a value once, and other clients then find it in
+ * a store. The section reads; on a miss, it takes the lock, reads again, computes, stores and
+ * releases. Without the second read, or without the lock, all clients that miss at once compute at
+ * once: a stampede. The following rules are from djblets' `cache_memoize` and `cache_memoize_iter`,
+ * but apply to any lock:
  * - A client that cannot get the lock in time reads again and then computes *without* it, since its
  *   caller wants the value. It then has no grant and attaches no token. (If `withoutLock: gives-up`
  *   is set, it gives up instead.)
- * - The lock is extended after each piece that is stored, so a lease need only outlast a piece.
+ * - The lock is extended after each piece that is stored, so a lease need only outlast one piece.
  * - The lease is not tested before the value is stored, regardless of `checksLease`: if two clients
  *   computed the value, either result will do.
  */

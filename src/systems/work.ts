@@ -57,7 +57,7 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       assert(at.driver.also !== undefined, 'this lock cannot be taken beside another');
       return yield* at.driver.also(at, work);
     case 'memoize':
-      // The section handles it, since a memoize takes the lock itself.
+      // The section handles a memoize, since it takes the lock itself.
       return true;
   }
 }
@@ -121,11 +121,14 @@ interface Put {
   readonly adds: number | null;
   /** True if the section waits for the answer before it continues. */
   readonly awaits: boolean;
-  /** False skips the lease test even if the client tests its lease before each write. */
+  /** False to skip the lease test even if the client tests its lease before each write. */
   readonly testsLease?: false;
 }
 
-/** Writes a value. Returns false if it was refused, or prevented by the lease or a fence check. */
+/**
+ * Writes a value. Returns false if the write was refused, or prevented by the lease test or a fence
+ * check.
+ */
 export function* write(at: Section, place: AccessPlace, put: Put): Program<boolean> {
   const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
@@ -161,7 +164,7 @@ function takeVersion({ versions }: Section, place: AccessPlace): number | null |
   return version;
 }
 
-/** Asks for the store's highest token, and returns whether the client's token is not below it. */
+/** Requests the store's highest token. Returns true if the client's token is at least as high. */
 function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const asking = placeOf(place, place.label.replace('write', 'fence'));
@@ -170,8 +173,8 @@ function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
 }
 
 /**
- * Announces the token, once per section, to a store that requires it. Returns false if it is too
- * low.
+ * Announces the token, once per section, to a store that requires it. Returns false if the token is
+ * too low.
  */
 function* open(at: Section, place: AccessPlace): Program<boolean> {
   if (!at.servers.requirements.needsOpen || at.opened.has(place.store)) return true;

@@ -9,8 +9,8 @@ import { Store } from '../store/store.ts';
 import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
 /**
- * A client of a `LockService`, without a clock and a network: it takes locks, remembers the token
- * of each, and attaches it to writes and reads. Times are in the unit of its lock service.
+ * A client of a `LockService`, without a clock or a network: it takes locks, remembers the token of
+ * each, and attaches it to writes and reads. Times are in the unit of its lock service.
  */
 export class LockClient {
   readonly id: string;
@@ -19,7 +19,7 @@ export class LockClient {
   /** Number of accesses sent under the current token of each lock. */
   private readonly sent: Map<string, number> = new Map();
 
-  /** Without a service the client only remembers tokens, for use with a remote service. */
+  /** Without a service, the client only remembers tokens, for use with a remote service. */
   constructor(id: string, service: LockService | null = null) {
     argument.name('id', id);
     if (service !== null) argument.made('service', service, LockService);
@@ -51,9 +51,9 @@ export class LockClient {
 
   /**
    * Writes under a lock, with the token that the client remembers. The resource defaults to the
-   * lock's name. Nothing here tests whether the lease has expired: only the store can know whether
-   * another client has had the lock since. Returns `no-token` and sends nothing if the client was
-   * never granted the lock or has released it.
+   * lock's name. The client does not test whether the lease has expired: only the store can know
+   * whether another client has had the lock since. Returns `no-token` and sends nothing if the
+   * client was never granted the lock, or has released it.
    */
   write(
     store: Store,
@@ -92,8 +92,8 @@ export class LockClient {
   }
 
   /**
-   * Returns the token for an access under `lock`; 0, lower than any granted token, if there is
-   * none.
+   * Returns the token for an access under `lock`, or 0 if there is none. Any granted token is
+   * higher.
    */
   token(lock: string): number {
     argument.name('lock', lock);

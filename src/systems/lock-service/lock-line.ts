@@ -3,8 +3,8 @@
  * an entry with its own lease, which each further request extends. A request by the holder also
  * repeats its grant (etcd's acquire puts a key only if its session has none). The first entry in
  * the queue holds the lock. A client whose entry expired while it waited has lost its place.
- * Without verification, it only checks that no entry is ahead of its former place, and so takes the
- * lock without holding it (etcd 3.4.3).
+ * Without verification, such a client only checks that no entry is ahead of its former place, and
+ * so takes the lock without holding it (etcd 3.4.3).
  */
 
 import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';
@@ -81,7 +81,7 @@ export class LockLine {
     return { kind: 'renewed', grant: this.replace(held, ask) };
   }
 
-  /** Replaces an entry by one in the same place, with a lease from `now` on. */
+  /** Replaces an entry with one in the same place whose lease starts at `now`. */
   private replace(held: Entry, { now, ttl }: { now: number; ttl: number }): Entry {
     const { token, lock, client, isHeld } = held;
     const renewed: Entry = { token, lock, client, issuedAt: now, ttl, isHeld };

@@ -1,5 +1,5 @@
 /**
- * The lock service with fencing tokens of Kleppmann's *Designing Data-Intensive Applications*
+ * The lock service with fencing tokens from Kleppmann's *Designing Data-Intensive Applications*
  * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
  * Times are integers in any unit that the caller chooses; fencepost uses microseconds. A denial is
  * returned; an invalid argument, such as a ttl of NaN, throws (see `argument.ts`).
@@ -48,7 +48,7 @@ const FENCED_RULES: LockRules = {
 };
 
 /**
- * A lock service with fencing tokens, without a clock and a network. Times are integers in any unit
+ * A lock service with fencing tokens, without a clock or a network. Times are integers in any unit
  * that the caller chooses. A denial is a reply; an invalid argument throws a `TypeError` or a
  * `RangeError`.
  */
@@ -69,7 +69,7 @@ export class LockService {
        * counter, which wraps; `random`: unique opaque ids.
        */
       readonly numbering?: 'exact' | 'double' | '32-bit' | 'random';
-      /** True if a renew issues a new token; false if it keeps the grant's. */
+      /** True if a renew issues a new token; false if the grant keeps its token. */
       readonly renewRaises?: boolean;
       /** Time after the end of an unreleased lease during which the lock is not granted. */
       readonly lockDelay?: number;
@@ -219,7 +219,10 @@ export type Numbering = LockRules['numbering'];
 
 const NUMBERINGS: readonly Numbering[] = ['exact', 'double', '32-bit', 'random'];
 
-/** Returns the token that is issued after `before` others, of which `first` is the first. */
+/**
+ * Returns the token that is issued after `before` earlier tokens. `first` is the first token of
+ * all.
+ */
 export function tokenOf(
   numbering: Numbering,
   { first, before }: { readonly first: number; readonly before: number },

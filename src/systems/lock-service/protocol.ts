@@ -1,8 +1,8 @@
 /**
  * The lock service with fencing tokens as a protocol: the baseline, and the published variant. This
- * file has its options, then its driver, which sends requests and handles the replies. The server
- * is in `lock-server.ts`, which applies the rules of `lock-service.ts`, or of `lock-line.ts` if
- * clients wait in a queue; `lock-client.ts` keeps the state of a client.
+ * file contains its options and its driver, which sends requests and handles the replies. The
+ * server is in `lock-server.ts`, which applies the rules of `lock-service.ts`, or of `lock-line.ts`
+ * if clients wait in a queue; `lock-client.ts` keeps the state of a client.
  */
 import type { Draft } from '../../core/kernel/json.ts';
 import { under } from '../../core/kernel/name.ts';
@@ -18,7 +18,7 @@ import { LockClient } from './lock-client.ts';
 import { describeLockReply, type LockReply, type LockRequest, LockServer } from './lock-server.ts';
 
 const NAME = 'lock';
-/** The largest number of milliseconds that is a safe number of microseconds, rounded down. */
+/** The largest number of milliseconds that is a safe integer in microseconds, rounded down. */
 const LONGEST_MS = 1_000_000_000_000;
 const SOURCE = 'Kleppmann, Designing Data-Intensive Applications, chapters 8 and 9';
 
@@ -63,8 +63,9 @@ export const lockService: LockDefinition = {
 const GRANTS = 1_000_000_000;
 
 /**
- * Returns the option that has no effect with a queue, which issues its own tokens and hands the
- * lock over itself, or that leaves exact tokens no room to grow; null if there is none.
+ * Returns an option with an unsuitable value, or null if there is none. A first token may be too
+ * high for exact tokens to grow. Some options have no effect with a queue, which issues its own
+ * tokens and hands over the lock itself.
  */
 function problem(options: Options): { option: string; what: string } | null {
   const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(options);
@@ -149,7 +150,7 @@ interface DriverManner {
    * `getToken`.
    */
   readonly attaches: 'own' | 'at-times' | 'current';
-  /** True if a repeated acquire names its place in the queue. */
+  /** True if a repeated acquire names the client's place in the queue. */
   readonly waitsInLine: boolean;
 }
 

@@ -5,13 +5,14 @@
  * with a later value keeps it but answers as usual, so the late writer does not notice. After a
  * read, the client may send the value that it found to the replicas that had an older one.
  *
- * With a fencing token in the high digits of the timestamp, every write of a later holder is later
- * than all writes of earlier holders, whenever they are sent: Kleppmann and Riccomini, "Designing
- * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Say a write with
- * token 34 reached replicas 1 and 2. They ignore a zombie's write with token 33, replica 3 accepts
- * it, and every read of two replicas prefers 34. This holds for blind writes, with R + W > N, once
- * the new holder's first write has reached W replicas. `properties/quorum-rows.test.ts` finds what
- * else holds and breaks by exploring every order of a small model.
+ * With a fencing token in the high digits of the timestamp, every write of a later holder has a
+ * later timestamp than all writes of earlier holders, no matter when they are sent: Kleppmann and
+ * Riccomini, "Designing Data-Intensive Applications" (2nd edition), "Fencing with multiple
+ * replicas". Suppose that a write with token 34 reached replicas 1 and 2. They ignore a zombie's
+ * write with token 33, replica 3 accepts it, and every read of two replicas prefers 34. This holds
+ * for blind writes, with R + W > N, once the new holder's first write has reached W replicas.
+ * `properties/quorum-rows.test.ts` finds what else holds and breaks by exploring every order of a
+ * small model.
  *
  * Sources: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's documentation, "Dynamo" (last
  * write wins, tunable consistency, read repair).
@@ -122,7 +123,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
     return { kind: 'accepted' };
   }
 
-  /** Records a write, with what the replica had before it. */
+  /** Records a write, with the value that the replica had before. */
   private note(
     request: Extract<ReplicaRequest, { readonly stamp: Stamp }>,
     cell: Cell | null,
@@ -252,7 +253,7 @@ class QuorumClient implements SeveralServers {
     return { operation, call, calls, needs, conclude, describe };
   }
 
-  /** Returns the latest of the answers, and records the replica that it came from. */
+  /** Returns the answer with the latest timestamp, and records the replica that it came from. */
   private serve(
     self: Self,
     { operation, call }: StoreAccess,

@@ -20,10 +20,10 @@ export type StoreRequest = {
       readonly once?: string | null;
       /** The client's wall clock when it writes. */
       readonly wallUs?: number;
-      /** The increment for the store to apply. Absent: the store takes the value. */
+      /** The increment for the store to apply. If absent, the store takes `value`. */
       readonly adds?: number;
     }
-  /** `fence` asks for the highest token. */
+  /** `fence` requests the highest token. */
   | { readonly kind: 'read' | 'open' | 'fence' }
 );
 
@@ -33,7 +33,7 @@ type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
 export type Condition = Required<Pick<WriteRequest, 'once' | 'wallUs'>> &
   Pick<WriteRequest, 'version' | 'adds'>;
 
-/** A reply of a store. The trace records all of it. */
+/** A reply of a store. The trace records the entire reply. */
 export type StoreReply = Extract<Answer, { readonly kind: 'accepted' | 'value' | 'refused' }>;
 
 /** Client requirements of a store, as in `StoreDefinition`. */
@@ -62,7 +62,7 @@ export interface PendingAccess {
   readonly reply: StoreReply | null;
 }
 
-/** The client's side of a store that is several servers. */
+/** The client's side of a store that consists of several servers. */
 export interface SeveralServers {
   /** Sends an access and waits for its answer. */
   ask(self: Self, access: StoreAccess): Program<PendingAccess>;

@@ -3,15 +3,16 @@
  * program would send. Times are passed in; SQLite's own clock is never read. The engine is loaded
  * asynchronously, once, and only if a plan needs it; everything else is synchronous.
  *
- * `ProductTable` has products with a stock, changed by the statement that every shop has:
+ * `ProductTable` contains products with a stock. They are changed by the statement that every shop
+ * uses:
  *
  *     UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?
  *
- * The engine subtracts, not the client. If no row is updated, another client was faster: read
- * again. A table with the check `stock >= 0` returns an error instead if the version is right but
- * no piece is left, so that "sold out" is not mistaken for "try again". With `AND stock > 0` in the
- * statement, 0 rows would be updated in both cases. A resource is a row, and its key `stock` the
- * column: `product-123` is the row with id 123.
+ * The engine subtracts, not the client. If no row is updated, another client was faster, and the
+ * client must read again. A table with the check `stock >= 0` returns an error instead if the
+ * version is right but no piece is left, so that "sold out" is not mistaken for "try again". With
+ * `AND stock > 0` in the statement, 0 rows would be updated in both cases. A resource is a row, and
+ * the key `stock` is the column: `product-123` is the row with id 123.
  */
 import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
 import { assert } from '../../core/kernel/assert.ts';
@@ -165,7 +166,10 @@ export class ProductTable implements VersionTable {
   }
 }
 
-/** Returns the statement for a change: an increment if there is one, else the value itself. */
+/**
+ * Returns the statement for a change. It applies the increment if there is one; otherwise it sets
+ * the value.
+ */
 function updateOf({ value, adds, expected }: Commit): string {
   const to = adds === null ? `${value}` : `stock ${adds < 0 ? '-' : '+'} ${Math.abs(adds)}`;
   const update = `UPDATE products SET stock = ${to}, version = version + 1 WHERE id = ?`;
@@ -264,7 +268,7 @@ const SCHEMA = `
 const MOST_IDLE = 4;
 const idle: SqlDatabase[] = [];
 
-/** Returns an empty database, to be returned with `release`. The engine must have been loaded. */
+/** Returns an empty database. Call its `release` after use. The engine must have been loaded. */
 function openDatabase(): SqlDatabase {
   const known = idle.pop();
   if (known !== undefined) return known;
@@ -308,7 +312,7 @@ class SqlDatabase {
     return entryOf(this.statements, sql, () => this.database.prepare(sql));
   }
 
-  /** A failed statement cannot be bound again, and `finalize` throws its error once more. */
+  /** A failed statement cannot be bound again, and `finalize` throws its error again. */
   private forget(sql: string): void {
     const failed = this.statements.get(sql);
     this.statements.delete(sql);
@@ -317,7 +321,7 @@ class SqlDatabase {
     } catch {}
   }
 
-  /** Empties the database for the next run, or closes it if enough are kept. */
+  /** Empties the database for the next run, or closes it if enough databases are kept. */
   release(): void {
     if (idle.length >= MOST_IDLE) {
       for (const sql of [...this.statements.keys()]) this.forget(sql);

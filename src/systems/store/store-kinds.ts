@@ -29,7 +29,8 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuar
   /** Options that a system may set. Default: none. */
   readonly options?: readonly OptionInfo[];
   /**
-   * Set if the store is several servers, which clients call directly; absent if it is one server.
+   * Set if the store consists of several servers, which clients call directly; absent if it is one
+   * server.
    *
    * @internal
    */
@@ -42,7 +43,7 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuar
   ) => ReturnType<StoreDefinition['build']>;
 }
 
-/** A store that is several servers. */
+/** A store that consists of several servers. */
 export interface Replicated {
   /** Returns the names of the servers of `store`. */
   readonly names: (store: string, options: Options) => readonly string[];
@@ -182,9 +183,9 @@ function stockKind(isSql: boolean): StoreKind {
 }
 
 /**
- * Loads what the stores of these systems need. Call it before the first run; a run with an unloaded
- * store is refused. `stores` are those that the systems may name. Rejects with `MissingSqlEngine`,
- * whose message names the package to install.
+ * Loads the dependencies of these systems' stores. Call it before the first run; a run with an
+ * unloaded store is refused. `stores` contains the stores that the systems may name. Rejects with
+ * `MissingSqlEngine`, whose message names the package to install.
  */
 export async function prepare(
   systems: Iterable<{ readonly store: string }>,
@@ -200,7 +201,7 @@ export function isPrepared(kind: StoreKind): boolean {
   return !kind.needsSql || isSqlLoaded();
 }
 
-/** A store, which a lock protects. Only `about` and `build` are required. */
+/** A store that a lock protects. Only `about` and `build` are required. */
 export interface StoreDefinition {
   /** A one-line description. */
   readonly about: string;
@@ -226,9 +227,9 @@ export interface StoreDefinition {
   /** Name of the model that `linearizable` uses. Without one, that claim is unknown. */
   readonly model?: string;
   /**
-   * Creates the server called `name` for one run. It must record each access, and its contents
-   * after a restart, with a `StoreRecorder`; otherwise no claim about the data is tested. A
-   * `StoreServer` with a custom rule does so already. `close` releases what the server holds
+   * Creates the server called `name` for one run. The server must record each access, and its
+   * contents after a restart, with a `StoreRecorder`; otherwise no claim about the data is tested.
+   * A `StoreServer` with a custom rule does so already. `close` releases what the server holds
    * outside the run.
    */
   readonly build: (

@@ -9,7 +9,7 @@ import type { StoreReply, StoreRequest } from './request.ts';
 
 /**
  * Records a store's accesses, and its contents after a restart, for the observer. Without these
- * records no claim about the data is tested. Recording does not affect the store.
+ * records, no claim about the data is tested. Recording does not affect the store.
  */
 export class StoreRecorder {
   private readonly process: string;
@@ -18,8 +18,8 @@ export class StoreRecorder {
   private readonly known: Set<string> = new Set();
 
   /**
-   * `process` is the store's name. `contentsOf` returns a resource's highest token, 0 if the store
-   * has no tokens, and the resource's values by key.
+   * `process` is the store's name. `contentsOf` returns a resource's highest token (0 if the store
+   * has no tokens) and the resource's values by key.
    */
   constructor(
     process: string,
@@ -70,7 +70,7 @@ export class StoreRecorder {
 
   /**
    * Records the reply to a write or an `open`. `highest` is the token that the request was compared
-   * with; `refusal` is the reason for a refusal unless the token was below `highest`.
+   * with; `refusal` is the reason for a refusal, unless the reason is a token below `highest`.
    */
   write(
     turn: Turn<StoreReply>,

@@ -16,7 +16,7 @@ import { type FenceRule, Store } from './store.ts';
 import { StoreRecorder } from './store-recorder.ts';
 import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
 
-/** A store with this rule as a server, called `name`. It records its accesses for the observer. */
+/** A server called `name` for a store with this rule. It records its accesses for the observer. */
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly store: Store;
   private readonly recorder: StoreRecorder;

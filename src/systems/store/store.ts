@@ -31,11 +31,11 @@ export class Store {
   /** True if tokens are ignored. */
   private isOpen: boolean;
   private values: ByResource<number> = new Map();
-  /** By resource, then by key; the key is '' if the resource has one highest token. */
+  /** By resource, then by key; the key is '' if the resource has a single highest token. */
   private registered: ByResource<Registered> = new Map();
 
   /**
-   * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken` a
+   * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken`, a
    * token may be negative or above 2^53, as from a faulty lock service.
    */
   constructor(kind: FenceRule | string, requirements: { takesAnyToken?: boolean } = {}) {
@@ -85,7 +85,7 @@ export class Store {
     return this.register(access) ?? { kind: 'accepted' };
   }
 
-  /** Returns the highest token that this access is compared with; 0 if none is registered. */
+  /** Returns the registered token that this access is compared with, or 0 if none is registered. */
   highest(access: { readonly resource: string; readonly key: string }): number {
     requirePlace(access);
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
@@ -205,8 +205,8 @@ function twinOf<V>(resources: ByResource<V>): ByResource<V> {
 /** The rule of a store: which tokens it compares and remembers. */
 export interface FenceRule {
   /**
-   * The accesses that are refused, by comparing their token with the registered one. `higher` and
-   * `other` are for stores with a wrong comparison, or with a single token.
+   * The accesses to refuse, depending on how their token compares with the registered one. `higher`
+   * and `other` are for stores with a wrong comparison, or with a single token.
    */
   readonly refuses:
     | 'nothing'
@@ -217,11 +217,14 @@ export interface FenceRule {
     | 'other';
   /** True if the highest token of accepted accesses is registered. */
   readonly registers: boolean;
-  /** True if reads are compared, and register their token, too. */
+  /** True if reads are also compared, and also register their token. */
   readonly coversReads: boolean;
   /** True if a client must announce its token (`open`) before its first access. */
   readonly needsOpen: boolean;
-  /** True if an announced token replaces the registered one, even a higher one. */
+  /**
+   * True if an announced token replaces the registered token, even if the registered token is
+   * higher.
+   */
   readonly opensAnything: boolean;
   /** The scope of a highest token: a resource, or a key. */
   readonly scope: 'resource' | 'key';

@@ -39,7 +39,10 @@ export type VersionOutcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 export interface VersionTable {
   find(cell: Cell): Row;
   commit(commit: Commit): VersionOutcome;
-  /** Creates and returns a cell's initial row; null if it exists, or if cells start unwritten. */
+  /**
+   * Creates and returns a cell's initial row, or returns null if the row exists or cells start
+   * unwritten.
+   */
   begin(cell: Cell): Row | null;
   /** Returns the values of one resource by key. */
   contents(resource: string): ReadonlyMap<string, number>;
