@@ -1,4 +1,7 @@
-/** Converts thrown values to text. User code may throw anything, such as a symbol or a megabyte. */
+/**
+ * Converts thrown values to text. User code may throw anything, such as a symbol or a megabyte of
+ * text.
+ */
 
 /** Returns the message of an error, or any other thrown value converted to a string. */
 export function errorText(thrown: unknown): string {
@@ -9,7 +12,7 @@ export function errorText(thrown: unknown): string {
   }
 }
 
-/** Maximum length, in UTF-16 units, of a text that fencepost itself writes. */
+/** Maximum length, in UTF-16 code units, of a text that fencepost itself writes. */
 export const MOST_TEXT = 2_000;
 
 /** Truncates text to `MOST_TEXT`, never in the middle of a character. */

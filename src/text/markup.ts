@@ -14,7 +14,7 @@ export type Child = Markup | string | readonly Child[];
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
 
 const VOID = new Set(['meta', 'br', 'hr', 'input', 'col']);
-/** SVG shapes, which close themselves if they have no children. */
+/** SVG shapes. Without children, they are rendered as self-closing tags. */
 const SHAPES = new Set(['line', 'rect', 'circle', 'polygon', 'polyline', 'path']);
 
 /** Returns `<name attributes>children</name>`. Names never come from users. */
@@ -38,7 +38,7 @@ export function render(child: Child): string {
   return child.map(render).join('');
 }
 
-/** Renders a sentence with names in backticks, such as `db`, as code elements. */
+/** Renders a sentence. Names in backticks, such as `db`, become code elements. */
 export function sentenceMarkup(text: string): Child {
   return text.split('`').map((part, at) => {
     const isName = at % 2 === 1 && at < text.split('`').length - 1;
@@ -85,7 +85,7 @@ export function markdownText(text: string): string {
     .replace(/[\\`*_{}[\]()#+\-.!|<>~&:@$=^]/g, '\\$&');
 }
 
-/** Returns a sentence with names in backticks as escaped Markdown with code spans. */
+/** Returns a sentence as escaped Markdown. Names in backticks become code spans. */
 export function markdownSentence(text: string): string {
   const parts = text.split('`');
   return parts
@@ -103,7 +103,7 @@ function spaced(part: string): string {
   return `${before}${markdownText(part)}${after}`;
 }
 
-/** Returns text as a code span. Not for table cells, which a `|` inside would end. */
+/** Returns text as a code span. Do not use it in table cells: a `|` inside would end the cell. */
 export function codeSpan(text: string): string {
   const shown = visible(text);
   if (shown.trim() === '') return '';

@@ -1,5 +1,5 @@
 /**
- * Keeps the lines that a run printed in bounded memory, by counting repetitions. Two lines are
+ * Keeps the lines that a run printed in bounded memory, by counting repetitions. Two lines count as
  * equal if they differ only in words with digits and in the name of their process. Blocks of
  * several lines are counted the same way:
  *

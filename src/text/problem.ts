@@ -62,7 +62,7 @@ export function nearestFirst(word: string, known: readonly string[]): readonly s
   return measured.sort((a, b) => a.steps - b.steps).map(({ one }) => one);
 }
 
-/** Returns the Levenshtein distance: letters to add, remove or change. */
+/** Returns the Levenshtein distance: the number of letters to add, remove or change. */
 function distance(from: string, to: string): number {
   if (from.length > 100 || to.length > 100) return Number.MAX_SAFE_INTEGER;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

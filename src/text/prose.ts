@@ -32,7 +32,10 @@ export function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Returns a sentence that begins with `word`, which `clause` may already begin with. */
+/**
+ * Returns `clause` as a sentence that begins with `word`. Adds the word unless the clause begins
+ * with it.
+ */
 export function lead(word: string, clause: string): string {
   if (clause === '') return '';
   const begins = clause.toLowerCase().startsWith(`${word.toLowerCase()} `);

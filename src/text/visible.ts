@@ -14,7 +14,7 @@ const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Replaces every control character and direction mark by its code point: `‹U+202E›`. */
+/** Replaces every control character and direction mark with its code point: `‹U+202E›`. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (mark) => {
     const code = (mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
@@ -22,7 +22,10 @@ export function visible(text: string): string {
   });
 }
 
-/** Returns the width in terminal columns, which also approximates a picture's width in digits. */
+/**
+ * Returns the width of text in terminal columns. In a picture, one column is about as wide as a
+ * digit.
+ */
 export function displayWidth(text: string): number {
   if (ONE_COLUMN_EACH.test(text)) return text.length;
   let width = 0;
@@ -41,8 +44,8 @@ const CLUSTER =
   /\p{RI}{2}|.(?:[\p{Mn}\p{Me}\p{EMod}\u1160-\u11ff\u{e0020}-\u{e007f}]|\u200d\p{ExtPict})*/gsu;
 
 /**
- * Wide and fullwidth characters of Unicode 17's `EastAsianWidth.txt`, in as few ranges as its
- * unassigned code points allow. `WIDE` adds the emoji that are drawn in color by default.
+ * Wide and fullwidth characters of Unicode 17's `EastAsianWidth.txt`. Ranges are merged if only
+ * unassigned code points separate them. `WIDE` adds the emoji that are drawn in color by default.
  */
 const WIDE_RANGES = [
   '\\u1100-\\u115f\\u2329\\u232a\\u2630-\\u2637\\u268a-\\u268f\\u2e80-\\u303e\\u3041-\\u3247',
@@ -53,9 +56,9 @@ const WIDE_RANGES = [
 const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u');
 
 /**
- * A mark alone takes no column, nor does a character that is not drawn, such as a soft hyphen.
- * U+FE0F turns a sign into an emoji, two columns wide; U+FE0E turns an emoji into a sign, one
- * column wide.
+ * A combining mark alone takes no column; neither does a character that is not drawn, such as a
+ * soft hyphen. U+FE0F turns a sign into an emoji, two columns wide; U+FE0E turns an emoji into a
+ * sign, one column wide.
  */
 function clusterWidth(cluster: string): number {
   if (/^[\p{Mn}\p{Me}\p{DI}]/u.test(cluster)) return 0;
