@@ -37,7 +37,7 @@ export interface CacheLockSettings {
    * compares and deletes in one command; `delete` does not compare. Default `published`.
    */
   readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
-  /** The keys that a touch extends: any that is there, or only the lock's own. Default `anyone`. */
+  /** The keys that a touch extends: any existing key, or only the lock's own. Default `anyone`. */
   readonly extends?: 'anyone' | 'owner';
 }
 
@@ -47,11 +47,14 @@ export interface CacheLockSettings {
  */
 export type CacheLockAnswer =
   | { readonly kind: 'acquired' | 'extended'; readonly until: number }
-  /** Another client holds it: acquire again at `retryAt`; null if the lock does not wait. */
+  /**
+   * Another client holds the lock: acquire again at `retryAt`, which is null if the lock does not
+   * wait.
+   */
   | { readonly kind: 'busy'; readonly retryAt: number | null }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'released' }
-  /** By the caller's `now` the lock had expired, so no command was sent to the cache. */
+  /** By the caller's `now`, the lock had expired, so no command was sent to the cache. */
   | { readonly kind: 'expired' }
   /** The key is gone, or belongs to another client. */
   | { readonly kind: 'lost' }
@@ -99,7 +102,7 @@ export class CacheLock {
     return { kind: 'busy', retryAt: now + retry };
   }
 
-  /** Extends the lock from `now` on. If the answer is `lost`, it still counts as acquired. */
+  /** Extends the lock from `now` on. If the answer is `lost`, the lock still counts as acquired. */
   extend(now: number, expiration: number = this.settings.expiration): CacheLockAnswer {
     const { key, extends: scope } = this.settings;
     argument.safe('now', now);
@@ -135,7 +138,10 @@ export class CacheLock {
   }
 }
 
-/** Throws for the first value of a wrong type, then for all values out of range together. */
+/**
+ * Throws for the first value of a wrong type; otherwise throws one error for all values out of
+ * range.
+ */
 function requireSettings(settings: Required<CacheLockSettings>): void {
   const { key, expiration, retry, timeout } = settings;
   if (key !== '') argument.name('key', key);

@@ -24,7 +24,7 @@ export class Cache {
     return liveIn(this.entries, { key, now })?.end ?? null;
   }
 
-  /** Stores the item unless the key has one. With `ttl` null it never expires. */
+  /** Stores the item unless the key has one. If `ttl` is null, the item never expires. */
   add(key: string, value: unknown, ttl: number | null, now: number): boolean {
     requireStored({ key, value, ttl, now });
     if (liveIn(this.entries, { key, now }) !== null) return false;
@@ -55,7 +55,10 @@ export class Cache {
     return 'stored';
   }
 
-  /** Changes the end of an item, whichever client stored it. Value and `unique` stay the same. */
+  /**
+   * Changes the expiry time of an item, whichever client stored it. Value and `unique` stay the
+   * same.
+   */
   touch(key: string, ttl: number | null, now: number): boolean {
     requireAsked(key, now);
     requireTtl(ttl);
@@ -149,7 +152,7 @@ function requireState(state: CacheState): void {
   }
 }
 
-/** A stored item. It has expired when `now >= end`; with `end` null it never does. */
+/** A stored item. It has expired when `now >= end`; if `end` is null, it never expires. */
 interface CacheEntry {
   readonly key: string;
   readonly value: unknown;

@@ -2,26 +2,27 @@
  * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go). Each process keeps
  * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go): a
  * third of the ttl after each answer, the client renews the lease for its full ttl. The session is
- * over once etcd reports no such lease, or the ttl has passed since the last answer. (In Go a loop
- * checks this twice a second; here the session ends exactly then.)
+ * over once etcd reports that the lease does not exist, or once the ttl has passed since the last
+ * answer. (In Go, a loop checks this twice a second; here the session ends exactly then.)
  *
  * To take a lock, a client creates its own key, bound to its lease. The keys of a lock are served
  * in order of creation, so the client waits until all older keys are gone, and then *checks again*
- * that its own still exists. It releases the lock by deleting its key. The revision at which the
- * key was created is a fencing token: later holders have higher ones, and no restart lowers it.
+ * that its own key still exists. It releases the lock by deleting its key. The revision at which
+ * the key was created is a fencing token: later holders have higher revisions, and no restart
+ * lowers the revision.
  *
  * Common mistakes are options here:
  * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456): a client whose
  *   lease ends while it waits is granted the lock, even though another client holds it.
  * - `token: lease` is etcd's own demonstration of fencing (contrib/lock). Lease numbers have no
- *   order, so its storage compares by `!=`, which is the store `fence-equality` here.
+ *   order, so its storage compares them with `!=`, as the store `fence-equality` does here.
  * - `oldLeader: revokes` is a leader that does not notice its replacement, and revokes leases that
  *   have since been kept alive at the new leader (issue 15247).
- * - `unanswered: kept`: a lost release leaves the key to the session, whose heartbeat keeps it for
- *   as long as the process lives. The same happens if an attempt to take the lock is given up
- *   without an answer but created the key (`Lock` deletes it only if it waited in the queue).
- *   `orphans` stops the heartbeat (`Orphan`), so that the key ends with the ttl.
- * - A lock alone does not stop a late write at a store that checks nothing. Two stores check:
+ * - `unanswered: kept`: after a lost release, the session's heartbeat keeps the key for as long as
+ *   the process lives. The same happens if a client gives up an unanswered attempt to take the lock
+ *   that did create the key (`Lock` deletes the key only if it waited in the queue). `orphans`
+ *   stops the heartbeat (`Orphan`), so that the key expires after the ttl.
+ * - A lock alone does not stop a late write at a store that checks nothing. Two stores do check:
  *   `fenced`, which compares revisions, and `check-sequencer`, which represents other keys of the
  *   same etcd: `If version(own key) > 0 Then put` is one transaction, so its check takes no time.
  *
@@ -110,7 +111,7 @@ function tokenOf(
 interface Wanted {
   readonly lock: string;
   readonly take: string;
-  /** Prefix of the labels of requests made while it waits. */
+  /** Prefix of the labels of requests made while the client waits. */
   readonly prefix: string;
   readonly giveBack: string;
 }
@@ -140,7 +141,7 @@ class EtcdDriver implements LockDriver {
 
   *open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null> {
     const operation = at.nextName('lease');
-    // The id of the lease; in etcd the server draws it.
+    // The id of the lease. In etcd, the server chooses it.
     const id = randomOf(operation, 'id');
     const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
     const { reply } = yield* request(
@@ -212,7 +213,7 @@ class EtcdDriver implements LockDriver {
     return true;
   }
 
-  /** Returns the answer by which the client knows that it holds the lock, or null. */
+  /** Returns the answer from which the client knows that it holds the lock, or null. */
   private *waitFor(
     at: Section,
     session: KeepAlive,

@@ -1,27 +1,27 @@
 /**
- * Leader election by a Lease object of Kubernetes, as in client-go
+ * Leader election with a Lease object of Kubernetes, as in client-go
  * (k8s.io/client-go/tools/leaderelection/leaderelection.go). Each section is one term of
  * leadership.
  *
  * A candidate reads the record. Whenever the record differs from the last one, the candidate notes
- * the time *by its own clock*. It takes over a record that has not changed for `LeaseDuration`, by
- * an update that names the version it read. The leader updates its record every `RetryPeriod`, and
- * stops leading if that has failed for `RenewDeadline`. So clocks may be off by any amount, but
- * their rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline). A scenario's
- * `ttl` is the LeaseDuration; the other two are given in percent of it. Their defaults match 15 s,
- * 10 s and 2 s.
+ * the time *by its own clock*. It takes over a record that has not changed for `LeaseDuration`,
+ * with an update that names the version it read. The leader updates its record every `RetryPeriod`,
+ * and stops leading if the updates have failed for `RenewDeadline`. Therefore clocks may be off by
+ * any amount, but their rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline).
+ * A scenario's `ttl` is the LeaseDuration; the other two are given in percent of it. Their defaults
+ * match 15 s, 10 s and 2 s.
  *
  * The package itself "does not guarantee that only one client is acting as a leader (a.k.a.
  * fencing)". Its failure modes are options here, or settings of clients:
  * - A leader that was paused continues its callbacks, which go on writing. The record's
  *   `leaseTransitions` could fence them, but client-go does not send it (`token: transitions`).
- * - `release: observed`: with `ReleaseOnCancel` the client reads the object again, for its version,
- *   but consults its *old* copy of the record to see if it leads, so a former leader clears the
- *   record of its successor. `checked` consults the record it has just read; `none` lets the record
- *   expire.
- * - `duration: truncated`: the record has whole seconds, rounded down, so that other clients
+ * - `release: observed`: with `ReleaseOnCancel`, the client reads the object again to get its
+ *   version, but checks its *old* copy of the record to see if it leads. A former leader therefore
+ *   clears the record of its successor. `checked` checks the record that was just read; `none` lets
+ *   the record expire.
+ * - `duration: truncated`: the record contains whole seconds, rounded down, so that other clients
  *   consider a lease over after 1 s while its holder counts on 1.5 s. `rounded-up` is safe.
- * - `countsLeaseFrom: reply`, as in client-go: after a late answer the client counts on a lease
+ * - `countsLeaseFrom: reply`, as in client-go: after a late answer, the client counts on a lease
  *   that is already old.
  */
 import {
@@ -100,7 +100,9 @@ function tokenOf({ token }: Pick<Chosen, 'token'>, { transitions }: ElectionReco
   return token === 'none' ? 0 : transitions;
 }
 
-/** The last record that a client saw, and when it first saw it, by its own clock. */
+/**
+ * The last record that a client saw, and the time of first seeing it, by the client's own clock.
+ */
 interface Observed {
   readonly record: ElectionRecord;
   readonly version: number;
@@ -126,7 +128,7 @@ class Elector implements LockDriver {
 
   /** `tryAcquireOrRenew` of a client that does not lead. */
   *acquire(at: Section): Program<boolean> {
-    // Like a pod's name, it changes with each restart.
+    // Like a pod's name, the identity changes with each restart.
     if (this.identity === '') this.identity = `${at.self.name}#${at.section.id}`;
     const found = yield* this.get(at, 'get', 0);
     if (found === null) return false;

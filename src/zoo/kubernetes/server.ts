@@ -1,13 +1,13 @@
 /**
- * The API server as far as a Lease object needs it (kubernetes/api, coordination/v1). It stores one
- * record per lock, and accepts an update only if it names the stored version. It has no clock: each
- * client decides for itself whether a lease has expired.
+ * The part of the API server that a Lease object needs (kubernetes/api, coordination/v1). It stores
+ * one record per lock, and accepts an update only if it names the stored version. It has no clock:
+ * each client decides for itself whether a lease has expired.
  *
  * Every change gives the object a new `resourceVersion`, which is never reused.
  */
 import { type Boot, GrantRecorder, type Server, type Turn } from '../../servers.ts';
 
-/** The fields of a Lease that client-go depends on; the times in it are only informative. */
+/** The fields of a Lease that client-go depends on; the times in a Lease are only informational. */
 export type ElectionRecord = {
   /** `holderIdentity`; '' after a release. */
   readonly holder: string;

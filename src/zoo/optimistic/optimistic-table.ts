@@ -53,9 +53,9 @@ export class OptimisticTable {
   private readonly applied: Set<string> = new Set();
 
   /**
-   * `first` is the initial state of every row; without it, rows are unwritten, with value 0.
-   * `version` selects whether a version counts the changes, the default, or is the time of the last
-   * one.
+   * `first` is the initial state of every row; without it, rows start unwritten, with value 0.
+   * `version`: `count` (default) if a version counts the changes; `timestamp` if it is the time of
+   * the last change.
    */
   constructor(
     setting: {

@@ -19,7 +19,9 @@ import {
 /** One acquisition, or the request for it. `request` identifies it and is the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
 
-/** `sinceUs`: start of the request by the client's monotonic clock. Later requests supersede it. */
+/**
+ * `sinceUs`: start of the request by the client's monotonic clock. A later request supersedes it.
+ */
 type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
 
 /** A release ends the acquisition that `request` identifies, whether granted or still waiting. */
@@ -129,7 +131,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     for (const turn of turns) turn.answer(reply);
   }
 
-  /** The holders are durable; waiting clients must ask again. */
+  /** The holders are durable; waiting clients must send their requests again. */
   restart(_boot: Boot): void {
     this.table.clearLines();
     this.kept.clear();
@@ -175,7 +177,7 @@ class LockTable {
     return this.over.has(request);
   }
 
-  /** Returns whether the client has made no later request, and remembers this one if so. */
+  /** Returns whether the client has made no later request, and if so, remembers this one. */
   isNewest(client: string, sinceUs: number): boolean {
     const isNewest = sinceUs >= (this.newest.get(client) ?? sinceUs);
     if (isNewest) this.newest.set(client, sinceUs);

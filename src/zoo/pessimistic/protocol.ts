@@ -1,7 +1,7 @@
 /**
  * The pessimistic lock as a protocol, and its client. The client remembers the locks of its section
  * in the order it took them, and releases them in reverse order. If a further lock is denied, it
- * releases all of them, waits a while, and takes them again from the first: a new *round*. The
+ * releases all of them, waits a while, and takes them again from the first in a new *round*. The
  * server is in `lock-server.ts`.
  *
  * The other folders of `zoo` are organized like this one: `etcd/protocol.ts` and
@@ -66,7 +66,7 @@ interface Holding extends LockRequest {
   readonly request: string;
 }
 
-/** The end of a lease that never ends: a hundred years. */
+/** The end time to use for a lease that never ends: a hundred years. */
 const NEVER_US = 3_155_760_000_000_000;
 
 class PessimisticDriver implements LockDriver {

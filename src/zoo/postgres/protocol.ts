@@ -1,15 +1,16 @@
 /**
- * PostgreSQL's advisory locks as a protocol, and their client. Like migration tools, it calls
- * `pg_try_advisory_lock` until that returns true, works, and unlocks. The server is in `server.ts`.
+ * PostgreSQL's advisory locks as a protocol, and their client. Like migration tools, the client
+ * calls `pg_try_advisory_lock` until that returns true, works, and unlocks. The server is in
+ * `server.ts`.
  *
  * Failure modes and their cures are options here:
- * - `pooler: transaction` with `level: session`: two clients hold the lock at once, or it is held
- *   forever. The cure is `level: transaction`: the work is then one transaction, which keeps its
- *   backend.
+ * - `pooler: transaction` with `level: session`: two clients hold the lock at once, or the lock is
+ *   held forever. The cure is `level: transaction`: the work is then one transaction, which keeps
+ *   its backend.
  * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours. `keepaliveMs` is the
- *   total of `tcp_keepalives_idle` and the probes after it. Shortening it is the cure.
- * - `idleTimeoutMs`, a lost connection, a crash of the server, a failover: the lock is free, but
- *   its holder keeps working. Only its writes can reveal this: `token: sequence` takes
+ *   total of `tcp_keepalives_idle` and the probes after it. A shorter `keepaliveMs` is the cure.
+ * - After `idleTimeoutMs`, a lost connection, a crash of the server or a failover, the lock is
+ *   free, but its holder keeps working. Only its writes can reveal this: `token: sequence` takes
  *   `nextval('fence')` in the statement that locks, for a store that compares tokens. If the data
  *   is in the same database, writing in the session that holds the lock has the same effect, since
  *   the session ends with the lock.
@@ -40,7 +41,7 @@ import {
 const NAME = 'lock';
 
 const BACKENDS = 2;
-/** 7,200 s, and nine probes 75 s apart. */
+/** Linux's defaults: 7,200 s, then nine probes 75 s apart. */
 const KEEPALIVE_MS = 7_875_000;
 
 const choices = optionsFor(
@@ -95,7 +96,7 @@ function problem(options: Options): { option: string; what: string } | null {
 
 type Host = ServerHost<PostgresRequest, PostgresReply>;
 
-/** The end of a lock that never ends: a hundred years. */
+/** The end time to use for a lock that never expires: a hundred years. */
 const NEVER_US = 3_155_760_000_000_000;
 
 class PostgresDriver implements LockDriver {

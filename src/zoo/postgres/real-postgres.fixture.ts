@@ -17,7 +17,10 @@ export async function postgresPrograms(): Promise<string | null> {
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
-/** Returns the user of Debian's package if run as root, which PostgreSQL refuses; else null. */
+/**
+ * If run as root, returns the user of Debian's package, since PostgreSQL refuses root; otherwise
+ * null.
+ */
 function owner(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'postgres']).stdout);

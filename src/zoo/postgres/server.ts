@@ -1,9 +1,11 @@
 /**
  * PostgreSQL's advisory locks, as its server implements them (documentation, 13.3.5 and 9.28.10). A
  * lock belongs to a *session*, which is a connection to a backend process. It is in shared memory,
- * so it is neither logged nor replicated. Only its owner ends it: there is no timeout, no token.
- * - At *session* level it is held until it is unlocked as often as it was locked, or until the
- *   session ends; at *transaction* level until the transaction ends, without an unlock.
+ * so it is neither logged nor replicated. Only its owner can end it: there is no timeout and no
+ * token.
+ * - At *session* level, a lock is held until it is unlocked as often as it was locked, or until the
+ *   session ends. At *transaction* level, it is held until the transaction ends; there is no
+ *   unlock.
  * - `pg_try_advisory_lock` returns true if the session holds the lock already. `pg_advisory_unlock`
  *   by a session that does not hold the lock returns false, with a warning, and changes nothing.
  * - A session ends when its connection is closed. If a peer vanishes silently (a host without
@@ -15,7 +17,7 @@
  * A pooler in transaction mode may be in front of the server (PgBouncer, "SQL feature map for
  * pooling modes"). Each transaction gets any free server connection, here in rotation, as with
  * `server_round_robin = 1`; these connections stay open. A single statement is a transaction, so
- * lock and unlock may reach different backends, and two clients may share one.
+ * lock and unlock may reach different backends, and two clients may share a backend.
  */
 import { type Answer, type Boot, GrantRecorder, type Server, type Turn } from '../../servers.ts';
 

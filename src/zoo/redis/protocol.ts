@@ -4,8 +4,8 @@
  * script that deletes the key only if it holds that value. Other ways to release or extend the
  * lock, which that page warns against, are options here.
  *
- * This file has the options, the client, and the recorder for a node that grants its lock alone.
- * The node itself is in `server.ts`; Redlock calls several of these.
+ * This file contains the options, the client, and the recorder for a node that grants its lock
+ * alone. The node itself is in `server.ts`; Redlock calls several nodes.
  */
 import {
   enterLock,
@@ -99,7 +99,10 @@ class RedisDriver implements LockDriver {
     return true;
   }
 
-  /** Deletes the key if the unanswered SET stored it; otherwise it would stay until it expires. */
+  /**
+   * Deletes the key if the unanswered SET stored it; otherwise the key would remain until it
+   * expires.
+   */
   private *withdraw(at: Section, attempt: number, value: number): Program<void> {
     const operation = under(at.name, part('withdraw', attempt));
     const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
@@ -168,7 +171,7 @@ class RedisDriver implements LockDriver {
 }
 
 /**
- * Returns a recorder of grants. With `hasTokens` the random value is the grant's token; otherwise
+ * Returns a recorder of grants. With `hasTokens`, the random value is the grant's token; otherwise
  * the token is 0, which means none.
  */
 export function grantRecorder(process: string, hasTokens: boolean): RedisRecorder {
@@ -188,7 +191,7 @@ export function grantRecorder(process: string, hasTokens: boolean): RedisRecorde
     },
     deleted: (turn, lock, entry) =>
       recorder.release(turn, { lock, client: turn.client, isEffective: entry !== null }),
-    // A key that a node loses does not end the grant: its client still counts on it.
+    // The loss of a key does not end the grant: the client still counts on it.
     lost: () => {},
     snapshot: () => recorder.snapshot(),
   };

@@ -1,7 +1,7 @@
 /**
- * Redlock as a protocol (redis.io, "Distributed Locks with Redis", "The Redlock Algorithm"): as
- * specified, and with each precaution removed. A client notes the time and sends every node the
- * same random value, with a timeout that is short compared to the ttl. It has the lock if a
+ * Redlock as a protocol (redis.io, "Distributed Locks with Redis", "The Redlock Algorithm"), as
+ * specified. Options remove each of its precautions. A client notes the time and sends every node
+ * the same random value, with a timeout that is short compared to the ttl. It has the lock if a
  * majority accepts within the ttl. Otherwise it unlocks every node, including those that seemed to
  * refuse, and tries again after a random delay. M. Kleppmann, "How to do distributed locking"
  * (2016), explains the problems behind most of the options.
@@ -82,7 +82,7 @@ export const redlock: LockDefinition = {
   source: 'redis.io, Distributed Locks with Redis: The Redlock Algorithm',
   options: [...choices.infos, ...nodeOptions.infos],
   servers: nodeNames,
-  // The page asks for "a random delay" without a bound; here the wait is up to twice the backoff.
+  // The page calls for "a random delay" without a bound; here the wait is up to twice the backoff.
   jitter: { numerator: 1, denominator: 1 },
   problem,
   notGuaranteed: ['tokens-unique', 'tokens-increase'],
@@ -281,7 +281,10 @@ interface DriftMargin {
   readonly constantUs: number;
 }
 
-/** Returns how long before the expiry of its keys a client considers its lock over, rounded up. */
+/**
+ * Returns the time that a client subtracts from the validity of its lock to allow for drift,
+ * rounded up.
+ */
 export function marginUs(ttlUs: number, { factorPpm, constantUs }: DriftMargin): number {
   return Math.ceil((ttlUs * factorPpm) / 1_000_000) + constantUs;
 }
@@ -298,7 +301,7 @@ export function validityUs(lease: {
 /**
  * The true state of all nodes, for the observer only: no node and no client uses it. A lock held on
  * several nodes ends when fewer than a quorum still hold its key. A node stops holding a key when
- * it expires, or when the node loses it and may grant it again.
+ * the key expires, or when the node loses it and may grant it again.
  */
 class NodeKeys {
   /** By random value, then by node: the true time at which the node stops holding the key. */
@@ -316,7 +319,10 @@ class NodeKeys {
     if (ends?.size === 0) this.ends.delete(value);
   }
 
-  /** Records that the node lost the value at true time `atUs`, if it still had it then. */
+  /**
+   * Records that the node lost the value at true time `atUs`, if the node still had it at that
+   * time.
+   */
   lose(node: string, value: number, atUs: number): void {
     const ends = this.ends.get(value);
     const endUs = ends?.get(node);
@@ -324,7 +330,8 @@ class NodeKeys {
   }
 
   /**
-   * Returns the true time from which fewer than `quorum` nodes hold the value; 0: they never did.
+   * Returns the true time from which fewer than `quorum` nodes hold the value, or 0 if a quorum
+   * never did.
    */
   endUs(value: number, quorum: number): number {
     const ends = [...(this.ends.get(value)?.values() ?? [])].sort((a, b) => b - a);
@@ -364,7 +371,7 @@ function nodeRecorder(process: string, nodeKeys: NodeKeys): RedisRecorder {
         nodeKeys.lose(process, value, atUs);
       }
     },
-    // A replica that takes over holds what it received in time, and nothing else.
+    // A replica that takes over holds only the keys that it received in time.
     snapshot: () => {
       const sent = [...kept];
       return () => {

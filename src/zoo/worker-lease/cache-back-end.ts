@@ -1,5 +1,5 @@
 /**
- * memcached or Redis as a back end of leases. A worker reads the record (`acquire`, `release`),
+ * memcached or Redis as a back end for leases. A worker reads the record (`acquire`, `release`),
  * decides, and stores a new one (`take`, `free`); the server only stores. A crash empties
  * memcached, and a Redis without persistence. memcached expires keys by a monotonic clock, Redis by
  * the wall clock.
@@ -136,7 +136,10 @@ type LeaseCacheReply =
   /** In between, another client stored a record, or the key was lost. */
   | { readonly kind: 'not-stored' };
 
-/** Returns the meaning of a reply for the trace. For a `look` it is the fence token found. */
+/**
+ * Returns the meaning of a reply for the trace. For a `look`, this is the fence token that was
+ * found.
+ */
 function describeLeaseCacheReply(request: LeaseCacheRequest): (reply: LeaseCacheReply) => Answer {
   return (reply) => {
     if (reply.kind === 'seen') return { kind: 'value', value: reply.record?.fence ?? 0 };

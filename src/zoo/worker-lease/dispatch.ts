@@ -1,23 +1,24 @@
 /**
- * Dispatches one message, as published. The worker takes the lease of the message's machine from
- * the back end that the machine uses. On a system error it logs the error, flips the machine from
- * its primary to its secondary (or back), and tries once more. Without a lease the message is
- * retried later; with one, the action runs. Finally the lease is released, and failures are logged.
- * The lock's name is the machine's correlation id.
+ * Dispatches one message, as in the published scheme. The worker takes the lease of the message's
+ * machine from the back end that the machine uses. On a system error, it logs the error, flips the
+ * machine from its primary to its secondary (or back), and tries once more. Without a lease, the
+ * message is retried later; with a lease, the action runs. Finally, the lease is released, and
+ * failures are logged. The lock's name is the machine's correlation id.
  *
- * The machine keeps the flip: its next dispatch starts at the back end where the last one ended. As
- * published, and here if there is a queue, the machine's messages carry its state. The flip is
- * passed on with the next step and with a retry, and is lost if the worker crashes, since the old
- * message is then delivered again. Without a queue, the worker keeps the machine's state.
+ * The machine keeps the flip: its next dispatch starts at the back end where the last one ended. In
+ * the published scheme, and here if there is a queue, the machine's messages carry its state. The
+ * flip is passed on with the next step and with a retry, and is lost if the worker crashes, since
+ * the old message is then delivered again. Without a queue, the worker keeps the machine's state.
  *
- * As published, a lease held by another worker (`False`) causes a flip like a system error (`0`),
- * since in Python `False == 0`. The release is always sent, even without a lease, to the back end
- * that the machine uses by then. The cures are `onDenied: waits` and releasing only a held lease.
+ * In the published scheme, a lease held by another worker (`False`) causes a flip like a system
+ * error (`0`), since in Python `False == 0`. The release is always sent, even without a lease, to
+ * the back end that the machine uses at that time. The cures are `onDenied: waits` and releasing
+ * only a held lease.
  */
 import { enterLock, type Program, part, type Section } from '../../servers.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 
-/** The behavior of a dispatch where the published one is flawed. */
+/** The behaviors of a dispatch that are flawed in the published scheme. */
 export interface DispatchManner {
   /** `flips`: a lease held by another worker counts as a system error and causes a flip. */
   readonly onDenied: 'waits' | 'flips';
@@ -122,7 +123,10 @@ export class Dispatch {
 }
 
 export interface LeaseBackEnd {
-  /** Returns the lease; false if it is held already; 0 on a system error: no answer came. */
+  /**
+   * Returns the lease; false if it is held already; 0 on a system error, that is, if no answer
+   * came.
+   */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
   /** Returns true if this lease was released; false if it was not held; 0 on a system error. */
   release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;

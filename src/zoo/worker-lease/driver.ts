@@ -127,7 +127,9 @@ export class WorkerDriver implements LockDriver {
     yield* this.send(at, 'retry', { message, delayUs: at.plan.backoffUs, received });
   }
 
-  /** Sends a message. If no answer comes, the current message is kept, to be delivered again. */
+  /**
+   * Sends a message. If no answer comes, the current message is kept and will be delivered again.
+   */
   private *send(
     at: Section,
     label: string,

@@ -1,10 +1,11 @@
 /**
- * Keeps a repeated delivery from running its job again. `marked`, as published, looks the job up
- * before it runs and marks it afterwards, so a job that outlasts its lease may still run twice.
- * `step` and `step-fence` claim their key before the job; if the worker crashes during the job, the
- * job is never finished. For a resource of a single machine the key is (machine, step). For a
- * resource that several machines share and that understands fence tokens it is (machine, step,
- * fence), and a token below the highest is refused. A server keeps the keys permanently.
+ * Keeps a repeated delivery from running its job again. `marked`, the published method, looks up
+ * the job before it runs and marks the job afterwards, so a job that outlasts its lease may still
+ * run twice. `step` and `step-fence` claim their key before the job; if the worker crashes during
+ * the job, the job is never finished. For a resource of a single machine, the key is (machine,
+ * step). For a resource that several machines share and that understands fence tokens, the key is
+ * (machine, step, fence), and a token below the highest is refused. A server keeps the keys
+ * permanently.
  */
 import {
   type Answer,
@@ -34,7 +35,9 @@ export class JobGuard {
     this.idempotency = idempotency;
   }
 
-  /** Returns whether the job may run. Returns false without an answer: it may have run already. */
+  /**
+   * Returns whether the job may run. Returns false if no answer came: the job may have run already.
+   */
   *claim(at: Section, job: JobStep, fence: number): Program<boolean> {
     const kind = this.idempotency === 'marked' ? 'look' : 'claim';
     const isNew = yield* this.ask(at, { kind, job, fence });

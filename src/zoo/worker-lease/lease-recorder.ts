@@ -1,7 +1,7 @@
 /**
  * Records the leases of a back end for the observer. The observer identifies holders by client, but
- * a back end only knows their step and retry, and a cache does not know what a request is for. So
- * clients note the purpose of their requests here, outside their messages, for the observer only.
+ * a back end only knows their step and retry, and a cache does not know the purpose of a request.
+ * So clients note that purpose here, outside their messages, for the observer only.
  */
 import { GrantRecorder, type Turn } from '../../servers.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
@@ -11,7 +11,7 @@ export type LeaseCommand =
   | ({ readonly kind: 'acquire' } & LeaseAsk)
   | ({ readonly kind: 'release' } & LeaseReturn);
 
-/** The lease that an operation is to take. */
+/** The lease that an operation tries to take. */
 interface GrantedLease {
   readonly ttlUs: number;
   /** The earlier call that the lease depends on, if there is one. */
@@ -34,12 +34,15 @@ export class LeaseRecorder {
     this.commands.set(operation, command);
   }
 
-  /** Called by a client for an operation that is to take a lease. */
+  /** Called by a client for an operation that tries to take a lease. */
   noteLease(operation: string, lease: GrantedLease): void {
     this.leases.set(operation, lease);
   }
 
-  /** Records a command that fails because of the record read; its client sends no other request. */
+  /**
+   * Records a command that fails because of the record it read. Its client sends no further
+   * request.
+   */
   looked(turn: Turn, lock: string, record: LeaseRecord | null): void {
     const command = this.commands.get(turn.operation);
     if (command === undefined) throw new Error('a client notes what it looks for');

@@ -15,7 +15,7 @@ export type LeaseRecord = {
   readonly retries: number;
   /** Time at which it was taken; not stored in the published scheme. */
   readonly since: number;
-  /** The last time at which it is held: it has timed out when `now > expires`. */
+  /** The last time at which the lease is held: it has timed out when `now > expires`. */
   readonly expires: number;
   readonly fence: number;
 };
@@ -78,7 +78,7 @@ export function freedBy(held: LeaseRecord | null, lease: LeaseReturn): LeaseReco
 export interface LeaseTerms {
   readonly rules: LeaseRules;
   readonly time: LeaseTime;
-  /** The clock that ends a lease: that of the requesting client, or of the back end. */
+  /** The clock that ends a lease: the requesting client's or the back end's. */
   readonly clock: 'client' | 'server';
   /** The first fence of a lease without a record: 1, or the time of `clock` in microseconds. */
   readonly absent: 'one' | 'clock';
@@ -89,7 +89,7 @@ export function judgedAt({ clock, time }: LeaseTerms, now: number, turn: Turn): 
   return clock === 'client' ? now : time.timeOf(turn.wallUs);
 }
 
-/** Returns the true time at which a lease times out, by the server's clock or a correct one. */
+/** Returns the true time at which a lease times out. A client's clock is assumed to be correct. */
 export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Turn): number {
   const endUs = time.endUsOf(expires);
   return turn.trueTimeOf(clock === 'client' ? 'right' : 'wall', endUs);

@@ -4,11 +4,11 @@
  * the published scheme uses whole seconds. A denial is returned; an invalid argument throws (see
  * `systems/argument.ts`).
  *
- * In a table, taking and releasing a lease is one conditional update each, and a record, with its
- * fence token, is never lost. In a cache a worker reads the record and its cas id, decides, and
- * stores a new one only if no other worker did so in between: with `gets`, `cas` and `add` in
- * memcached, with WATCH and MULTI in Redis. A key that was not stored for `keyTtl` is lost, and its
- * fence token with it.
+ * In a table, taking a lease is one conditional update, and so is releasing it. A record and its
+ * fence token are never lost. In a cache, a worker reads the record and its cas id, decides, and
+ * stores a new record only if no other worker has stored one in between. memcached does this with
+ * `gets`, `cas` and `add`, Redis with WATCH and MULTI. A key that is not stored again within
+ * `keyTtl` is lost, together with its fence token.
  */
 
 import { argument } from '../../servers.ts';
@@ -26,21 +26,24 @@ export interface LeaseHolder {
 }
 
 /**
- * The result of an acquire. The published scheme returns a number, `False` or `0`, which Python
- * confuses: `False == 0`. These three are distinct.
+ * The result of an acquire. The published scheme returns a number, `False` or `0`; but in Python,
+ * `False == 0`. These three results are distinct.
  */
 export type LeaseAnswer =
-  /** The caller holds it until `expires`, inclusive; `fence` is higher than in earlier leases. */
+  /**
+   * The caller holds the lease until `expires`, inclusive; `fence` is higher than in earlier
+   * leases.
+   */
   | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
-  /** It is held, maybe by the caller: it is not re-entrant. Wait, and do not try a secondary. */
+  /** The lease is held, maybe by the caller: it is not re-entrant. Wait; do not try a secondary. */
   | { readonly kind: 'held' }
-  /** The back end was down, the outcome is unknown. Only this may send a worker to a secondary. */
+  /** The back end was down: the outcome is unknown. Only this may send a worker to a secondary. */
   | { readonly kind: 'system error' };
 
 /** The result of a release. */
 export type ReleaseAnswer =
   | { readonly kind: 'released' }
-  /** It is not exactly this lease: steps, retries or fence differ, or it was released already. */
+  /** The lease held is not this one: steps, retries or fence differ, or it was released already. */
   | { readonly kind: 'not held' }
   | { readonly kind: 'system error' };
 
@@ -63,7 +66,7 @@ type GivenLease = LeaseHolder & { readonly fence: number };
  */
 export class LeaseTable {
   private readonly leases: TableLeases = new TableLeases();
-  /** Set it to false to test a worker while the table is down. */
+  /** Set to false to test a worker while the table is down. */
   isUp = true;
 
   /**
@@ -93,16 +96,16 @@ export class LeaseTable {
 export class LeaseCache {
   private readonly cache: Cache = new Cache();
   private readonly leases: CacheLeases;
-  /** Set it to false to test a worker while the cache is down. */
+  /** Set to false to test a worker while the cache is down. */
   isUp = true;
 
-  /** By default keys last the published 24 hours, if `now` is in seconds. */
+  /** The default is 24 hours, as in the published scheme, if `now` is in seconds. */
   constructor(keyTtl: number = KEY_TTL_SECONDS) {
     argument.integerFrom('keyTtl', keyTtl, 1);
     this.leases = new CacheLeases(this.cache, keyTtl, 'add');
   }
 
-  /** Like `acquire` of `LeaseTable`; `now` also decides which keys have expired. */
+  /** Like `acquire` of `LeaseTable`; `now` also determines which keys have expired. */
   acquire(request: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
     requireRequest(request);
     if (!this.isUp) return { kind: 'system error' };
@@ -214,7 +217,10 @@ export class CacheLeases {
     return { record: recordFrom(item.value), unique: item.unique };
   }
 
-  /** Stores a record over the one seen. Returns false if that was replaced or lost in between. */
+  /**
+   * Replaces the record seen. Returns false if another client replaced it, or it was lost, in
+   * between.
+   */
   put(key: string, record: LeaseRecord, { unique }: Pick<Seen, 'unique'>, now: number): boolean {
     const { steps, retries, since, expires, fence } = record;
     const text = [steps, retries, since, expires, fence].join(':');

@@ -1,8 +1,8 @@
 /**
  * A queue of messages with at-least-once delivery, as a server of the world. Each message requests
  * one step of one machine. A received message is hidden for the visibility timeout, and delivered
- * again after that. This timeout is itself a lease: after it, a worker that stalled is not the only
- * one with the message. Only the last receiver can delete a message.
+ * again after that. This timeout is itself a lease: after it has passed, a stalled worker may no
+ * longer be the only worker with the message. Only the last receiver can delete a message.
  *
  * A queue may also deliver a message twice on its own: the plan lists which messages have a copy,
  * and by how much the copy is delayed, so messages may overtake each other too.
@@ -58,7 +58,7 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
   private readonly process: string;
   /** In order of insertion. */
   private messages: readonly Stored[] = [];
-  /** Names of messages that had a copy; only the first message of a name gets one. */
+  /** Names of messages that had a copy; only the first message of a name gets a copy. */
   private copied: ReadonlySet<string> = new Set();
   private receipts = 0;
 
@@ -139,7 +139,7 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
     return { kind: 'message', receipt, steps, retries, backEnd };
   }
 
-  /** All state is durable. A lagging replica delivers messages again that have been deleted. */
+  /** All state is durable. A lagging replica delivers deleted messages again. */
   snapshot(): () => void {
     const { messages, copied, receipts } = this;
     return () => {

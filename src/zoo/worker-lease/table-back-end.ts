@@ -1,4 +1,4 @@
-/** DynamoDB as a back end of leases: one request takes or releases a lease. */
+/** DynamoDB as a back end for leases: one request takes or releases a lease. */
 import {
   type Answer,
   questionOf,

@@ -1,27 +1,29 @@
 /**
  * The lock of Apache Curator on ZooKeeper as a protocol (`LockInternals`, after the recipe in
  * zookeeper.apache.org, "Recipes and Solutions"). A client creates an ephemeral sequential child of
- * the lock and lists all children. If its own is the lowest it has the lock; otherwise it watches
- * the one before its own, and lists again when that is gone. It releases the lock by deleting its
- * child. A heartbeat keeps its session alive, and the child exists only as long as the session.
+ * the lock and lists all children. If its own child is the lowest, the client has the lock.
+ * Otherwise it watches the child before its own, and lists the children again when that child is
+ * gone. It releases the lock by deleting its child. A heartbeat keeps its session alive, and the
+ * child exists only as long as the session.
  *
  * Common mistakes are options here:
- * - `token: sequence`: the number in the child's name looks like a fencing token. But it comes from
- *   a counter of the parent, which wraps at 2³¹, and restarts if the parent is a container that was
- *   empty for a while. The child's `czxid` increases across the entire ensemble and never restarts.
+ * - `token: sequence`: the number in the child's name looks like a fencing token. However, it comes
+ *   from a counter of the parent that wraps at 2³¹, and that restarts if the parent is a container
+ *   that was empty for a while. The child's `czxid` increases across the entire ensemble and never
+ *   restarts.
  * - `protection: any`: after a create whose answer was lost, the client looks for a child with the
  *   name it chose. A server that lags may still show the child of the client's *previous* session;
  *   the client then counts on a child that is gone. `session` checks the child's session
- *   (`ProtectedMode` of Curator). Once the client's tries are used up, it deletes the child in the
+ *   (`ProtectedMode` of Curator). Once its tries are used up, the client deletes the child in the
  *   background (`FindAndDeleteProtectedNodeInBackground`). `none` creates another child, which then
  *   waits behind the client's first one.
- * - `release: once`: an unanswered delete leaves the child to the session, whose heartbeat keeps it
- *   for as long as the process lives. `guaranteed` tries again in the background, as Curator's
+ * - `release: once`: after an unanswered delete, the session's heartbeat keeps the child for as
+ *   long as the process lives. `guaranteed` tries again in the background, as Curator's
  *   `deleteOurPath` does.
  * - After a pause that outlasts the session, the program continues where it was, as with any lease:
- *   a store that compares czxids refuses its writes then.
+ *   a store that compares czxids then refuses its writes.
  *
- * Read `server.ts` first: the state of ZooKeeper, and when a session ends.
+ * Read `server.ts` first. It contains the state of ZooKeeper, and decides when a session ends.
  */
 import {
   type Answer,
