@@ -8,21 +8,22 @@
  *       servers: (world) => ({ redis: … world.addServer({ name: 'lock', role: 'lock' }, …) … }),
  *     }, async (section, { redis, client }) => { … });
  *
- * It is `checkScenario` as a vitest test. Its design decisions:
+ * `simTest` runs `checkScenario` as a vitest test. Its design decisions:
  *
  * The body is the lock's client, written as in production: it acquires the lock, declares that it
  * holds it (`section.guard()`), works, and releases it. Without a body, `lock` names a built-in
- * lock or is a definition. The other options are the fields of a scenario file, at the top level,
- * since a test has one system. The file reader reads them, so it reports mistakes in the same way.
- * `faults` has no default: a test without faults should show that. The defaults of `store` and
- * `holds` are `unfenced` and `grant-order`, the least that a lock is used for. `time` is virtual,
- * as in a scenario; `timeout` and `budgetMs` limit the real duration of a test.
+ * lock or is a lock definition. The other options are the fields of a scenario file, at the top
+ * level, since a test has one system. The reader of scenario files also reads these options, and
+ * reports mistakes in the same way. `faults` has no default: a test without faults should say so
+ * explicitly. The default of `store` is `unfenced`. The default of `holds` is `grant-order`, the
+ * least that a lock is used for. `time` is virtual, as in a scenario; `timeout` and `budgetMs`
+ * limit the real duration of a test.
  *
  * A test replays its kept plans (`__fencepost__/<test file>/`), runs a few seeds twice to check
  * that they are deterministic, then runs fresh seeds until one breaks a claim that should hold. It
- * fails if one does, if a claim that should break does not, or if a fault or a claim was not
- * exercised. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change
- * this without an edit; see `scenario-check/test-place.ts`.
+ * fails if such a claim breaks, if a claim that should break does not, or if a fault or a claim was
+ * not exercised. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE`
+ * change this without an edit of the test; see `scenario-check/test-place.ts`.
  */
 export type {
   Body,
