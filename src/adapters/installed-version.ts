@@ -36,7 +36,7 @@ export class UnsupportedVersion extends Error {}
 
 function whyTooOld(name: Needed, version: string): string | null {
   const { least, since, install } = NEEDED[name];
-  // A prerelease of 5.6.0, such as `5.6.0-beta.1`, may lack what is needed.
+  // A prerelease of 5.6.0, such as `5.6.0-beta.1`, may lack a feature that is needed.
   if (valid(version) === null || gte(version, least)) return null;
   return `${name} ${version} is installed, and fencepost works with ${since} or later: ${install}`;
 }

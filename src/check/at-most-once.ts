@@ -1,7 +1,7 @@
 /**
  * Judges `at-most-once` from the job starts and ends that programs report. A job that was
- * interrupted by a crash of its client counts as run, but no longer as running. Two jobs under one
- * lock must never overlap, even if their ticks differ.
+ * interrupted by a crash of its client counts as having run, but no longer as running. Two jobs
+ * under one lock must never overlap, even if their ticks differ.
  */
 import type { FaultInjected, Job } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';

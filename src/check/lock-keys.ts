@@ -1,11 +1,11 @@
 /**
- * Decides which keys of a server are locks, what a client did to a key that another had taken, and
- * when a client took the key of a lock that only its own program reports. The server reports each
- * key that was taken by a command that can take a lock, including keys of caches and counters (`SET
- * seen NX`). A key is a lock if it is named for a lock that some program enters: the same name
- * (`db`), or one that contains the name and a word for locks (`lock:db`, `db.mutex`); or if it
- * matches a pattern that is configured for its node. A key that several clients may hold is not
- * reported, since it is not taken this way.
+ * Decides which keys of a server are locks, what a client did to a key that another client had
+ * taken, and when a client took the key of a lock that only its own program reports. The server
+ * reports each key that was taken by a command that can take a lock, including keys of caches and
+ * counters (`SET seen NX`). A key is a lock if it is named for a lock that some program enters: its
+ * name equals the lock's name (`db`), or contains that name and a word for locks (`lock:db`,
+ * `db.mutex`). A key that matches a pattern that is configured for its node is also a lock. A key
+ * that several clients may hold is not reported, since it is not taken this way.
  *
  * A client may change its own key, unless one of its sections mistakenly changes the key of another
  * section. A change by another client counts only while the key exists: a client whose key has

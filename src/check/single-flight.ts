@@ -203,7 +203,7 @@ function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-
 
 /**
  * Returns the role of a log entry of a client that continued without the lock: `denied once` if the
- * client asked only once and was denied, since it did not wait; otherwise `wait in vain`.
+ * client asked only once, was denied and did not wait; otherwise `wait in vain`.
  */
 function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
   const { process } = without.event;

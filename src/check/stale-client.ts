@@ -3,10 +3,10 @@
  * made every check that it can and still believes that it holds the lock, since only a server knows
  * when a lease ends. A server that reports its grants also reports their ends.
  *
- * If no server reports grants but one reports the keys that it keeps, the lease is the lifetime
- * that the server set for the client's key. This also finds a reply that was delayed by just about
- * the duration of the lease. The server's end counts if its clock was right, or if another client
- * had taken the key.
+ * If no server reports grants but a server reports the keys that it keeps, the lease is the
+ * lifetime that the server set for the client's key. This also finds a reply that was delayed by
+ * just about the duration of the lease. The server's end counts if its clock was right, or if
+ * another client had taken the key.
  *
  * If no server reports leases, assume the latest possible start, so that no valid holder is called
  * stale: a message that reached the program before it entered let it in, so its lease had begun

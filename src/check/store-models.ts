@@ -167,7 +167,7 @@ function checkAgainst<C extends CallData>(
   return { kind: 'invalid', at: seen.sources[verdict.at] };
 }
 
-/** Returns true for a built-in model: its steps never throw, and its calls are created here. */
+/** Returns true for a built-in model, whose steps never throw and whose calls are created here. */
 export function isBuiltInModel(definition: ModelDefinition): boolean {
   return builtInModels.has(definition);
 }

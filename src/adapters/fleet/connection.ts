@@ -45,7 +45,7 @@ async function requireRedis(address: QueueAddress): Promise<void> {
   try {
     await redis.connect();
     await redis.ping();
-    // If the database does not exist, ioredis silently stays in the first one.
+    // If the database does not exist, ioredis silently keeps using database 0.
     if (address.db !== undefined) await redis.select(address.db);
   } catch (error) {
     throw why ?? error;

@@ -1,10 +1,10 @@
 /**
  * Coordinates a fleet: puts each shard of a sweep on the queue as one job, and collects the results
  * of the workers until all of them can be merged. The coordinator keeps no other state and polls
- * the queue for its jobs once per second. A missing job, perhaps because Redis lost everything, is
- * added again. A result that is not the requested shard is removed, and its job is added again. All
- * of this can be repeated, even by two coordinators at once: a shard is a pure function of its
- * order, so duplicate results are equal.
+ * the queue for its jobs once per second. If a job is missing, for example because Redis lost its
+ * data, it is added again. A result that is not the requested shard is removed, and its job is
+ * added again. All of this can be repeated, even by two coordinators at once: a shard is a pure
+ * function of its order, so duplicate results are equal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';

@@ -1,7 +1,7 @@
 /**
  * Loads the modules that are passed to the body of a test. As in production, each simulated process
- * gets its own instances, and new ones at each start. By contrast, modules that a test file imports
- * at its top are shared by all processes and seeds.
+ * gets its own instances, and new instances at each start. By contrast, modules that a test file
+ * imports at its top are shared by all processes and seeds.
  */
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -80,8 +80,8 @@ export type BodyOptions<S extends object, T extends object> = TestOptions &
     /** `none`: sections run without a lock, and claims about grants do not apply. */
     readonly lock?: 'none';
     /**
-     * Adds the servers of the lock to the world of one run, named `lock`, or `lock-…` if there are
-     * several. The result is passed to the body.
+     * Adds the servers of the lock to the world of one run. A server is named `lock`, or `lock-…`
+     * if there are several. The result is passed to the body.
      */
     readonly servers?: (world: World) => S;
     /** Called when a client process starts, for example to create an instance of a lock library. */
@@ -93,8 +93,8 @@ export type BodyOptions<S extends object, T extends object> = TestOptions &
     readonly operations?: readonly string[];
     /**
      * Modules to pass to the body as `modules`: names mapped to paths relative to the test. Each
-     * process gets its own instances, and new ones at each start. To declare their types, write
-     * `simTest<{ lock: typeof import('./my-lock.ts') }>(…)`.
+     * process gets its own instances, and new instances at each start. To declare their types,
+     * write `simTest<{ lock: typeof import('./my-lock.ts') }>(…)`.
      */
     readonly modules?: Readonly<Record<string, string>>;
   };

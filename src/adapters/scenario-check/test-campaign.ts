@@ -1,7 +1,7 @@
 /**
  * Runs the campaign of a test: its seeds on this thread, in order, up to the first that breaks a
  * claim that should hold. Finally, as `run` does, checks that the claims that should break did
- * break, and that those that should hold were exercised. If not, the error suggests a remedy.
+ * break, and that the claims that should hold were exercised. If not, the error suggests a remedy.
  */
 import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
 import { outputBlock } from '../../report/failure.ts';

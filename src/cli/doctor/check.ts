@@ -1,7 +1,7 @@
 /** The result of one check of this machine, package or folder. */
 
 export interface Check {
-  /** One word, for programs. */
+  /** A one-word name, for programs. */
   readonly name: string;
   /** `warning`: fencepost runs, but may behave unexpectedly. `problem`: it cannot run. */
   readonly status: 'ok' | 'warning' | 'problem';
