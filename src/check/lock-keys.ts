@@ -5,7 +5,7 @@
  * counters (`SET seen NX`). A key is a lock if it is named for a lock that some program enters: its
  * name equals the lock's name (`db`), or contains that name and a word for locks (`lock:db`,
  * `db.mutex`). A key that matches a pattern that is configured for its node is also a lock. A key
- * that several clients may hold is not reported, since it is not taken this way.
+ * that several clients may hold is not reported, since no such command takes it.
  *
  * A client may change its own key, unless one of its sections mistakenly changes the key of another
  * section. A change by another client counts only while the key exists: a client whose key has
