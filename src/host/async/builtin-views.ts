@@ -1,7 +1,7 @@
 /**
  * Gives simulated processes a view of each builtin module. Properties that a process sets, defines
- * or deletes on it, such as `fs.cache = {}` or the replacement of `fs.close` by `graceful-fs` and
- * `shimmer`, affect only that incarnation. All other properties are read from the module, which
+ * or deletes on a view, such as `fs.cache = {}` or the replacement of `fs.close` by `graceful-fs`
+ * and `shimmer`, affect only that incarnation. All other properties are read from the module, which
  * holds the virtual functions. Plain objects and HTTP agents in a module are viewed in the same
  * way; functions and classes are shared, and `GlobalObjects` finds changes to them.
  *

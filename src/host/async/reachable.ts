@@ -29,7 +29,7 @@ export function shareExports(name: string, exports: object): void {
   sharedExports.set(exports, name);
 }
 
-/** Getters of properties of which each process has its own value. */
+/** Getters of properties whose values differ per process. */
 const perProcessGetters: WeakSet<object> = new WeakSet();
 
 /** Marks a getter whose value differs per process; such a difference is not a change. */

@@ -78,7 +78,7 @@ export function scenarioFolderOf(planFile: string): string {
   return basename(folder) === 'plans' ? dirname(folder) : folder;
 }
 
-/** Like `loadScenarioFile`, for a text, which may also use the names in `use`. */
+/** Like `loadScenarioFile`, for a text that may also use the names in `use`. */
 export async function readScenarioSource(
   source: SourceFile,
   modules: ModuleSource,

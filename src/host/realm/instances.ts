@@ -1,7 +1,7 @@
 /**
  * Instances of modules in a realm: an ES module with its exported variables, and the `module`
  * object of a CommonJS module. The effects of loading a module are recorded, since a module that
- * drew and read nothing of its process may be reused.
+ * drew and read nothing from its process may be reused.
  */
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.ts';

@@ -158,7 +158,9 @@ class Connection {
     });
   }
 
-  /** Sends a command. Rejects with a `ReplyError`, or as ioredis does if no reply arrives. */
+  /**
+   * Sends a command. Rejects with a `ReplyError`, or with the error of ioredis if no reply arrives.
+   */
   send(command: RedisCommand): Promise<RedisValue> {
     if (!this.isOpen) return Promise.reject(closed());
     const { caller, port, limits } = this.setting;

@@ -81,7 +81,7 @@ function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
 
 const TAKES = /^(?:h?setnx|p?setex)$/i;
 const REMOVES = /\b(del|unlink|hdel)\b/i;
-/** Commands by which a script takes an absent key. */
+/** Commands with which a script takes an absent key. */
 const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
 /** Commands that only change the expiry of a key. */
 const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
@@ -90,7 +90,7 @@ const PROLONGS = /\bp?expire\b/i;
 const MAY_CREATE = /\b(?:set(?:nx|ex)?|psetex|hset(?:nx)?|hmset|hincrby)\b/i;
 
 export class KeyRecorder {
-  /** Match the lock keys that the node was configured with; null if none were configured. */
+  /** Matchers for the lock keys configured for the node, or null if none were configured. */
   private readonly named: readonly ((key: string) => boolean)[] | null;
   private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
   /** The message by which each client last took each key of a database. */
