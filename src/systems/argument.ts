@@ -1,7 +1,7 @@
 /**
  * Checks the arguments of locks, stores and servers that are plain classes. A denial or a refusal
- * is an answer that the caller must expect, and is returned. An invalid argument, such as a ttl of
- * NaN, is a programming error: a `TypeError` is thrown if its type is wrong, a `RangeError`
+ * is returned, since it is an answer that the caller must expect. An invalid argument, such as a
+ * ttl of NaN, is a programming error: a `TypeError` is thrown if its type is wrong, a `RangeError`
  * otherwise. The message names the argument, the expected value and the actual one.
  */
 

@@ -36,7 +36,7 @@ import type {
 export interface LockDefinition {
   /** A one-line description. */
   readonly about: string;
-  /** The document that specifies its rules. */
+  /** The document that specifies the lock's rules. */
   readonly source?: string;
   /** Options that scenarios may set, each with its accepted values. Default: none. */
   readonly options?: readonly OptionInfo[];
@@ -51,8 +51,9 @@ export interface LockDefinition {
    */
   readonly lock?: 'none';
   /**
-   * The names of its servers in a fixed order, so that faults can name them: `lock` or `lock-…`; an
-   * empty list if it has no server; a function if the names depend on options. Default: `lock`.
+   * The names of the lock's servers in a fixed order, so that faults can name them: `lock` or
+   * `lock-…`; an empty list if the lock has no server; a function if the names depend on options.
+   * Default: `lock`.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
   /** True if a section may take further locks with a `lock` step. Default false. */
@@ -81,8 +82,8 @@ export interface LockDefinition {
    */
   readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
   /**
-   * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
-   * server)`), and returns a function that creates a client's driver. The returned function is
+   * Adds the lock's servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock'
+   * }, server)`), and returns a function that creates a client's driver. The returned function is
    * called once per incarnation of a client's program. The probe is the patient client that starts
    * after all faults. `queue` is the scenario's queue, for a lock that takes messages.
    */

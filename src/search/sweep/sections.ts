@@ -192,7 +192,7 @@ interface Seen {
   isRefused: boolean;
 }
 
-/** Verbs that request a lock, or something that the lock defines. */
+/** Verbs that request a lock, or the current token of a lock. */
 export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 
 /** Collects the sections of a run in one pass. */

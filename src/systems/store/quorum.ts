@@ -60,7 +60,7 @@ export const quorumOptions: readonly OptionInfo[] = choices.infos;
 
 type Chosen = ReturnType<typeof choices.read>;
 
-/** Returns why these numbers are invalid together, or null if they are valid. */
+/** Returns why this combination of numbers is invalid, or null if it is valid. */
 export function quorumProblem(options: Options): string | null {
   const { replicas, writeQuorum, readQuorum } = choices.read(options);
   const [word, asked] =

@@ -22,9 +22,9 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuar
   readonly model: string | null;
   /** True if the store is supposed to remember the highest token. */
   readonly isFenced: boolean;
-  /** True if it needs the SQL engine. */
+  /** True if the store needs the SQL engine. */
   readonly needsSql: boolean;
-  /** True if it checks tokens with the lock. `build` then requires `check`. */
+  /** True if the store checks tokens with the lock. `build` then requires `check`. */
   readonly asksLock: boolean;
   /** Options that a system may set. Default: none. */
   readonly options?: readonly OptionInfo[];
@@ -47,7 +47,7 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuar
 export interface Replicated {
   /** Returns the names of the servers of `store`. */
   readonly names: (store: string, options: Options) => readonly string[];
-  /** Returns why these options are invalid together, or null if they are valid. */
+  /** Returns why this combination of options is invalid, or null if it is valid. */
   readonly problem: (options: Options) => string | null;
   /** Adds the servers of these stores to the world. */
   readonly build: (world: World, stores: readonly string[], options: Options) => SeveralServers;
@@ -205,13 +205,13 @@ export function isPrepared(kind: StoreKind): boolean {
 export interface StoreDefinition {
   /** A one-line description. */
   readonly about: string;
-  /** The document that specifies its rule. */
+  /** The document that specifies the store's rule. */
   readonly source?: string;
-  /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
+  /** Claims that the store does not guarantee, even without faults. Default: it guarantees all. */
   readonly notGuaranteed?: readonly string[];
   /** True if the store is supposed to remember the highest token. Default false. */
   readonly isFenced?: boolean;
-  /** True if it checks tokens with the lock. `build` then gets a `check`. Default false. */
+  /** True if the store checks tokens with the lock. `build` then gets a `check`. Default false. */
   readonly asksLock?: boolean;
   /** Client requirements, each false by default. */
   readonly requirements?: {

@@ -22,7 +22,7 @@ interface Registered {
 type ByResource<V> = Map<string, Map<string, V>>;
 
 /**
- * A store with a fence, without a network. A refusal is a reply that contains the token that the
+ * A store with a fence and without a network. A refusal is a reply that contains the token that the
  * request was compared with; an invalid argument throws a `TypeError` or a `RangeError`.
  */
 export class Store {
@@ -242,7 +242,7 @@ export interface FenceRule {
   readonly about: string;
   /** The document that specifies the rule, or the store that it is a mutant of. */
   readonly source: string;
-  /** Claims that it does not guarantee, even without faults. */
+  /** Claims that the store does not guarantee, even without faults. */
   readonly notGuaranteed: readonly string[];
 }
 

@@ -3,7 +3,7 @@
  * call, and the cache is any `Cache`. Times are integers in one unit of the caller's choice.
  *
  * The lock is documented as imperfect and lossy: a cache may evict a key at any time, and has no
- * command that compares and deletes. Work under it must tolerate being done twice.
+ * command that compares and deletes. Work under the lock must be safe to do twice.
  */
 
 import { argument } from '../../servers.ts';

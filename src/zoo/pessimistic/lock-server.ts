@@ -3,9 +3,9 @@
  * answered when its turn comes. Whenever a client starts to wait, the server looks for a cycle of
  * waits.
  *
- * Its table records the holder and the queue of each lock: pure state and rules, no clock and no
- * network. A lock is held until it is released. A client is in one queue at a time, since its
- * program waits for one answer at a time.
+ * Its table records the holder and the queue of each lock. The table is pure state and rules,
+ * without a clock or a network. A lock is held until it is released. A client is in one queue at a
+ * time, since its program waits for one answer at a time.
  */
 import {
   type Answer,
