@@ -1,6 +1,6 @@
 /**
  * Writes the result of a run as JUnit XML, which CI servers display as tests: a suite per scenario,
- * and a test per claim that is expected of a system. The body of a failure is the complete story.
+ * and a test per system and expected claim. The body of a failure is the complete story.
  */
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
 import { type Case, casesOf, type ReportedScenario } from './cases.ts';
@@ -59,7 +59,7 @@ function timeOf(seconds: number): string {
   return seconds.toFixed(3);
 }
 
-/** Renders the result of a test. If a claim broke as expected, the counterexample is the output. */
+/** Renders the result of a test. For an expected breach, the counterexample is in `system-out`. */
 function caseMarkup(test: Case): readonly Markup[] {
   const story = storyOf(test);
   const message = plain(test.message);

@@ -1,4 +1,4 @@
-/** The lines that `replay` and `corpus` write with `--json` about the outcomes of kept plans. */
+/** Schemas of the lines that `replay` and `corpus` write with `--json` about kept plans. */
 import { z } from 'zod';
 import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
 

@@ -1,11 +1,11 @@
 /**
  * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis render:
- * a participant per process, an arrow for each message that is handled or lost, a note for other
- * events of the story, and a bar while a process believes that it holds a lock.
+ * a participant per process, an arrow for each message that is handled or lost, a note for each
+ * other event of the story, and a bar for the time in which a process believes that it holds a
+ * lock.
  *
- * First, the steps, numbered as on the terminal and on the page, are turned into rows. Then, the
- * rows that fit are written as text without any character that is special in Mermaid, in the
- * surrounding Markdown or in HTML.
+ * First, the steps of the trace are turned into rows. Then the rows that fit are written as text,
+ * without characters that are special in Mermaid, in the surrounding Markdown or in HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import type { Finding } from '../search/campaign/result.ts';
@@ -90,7 +90,7 @@ function draw(rows: readonly DiagramRow[], leftOut: number, { trace, title }: Dr
   return ['sequenceDiagram', ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** Maps processes to our own identifiers, so that no name can be a Mermaid keyword. */
+/** Maps processes to generated identifiers, since a process name may be a Mermaid keyword. */
 function lanesOf(
   rows: readonly DiagramRow[],
   processes: readonly ProcessInfo[],
@@ -165,7 +165,7 @@ interface Common {
 
 interface NoteRow extends Common {
   readonly kind: 'note';
-  /** '' if it concerns the whole world. */
+  /** '' if the note belongs to no process. */
   readonly process: string;
   /** The change in the number of locks that the process holds: by one, or to none. */
   readonly holds: 'as before' | 'more' | 'less' | 'none';
@@ -207,9 +207,9 @@ interface Story {
   /** The times of essential events, ascending, in microseconds. */
   readonly times: readonly number[];
   readonly byEvent: ReadonlyMap<number | null, Step>;
-  /** Flights that end within the story, by index of their last event. */
+  /** Flights that end within the story, by the index of their last event. */
   readonly ended: ReadonlyMap<number, Flight>;
-  /** Flights by index of their sending, without copies. */
+  /** The same flights without copies, by the index of their `send` event. */
   readonly sent: ReadonlyMap<number, Flight>;
 }
 
@@ -254,7 +254,10 @@ function timed(step: Step, text: string): string {
   return `${millisecondsOf(step.atUs)} ms · ${withPart(text, step)}`;
 }
 
-/** Returns a note for a message that arrives much later, or an arrow for one that never arrives. */
+/**
+ * Returns a note for a message that arrives much later, or an arrow for a message that does not
+ * arrive within the story. Returns no row for any other message, since `endRows` draws its arrow.
+ */
 function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const at = step.event ?? 0;
   const event = story.trace.events[at];
@@ -281,7 +284,7 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const { from, to, message, isLost } = flight;
   const weight = step.weight;
   const rank = isLate || weight < sending.weight ? weight : sending.weight;
-  // If the sending has no separate note, the arrow shows its part in the evidence.
+  // If the `send` event has no note, the arrow also shows the part of this event in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
   const text = timed({ ...step, part }, label);
   const fate = isLost ? 'lost' : 'handled';
@@ -304,7 +307,10 @@ function isFar({ sent, end }: Flight, { trace, times }: Story): boolean {
 
 const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-";
 
-/** Matches all but letters, digits and harmless symbols. Mermaid's escapes contain `°` and `¶`. */
+/**
+ * Matches all characters except letters, digits and harmless symbols. `°` and `¶` are not harmless,
+ * since Mermaid uses them in its own escapes.
+ */
 const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
 
 /** Escapes a name or a text as one nonempty line; a semicolon becomes `#59;`. */

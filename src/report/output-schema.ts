@@ -1,9 +1,9 @@
 /**
- * The schema of the lines that `--json` writes, for programs to rely on. Every line has a `type`
+ * The schema of the lines that `--json` writes. Programs can rely on it. Every line has a `type`
  * and the `version` of this format, which is incremented if a field changes its meaning or is
- * removed. In order: the parts that several lines share, then the lines of `show`, `list`,
- * `shrink`, `check` and `doctor`. The lines of `run` are in `search/campaign/result.ts`, those of
- * `replay` and `corpus` in `kept-plan-schema.ts`.
+ * removed. This file defines the parts that several lines share, then the lines of `show`, `list`,
+ * `shrink`, `check` and `doctor`. `search/campaign/result.ts` defines the lines of `run`, and
+ * `kept-plan-schema.ts` defines the lines of `replay` and `corpus`.
  */
 import { z } from 'zod';
 import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
@@ -96,7 +96,7 @@ const list = z
   })
   .describe('and every other kind of word that a scenario has');
 
-/** An entry in the line of `explain`, and of `list` with a kind. */
+/** An entry in the line that `explain`, or `list` with a kind, writes. */
 const entry = z.looseObject({
   kind: text,
   name: text,

@@ -1,6 +1,6 @@
 /**
- * Renders the outcome of a whole run as a short table per scenario in the terminal. The rows, notes
- * and words are shared with the page and the summary of a CI job.
+ * Renders the outcome of a run for the terminal, as a short table per scenario. The page and the
+ * summary of a CI job use the same rows, notes and words.
  */
 import { proseDuration } from '../core/plan/duration.ts';
 import type {
@@ -31,7 +31,7 @@ export function renderOverview(summary: Summary, options: OverviewOptions): stri
   return lines.slice(0, -1).join('\n');
 }
 
-/** Renders the systems that are not as expected or not judged. Returns '' if none. */
+/** Renders only the systems for which `isReported` returns true. Returns '' if there are none. */
 export function renderOpenSystems(summary: Summary, options: OverviewOptions): string {
   const setting = { ...options, paint: paintFor(options.colour) };
   const lines = summary.scenarios.flatMap((scenario) => {
@@ -129,7 +129,7 @@ export interface ClaimRow {
   readonly isSurprise: boolean;
 }
 
-/** Returns a row per claim: expected ones in order, then others that broke, or all. */
+/** Returns a row per claim: expected claims, then others that broke or, if `isFull`, all others. */
 export function claimRows(system: SystemResult, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
   const isListed = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
@@ -171,7 +171,7 @@ export function testedText({
   return parts.length === 0 ? 'never' : parts.join(', ');
 }
 
-/** Returns a sign and words for whether the expectation was met. */
+/** Returns the sign and the words for an expectation that was met, not met or not judged. */
 export function markOf(met: boolean | null): {
   readonly sign: '✓' | '✗' | '?';
   readonly word: 'met' | 'not met' | 'not judged';
@@ -180,12 +180,12 @@ export function markOf(met: boolean | null): {
   return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
 }
 
-/** Returns whether the expectation was met, or null if only the merge can decide. */
+/** Returns true if the expectation was met, or null if only the merge of the shards can decide. */
 export function shownMet({ met, isPart = false }: SystemResult): boolean | null {
   return isPart && met === true ? null : met;
 }
 
-/** Returns the words for systems that were not judged. Those of a shard are judged at the merge. */
+/** Returns the words for systems that were not judged. The merge judges the systems of a shard. */
 export function openWord(systems: readonly Pick<SystemResult, 'isPart'>[]): string {
   return systems.some(({ isPart }) => isPart) ? 'judged at merge' : 'not judged';
 }
@@ -204,8 +204,8 @@ const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
 
 /**
  * Returns a note that every user of a fence should read: a write after the release is accepted like
- * any other until a client with a higher token has accessed the store. Returns null if it does not
- * apply.
+ * any other until a client with a higher token has accessed the store. Returns null if the note
+ * does not apply.
  */
 function adviceOnReleases(system: SystemResult): string | null {
   const { expect } = system;
@@ -219,7 +219,7 @@ function adviceOnReleases(system: SystemResult): string | null {
   return `advice: writes were accepted after the lock was released (${seeds}): a fence refuses only tokens below the highest it has seen; await each write before the release`;
 }
 
-/** Maximum number of kinds of failure per claim, unless all are requested. */
+/** Maximum number of failure kinds to list per claim, unless all are requested. */
 const MOST_KINDS = 3;
 
 /** Renders `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
@@ -238,7 +238,7 @@ function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   });
 }
 
-/** Maximum number of errors, unless all are requested. */
+/** Maximum number of errors to list, unless all are requested. */
 const MOST_ERRORS = 1;
 
 /**
@@ -300,7 +300,7 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
   return `to exercise ${lone.join(', ')}, add a twin: the same lock without its check, expected to break it; each seed counts on which only the twin breaks`;
 }
 
-/** Returns notes about a system; all notes if `isFull`. `all` are the systems of its scenario. */
+/** Returns notes about a system; all notes if `isFull`. `all` lists the systems of its scenario. */
 export function noteLines(
   system: SystemResult,
   { all, isFull = false }: { readonly all: readonly SystemResult[]; readonly isFull?: boolean },

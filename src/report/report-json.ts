@@ -1,8 +1,8 @@
 /**
  * Renders findings and whole results as JSON, in the format of `output-schema.ts`. Also reads the
  * findings of an earlier run, to classify current findings as new or known, and earlier ones as
- * fixed. Findings are equal if their scenario, system and claim are equal: another seed or another
- * name of a client does not make a finding new.
+ * fixed. Two findings are the same if they have the same scenario, system and claim: a different
+ * seed or client name does not make a finding new.
  */
 import type { Finding, FindingLine, Result } from '../search/campaign/result.ts';
 import { countOf } from '../text/prose.ts';
@@ -18,7 +18,7 @@ export function renderReportJson({ type, version, summary, findings }: Result): 
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** Returns the part of a finding for JSON, without the runs that its plan reproduces. */
+/** Returns the fields of a finding to write. Omits the runs, since the plan reproduces them. */
 function findingJson(finding: Finding): FindingLine {
   const { exhaust, siblings, causation, isExpected, trace } = finding;
   return {
@@ -82,7 +82,7 @@ function fieldOf(value: unknown, name: string): unknown {
 export interface Since {
   /** Returns true if a current finding existed before. */
   readonly isKnown: (finding: Finding) => boolean;
-  /** Earlier findings that no longer exist, limited to systems that were examined now. */
+  /** Earlier findings that no longer exist, limited to systems that the current run examined. */
   readonly fixed: readonly Earlier[];
 }
 

@@ -3,10 +3,10 @@
  * in `REPORTS`, and is rendered by one file from one `Result` (`search/campaign`). A report returns
  * texts and their destinations; the command writes them to the terminal and to disk.
  *
- * Read on in this order. The data: `cases.ts` (the cases of a scenario), `finding.ts` (the commands
- * of a counterexample; `describe-finding.ts` creates one). The words: `event-phrases.ts` and
- * `state-phrases.ts` describe events for all views, and `steps.ts` numbers the events of a trace,
- * using `spans.ts` and `environment.ts`. The reports: `failure.ts` with `sequence-text.ts`,
+ * Read the files in this order. Data: `cases.ts` (the cases of a scenario), `finding.ts` (the
+ * commands for a counterexample) and `describe-finding.ts`. Words: `event-phrases.ts` and
+ * `state-phrases.ts` describe events and states for all views, and `steps.ts` numbers the events of
+ * a trace, using `spans.ts` and `environment.ts`. Reports: `failure.ts` with `sequence-text.ts`,
  * `conclusion.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures` and includes the
  * script in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts`
  * defines the format for programs.
@@ -51,7 +51,7 @@ export type ReportPart =
   | { readonly to: 'terminal' | 'log' | 'step-summary'; readonly text: string }
   | { readonly to: 'file'; readonly file: string; readonly text: string };
 
-/** The renderer of each report in `reporters.ts`. A missing one does not compile. */
+/** The renderer of each report in `reporters.ts`. A missing renderer does not compile. */
 const REPORTS: Readonly<
   Record<keyof typeof REPORTERS, (run: ReportedRun) => Iterable<ReportPart>>
 > = {
@@ -79,9 +79,10 @@ function oneFile({ output }: ReportedRun, name: string, text: string): ReportPar
 }
 
 /**
- * Yields the unexpected findings first. Then, if `isVerbose`, come all expected findings and all
- * tables; otherwise, the expected findings of a single scenario, most of them in brief, and the
- * tables of systems that are not as expected. The lines of the scenarios and the conclusion follow.
+ * Yields the unexpected findings first. If `isVerbose`, all expected findings and all tables come
+ * next. Otherwise, the expected findings come next if the run has a single scenario, most of them
+ * in brief, and then the tables of systems that did not meet their expectations. The lines of the
+ * scenarios and the conclusion come last.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
   const { result, colour, width, isVerbose, hasReportedScenarios } = run;
@@ -119,8 +120,8 @@ function below(text: string): ReportPart {
 }
 
 /**
- * Renders expected findings: one in full if no finding is unexpected, and the first of each other
- * system and claim in brief.
+ * Renders expected findings: the first in full if no finding is unexpected, and in brief the first
+ * of each other pair of system and claim.
  */
 function expectedOfOne(
   { result, colour, width }: ReportedRun,

@@ -1,4 +1,4 @@
-/** One scenario whose systems have every outcome that a case can have. */
+/** A scenario whose cases have all possible outcomes. */
 import type {
   ClaimResult,
   Result,

@@ -1,4 +1,4 @@
-/** Builds the events of hand-written traces: whole acquisitions and writes, message by message. */
+/** Builds the events of handwritten traces: complete acquisitions and writes with all messages. */
 import type { TraceEvent } from '../core/history/events.ts';
 
 export type Link = { readonly from: string; readonly to: string; readonly message: string };
@@ -21,7 +21,7 @@ function reply(from: string, to: string, operation: string): Link {
   return { from, to, message: `${operation}/1/reply` };
 }
 
-/** A client asks at `atMs`, gets its grant 1 ms later and enters 2 ms later. */
+/** A client requests a lock at `atMs`. The grant is at `atMs + 1`, the entry at `atMs + 2`. */
 export function acquires(client: string, ordinal: number, atMs: number): TraceEvent[] {
   const operation = `${client}/1/acquire`;
   const toLock = request(client, 'lock', operation);
@@ -78,7 +78,7 @@ export interface WriteStory {
   readonly highest: number;
 }
 
-/** A client writes its grant number to `x` at `atMs`; the store handles it 1 ms later. */
+/** A client writes its grant number to `x` at `atMs`. The store handles the write 1 ms later. */
 export function writes(story: WriteStory): TraceEvent[] {
   const { client, ordinal, atMs, isAccepted, highest } = story;
   const operation = `${client}/1/write`;

@@ -1,4 +1,4 @@
-/** The zombie write as the shrinker leaves it, written by hand, and variations of it. */
+/** A handwritten finding of a shrunk zombie write, and variations of it. */
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -134,7 +134,7 @@ export const zombieFinding: Finding = {
   pageFile: 'reports/zombie-writer.html',
 };
 
-/** Returns the finding with one name replaced everywhere, also inside other texts. */
+/** Returns the finding with one name replaced everywhere, even inside longer texts. */
 export function renamed(finding: Finding, from: string, to: string): Finding {
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replaceAll(from, to);
@@ -145,7 +145,7 @@ export function renamed(finding: Finding, from: string, to: string): Finding {
   return JSON.parse(JSON.stringify(replace(finding)));
 }
 
-/** Returns the zombie write `times` times, 30 ms apart, with the evidence in the last round. */
+/** Repeats the zombie write `times` times, 30 ms apart. The evidence is in the last round. */
 export function manyZombies(times: number): Finding {
   const rounds = Array.from({ length: times }, (_, round) => zombieTrace.events.map(later(round)));
   const shift = (times - 1) * zombieTrace.events.length;

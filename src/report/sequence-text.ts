@@ -50,8 +50,8 @@ export function renderSequence(
 }
 
 /**
- * Returns the number and the time of each step, below their headings, with equal width. Times are
- * in milliseconds if all of them are readable that way; otherwise each has its unit.
+ * Returns the headings, then the number and the time of each step, as texts of equal width. Times
+ * are in milliseconds if all of them are readable that way; otherwise, each time has its own unit.
  */
 function marginsOf(steps: readonly Step[]): readonly string[] {
   const numbers = ['#', ...steps.map(({ number }) => (number === null ? '' : String(number)))];
@@ -70,7 +70,7 @@ function marginsOf(steps: readonly Step[]): readonly string[] {
 
 /**
  * Spaces columns evenly, so that the texts of the last column still fit; other texts may extend
- * over the columns to their right. A column whose texts would exceed the screen starts further
+ * over the columns to their right. A column whose texts would exceed the screen starts farther
  * left.
  */
 function columnsOf(names: readonly string[], steps: readonly Step[], space: number): Column[] {
@@ -99,8 +99,8 @@ function wordsOf(step: Step): string {
 }
 
 /**
- * Renders a step, which may extend over the columns to its right, since its line otherwise only
- * contains `│`. Evidence that would exceed the screen starts further left and, if necessary,
+ * Renders a step, which may extend over the columns to its right, since the rest of its line
+ * contains only `│`. Evidence that would exceed the screen starts farther left and, if necessary,
  * continues on up to `linesLeft` more lines.
  */
 function linesOf(

@@ -71,8 +71,8 @@ function isHandled(event: TraceEvent): event is Handled & TraceEvent {
 }
 
 /**
- * Describes the first difference between the twin's run and the broken one, with its time: a
- * refusal, preferably by a store, a skipped job or a missing grant. Returns null if there is none.
+ * Describes the first difference between the twin's run and `broken`, with its time: a refusal
+ * (preferably by a store), a skipped job or a missing grant. Returns null if there is none.
  */
 function differenceIn(trace: Trace, broken: Trace): string | null {
   const handled = broken.events.filter(isHandled);
@@ -94,7 +94,7 @@ function skipIn({ events }: Trace, broken: Trace): string | null {
   return skip ? `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}` : null;
 }
 
-/** Describes a grant that only the broken run made, after the denial to the client, if any. */
+/** Describes a grant that only `broken` contains, after the denial that the client got, if any. */
 function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const givenBy = ({ process, client, lock }: Grant): string =>
     JSON.stringify([process, client, lock]);

@@ -26,23 +26,23 @@ export interface LeaseSpan extends Span {
   readonly ending: 'expired' | 'released' | 'replaced' | 'open';
 }
 
-/** A client believes that it holds a lock, and acts as the holder regardless of its lease. */
+/** A period in which a client believes that it holds a lock, even if its lease has ended. */
 export interface ClientViewSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
   readonly token: number;
-  /** The true time at which its own clock ends the lease, after the last renewal. */
+  /** True time at which the lease ends by the client's own clock, after its last lease test. */
   readonly believedUntilUs: number;
 }
 
-/** A client acts as the holder while the service holds a lease of another client. */
+/** A period in which a client acts as the holder while another client has a lease. */
 export interface OverlapSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
   readonly other: string;
 }
 
-/** A client relies on a lock that it has lost, until it knows or the run ends. */
+/** A period in which a client relies on a lost lock, until it notices the loss or the run ends. */
 export interface LossSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
@@ -64,7 +64,7 @@ export interface TraceSpans {
   readonly flights: readonly Flight[];
 }
 
-/** Returns all spans. `faults` are those of the plan that produced the trace. */
+/** Returns all spans. `faults` are the faults of the plan that produced the trace. */
 export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
   const [leases, clientViews] = [leaseSpans(trace), clientViewSpans(trace)];
   const overlaps = overlapSpans(clientViews, leases);
@@ -95,7 +95,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   return trace.events.some(({ kind }) => kind === 'key-change') ? asKept(trace, spans) : spans;
 }
 
-/** Replaces each lease that only its client reports by the lifetime of its keys on servers. */
+/** Replaces leases that only their clients report. The new spans are the lifetimes of the keys. */
 function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[] {
   const { locks } = indexTrace(trace);
   return leases.map((lease) => {
@@ -141,12 +141,12 @@ function replaceLeaseOf(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   change(leases, lease.ordinal, { untilUs: grant.atUs, ending: 'replaced' });
 }
 
-/** A span includes its start and excludes its end: a lease until 10 is over at 10. */
+/** Returns true if a span contains `atUs`. Its end is excluded: a lease until 10 is over at 10. */
 export function isLiveAt(span: Span, atUs: number): boolean {
   return span.fromUs <= atUs && (span.untilUs === null || atUs < span.untilUs);
 }
 
-/** Returns the sections in order of entry. A crash ends those of its process. */
+/** Returns a span per entered section, in order of entry. A crash ends the spans of its process. */
 export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
   const views: ClientViewSpan[] = [];
   type Test = (view: ClientViewSpan) => boolean;
@@ -241,7 +241,7 @@ function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected):
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
 
-/** Returns the operation that a message belongs to: its name without attempt and leg. */
+/** Returns the operation of a message: the name of the message without its attempt and leg. */
 export function operationName(message: string): string {
   return message.replace(/\/\d+[^/]*\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
 }
@@ -250,7 +250,7 @@ export function isReply(message: string): boolean {
   return message.endsWith('/reply');
 }
 
-/** One flight of a message, with event indexes. `end` is null while it is in transit. */
+/** One transit of a message. `sent` and `end` are event indexes; `end` is null if it never ends. */
 export interface Flight {
   readonly message: string;
   readonly from: string;
@@ -261,7 +261,7 @@ export interface Flight {
   readonly isCopy: boolean;
 }
 
-/** Returns every flight in order of sending. A duplicated message has two. */
+/** Returns all flights in the order in which they were sent. A duplicated message has two. */
 export function flightsOf(trace: Trace): readonly Flight[] {
   const sendings = new Map<string, number>();
   const flights: Flight[] = [];
@@ -284,17 +284,17 @@ export function flightsOf(trace: Trace): readonly Flight[] {
   return [...flights, ...underWay.values()].sort((left, right) => left.sent - right.sent);
 }
 
-/** A period between two clock changes of a process, with clocks that are off or at a wrong rate. */
+/** A period between two clock changes of a process whose clock is off or runs at a wrong rate. */
 export interface ClockSpan extends Span {
   /** Offset of the wall clock from true time at the start of the span; negative if behind. */
   readonly offsetUs: number;
-  /** Rate relative to true time; −1,000,000 if the clock stands still. */
+  /** Rate error relative to true time; −1,000,000 if the clock stands still. */
   readonly ratePpm: number;
 }
 
 const MILLION = 1_000_000;
 
-/** Returns one span for each change that leaves a clock wrong. Empty if no clock ever is. */
+/** Returns one span for each change that leaves a clock wrong. */
 export function clockSpans(trace: Trace, faults: readonly Fault[]): readonly ClockSpan[] {
   const spans: ClockSpan[] = [];
   const open = new Map<string, ClockSpan>();

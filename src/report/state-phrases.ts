@@ -1,7 +1,7 @@
 /**
- * The words for parts of clauses (calls, answers, versions, reasons of servers), and for lasting
- * states: leases, beliefs of clients, pauses and clocks. Pictures, tables and the clauses of
- * `event-phrases.ts` use them.
+ * Phrases for parts of clauses (calls, answers, versions, the reasons of servers) and for lasting
+ * states (leases, beliefs of clients, pauses, clocks). Pictures, tables and the clauses of
+ * `event-phrases.ts` use these phrases.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import {
@@ -30,7 +30,7 @@ import {
   operationName,
 } from './spans.ts';
 
-/** Later than any run: the end of a lock that ends only by its release. */
+/** A time after the end of any run. A later end means that only a release ends the lock. */
 export const NEVER_US = 1e15;
 
 /** Returns ` until 20 ms`, or '' for a view without an end. */
@@ -43,7 +43,7 @@ export function quoted(name: string): string {
   return `\`${name.replaceAll('`', "'")}\``;
 }
 
-/** The facts about a run on which the words for a call depend. */
+/** Facts about a run that decide how a call is worded. */
 interface CallTerms {
   readonly calls: ReadonlyMap<string, Call>;
   readonly hasTokens: boolean;
@@ -63,13 +63,13 @@ export function requestText(message: string, context: CallTerms): string {
   return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
 }
 
-/** Returns the verb, `release`, or the program's own name for the call, `` `del` ``. */
+/** Returns the verb (`release`) or, if different, the program's name for the call (`` `del` ``). */
 export function lockCallName(operation: string, verb: string): string {
   const [, name = ''] = /^[^/]+\/[^/]+\/([^/]*?)(?:-\d+)?(?:\/|$)/.exec(operation) ?? [];
   return name === '' || name === verb ? verb : `\`${name}\``;
 }
 
-/** Returns an operation without its arguments: `acquire`, `read x`, or its own name. */
+/** Returns a short name of an operation: `acquire`, `read x`, or the program's own name. */
 export function callName(operation: string, { calls }: Pick<CallTerms, 'calls'>): string {
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
@@ -124,7 +124,7 @@ export function seenText({ version }: Read): string {
   return by === 'version' ? `version ${found}` : `change of ${stampText(version, found)}`;
 }
 
-/** Describes the version that a write expects: `expects version 5`. Returns '' if it names none. */
+/** Describes the version that a write expects: `expects version 5`. Returns '' if it has none. */
 export function expectedText(scale: VersionScale, expected: number | null | undefined): string {
   return expected === undefined ? '' : `expects ${versionText(scale, expected)}`;
 }
@@ -164,7 +164,7 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
   }
 }
 
-/** Returns `refuses`, or `ignores` if the client is not informed. */
+/** Returns `refuses`, or `ignores` if the store does not report the refusal to the client. */
 export function refusalVerb({ refusal }: Write | Read): string {
   return refusal?.kind === 'stamp' ? 'ignores' : 'refuses';
 }
@@ -176,7 +176,7 @@ function versionsOf({ version }: Write): string {
   return `${expectedText(version, expected)}, has ${versionText(version, found, { isShort })} (0 rows)`;
 }
 
-/** Returns the text on the flag of a write: its token, or the version created or expected. */
+/** Returns the text on the flag of a write: its token, or the version it created or expected. */
 export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);
@@ -186,8 +186,8 @@ export function flagText({ token, version, isAccepted }: Write): string {
 
 /**
  * Returns the reason why a server denied a renew or a release: `bob holds it, token 2`, `its lease
- * ended at 22 ms`. Returns '' if the preceding events do not show it. They do not if the server
- * crashed, failed over, lost a key, or had its clock changed.
+ * ended at 22 ms`. Returns '' if the preceding events do not show the reason, which is always the
+ * case after the server crashed, failed over, lost a key, or had its clock changed.
  */
 export function denialReason(event: Renew | Release, events: readonly TraceEvent[]): string {
   const before = events.slice(0, events.indexOf(event));
@@ -245,8 +245,8 @@ export function keyChangeText(event: KeyChange, name: (name: string) => string):
 }
 
 /**
- * Describes the duration and the end of a lease. A server may grant another lease than requested:
- * in whole seconds, or from a heartbeat.
+ * Describes the duration and the end of a lease. They may differ from the request: a server may
+ * round the duration to whole seconds, or start the lease at a heartbeat.
  */
 export function leaseText(lease: {
   readonly atUs: number;
@@ -291,7 +291,7 @@ const FAULT_STATES: Readonly<Record<FaultSpan['kind'], string>> = {
   crash: 'down',
 };
 
-/** Returns `paused for 17 ms, until 20 ms`. A state without an end is `down for good`. */
+/** Returns `paused for 17 ms, until 20 ms`, or `down for good` if a crash has no restart. */
 export function faultStateText({ kind, fromUs, untilUs }: Omit<FaultSpan, 'process'>): string {
   const state = FAULT_STATES[kind];
   if (untilUs === null) return kind === 'crash' ? `${state} for good` : state;
@@ -322,7 +322,7 @@ export function leaseTitle({ client, lock, token, fromUs, untilUs, ending }: Lea
   return `${client} holds ${lock}${tokenText(token)}: ${proseDuration(fromUs)}${until} (${ending})`;
 }
 
-/** Describes what a client believes: that it holds a lock, until the end by its own clock. */
+/** Describes a client that believes it holds a lock, with the end of the lease by its own clock. */
 export function viewTitle({ process, lock, token, believedUntilUs }: ClientViewSpan): string {
   const until = untilText(believedUntilUs);
   const end = until === '' ? '' : `${until} by its own clock`;
@@ -350,7 +350,7 @@ export function violationText(part: string, claim: string): string {
 /** Describes the answer that no order of the operations explains. */
 export const NO_ORDER = 'no order explains this answer';
 
-/** Facts about a client inside a section: what it believes, and what is true. */
+/** Describes the belief of a client in a section: `db, token 1 until 20 ms by its own clock`. */
 export function viewFact({ lock, token, believedUntilUs }: ClientViewSpan, nowUs: number): string {
   const until = untilText(believedUntilUs);
   const over = ` · its own clock ended it at ${proseDuration(believedUntilUs)}`;
@@ -358,7 +358,7 @@ export function viewFact({ lock, token, believedUntilUs }: ClientViewSpan, nowUs
   return `${lock}${tokenText(token)}${believedUntilUs <= nowUs ? over : end}`;
 }
 
-/** Describes whether a client really holds the lock. `leases` are the live ones. */
+/** Describes whether a client actually holds the lock. `leases` contains only live leases. */
 export function truthText(
   { lock, ordinal, process }: ClientViewSpan,
   leases: readonly LeaseSpan[],

@@ -1,8 +1,8 @@
 /**
- * Turns a trace into steps: the process of each, its words, its weight for the story, and its
- * number. Events are numbered only here, from 1, so that `5` on the terminal is `5` on the page,
- * and in `60 → 12 events`, 12 is the number of the last event. The sending and the receipt of a
- * message are unnumbered details of its request, as are other events that no reader would miss.
+ * Turns a trace into steps. Each step has a process, a text, a weight in the story, and a number.
+ * Events are numbered only here, from 1, so that event 5 on the terminal is event 5 on the page. In
+ * `60 → 12 events`, 12 is also the number of the last event. `send` and `receive` events are
+ * unnumbered details, as are other events that a reader does not need.
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
@@ -16,19 +16,19 @@ import { isReply, leaseSpans } from './spans.ts';
 export interface Step {
   /** Index into `trace.events`. Null for an expired lease, which is not an event. */
   readonly event: number | null;
-  /** Its place among the numbered events, or null for a detail. */
+  /** Number of the event, from 1, or null for a detail. */
   readonly number: number | null;
   readonly atUs: number;
-  /** The process and column of the step, or '' if it concerns the whole world. */
+  /** The process of the step, which is also its column, or '' if it belongs to no process. */
   readonly process: string;
   readonly text: string;
-  /** Its text in a picture, in which an arrow shows both ends of a message. */
+  /** Shorter text for a picture, in which an arrow shows the sender and receiver of a message. */
   readonly label: string;
   /** Details that are printed if the story mentions them. */
   readonly asides: readonly string[];
   /** 0: evidence. 1: essential. 2: helpful. 3: detail. */
   readonly weight: 0 | 1 | 2 | 3;
-  /** Its part in the evidence, for example `stale write` or `A, grant 1`, or ''. */
+  /** Part of the step in the evidence, such as `stale write` or `A, grant 1`, or '' if none. */
   readonly part: string;
 }
 
@@ -36,7 +36,7 @@ export interface StepOptions {
   readonly evidence: readonly Evidence[];
 }
 
-/** Returns every event, and every expiry of a lease, as steps in order of time. */
+/** Returns a step for every event and for every expiry of a lease, in order of time. */
 export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const around = environmentOf(trace);
   const parts = partsIn(trace, options.evidence);
@@ -102,10 +102,13 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   return { event: at, number, atUs, process, text, label, asides, weight, part };
 }
 
-/** Returns the weight of an event. Changes by quorum nodes show the majority behind a grant. */
+/**
+ * Returns the weight of an event. Changes by quorum nodes are helpful if the evidence ends with a
+ * grant, since they show the majority behind it.
+ */
 function weightIn(event: TraceEvent, { around, hit, isOfGrants }: StepContext): Step['weight'] {
   const weight = weightOf(event, hit);
-  // With a queue, each delivery requests a lease, so the answers are the story.
+  // With a queue, each delivery requests a lease, so denials and log entries carry the story.
   if (around.hasQueue && (event.kind === 'deny' || event.kind === 'log')) return 2;
   const helps = isOfGrants && around.nodes.get(event)?.isChange === true;
   return weight === 3 && helps ? 2 : weight;
@@ -141,7 +144,7 @@ function weightOf(event: TraceEvent, hit: ReadonlySet<string>): Step['weight'] {
   }
 }
 
-/** Returns the part of each piece of evidence, by event index; for a grant, with its letter. */
+/** Returns the part of each piece of evidence by event index. Parts of grants include a letter. */
 function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<number, string> {
   const shown = new Contradiction(trace, { claim: '', rule: '', evidence });
   return new Map(
@@ -157,7 +160,7 @@ function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<numbe
   );
 }
 
-/** Returns messages affected by faults, and the one that led to the last evidence. */
+/** Returns the messages that faults affected, and the message behind the last piece of evidence. */
 function messagesHit(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
   const hit = new Set<string>();
   for (const event of trace.events) {
@@ -188,7 +191,7 @@ export const UNNUMBERED: Pick<Step, 'event' | 'number' | 'asides' | 'weight'> = 
   weight: 1,
 };
 
-/** Orders columns: locks, clients, stores, so that grants and writes flow rightward. */
+/** Orders columns: lock services, clients, stores. Grants and writes then flow to the right. */
 export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
   const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
     processes.filter(({ role }) => roles.includes(role));

@@ -5,7 +5,7 @@ import { acquires, MS, receive, request, send, writes } from './sample-events.fi
 
 const carolsWrite = request('carol', 'store', 'carol/1/write');
 
-/** Loss, a copy, a partition, a crash, a clock step, a refusal and a message that never arrives. */
+/** Has a loss, a copy, a partition, a crash, a clock step, a refusal, and a message in transit. */
 export const stormTrace: Trace = {
   processes: [
     { name: 'lock', role: 'lock' },

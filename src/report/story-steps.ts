@@ -1,10 +1,10 @@
 /**
  * Selects the steps that carry the story of a run, decides which of them to keep if space is
- * limited, and writes the sentences of the story, with the words of `event-phrases.ts`.
- * Evidence is always kept, and so is whatever the words mention: each time and each number in the
- * sentences above a trace occurs in its lines, so that a reader can verify every sentence. If no
- * essential step contains a number, a detail that does is included (`sent at 4 ms` includes the
- * sending), or a step gets a longer text than usual.
+ * limited, and writes the sentences of the story with the phrases of `event-phrases.ts`.
+ * Evidence is always kept. Each time and each number in the sentences above a trace must occur in
+ * the lines of the trace, so that a reader can verify every sentence. If no essential step contains
+ * such a number, a detail that contains it is included (`sent at 4 ms` includes the `send` event),
+ * or a step gets a longer text than usual.
  */
 import type { Evidence } from '../check/verdict.ts';
 import type { Write } from '../core/history/events.ts';
@@ -23,8 +23,8 @@ export interface StoryOptions extends StepOptions {
 }
 
 /**
- * Returns the steps that carry the story: up to the last piece of evidence, without the details
- * that `words` does not need. Without evidence, up to the healing of the world.
+ * Returns the steps that carry the story, without the details that `words` does not need. The story
+ * ends with the last piece of evidence or, if there is no evidence, with the `healed` event.
  */
 export function essentialSteps(trace: Trace, options: StoryOptions): readonly Step[] {
   const { evidence, words = '' } = options;
@@ -62,8 +62,8 @@ interface Said {
 }
 
 /**
- * Maps steps to their texts: the steps that must be shown, besides the evidence, so that every
- * number in the words appears, and pieces of evidence whose text needs an aside for this.
+ * Returns the steps that are needed so that every number in the words appears, with their texts:
+ * steps to show in addition to the evidence, and pieces of evidence whose text needs an aside.
  */
 function stepsSaid(steps: readonly Step[], context: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();
@@ -123,7 +123,7 @@ export function fitSteps(steps: readonly Step[], mostRows: number): readonly Ste
   return left.filter((_, at) => chosen.has(at));
 }
 
-/** Merges consecutive steps of one process and instant into one, with the number of the first. */
+/** Merges consecutive steps of one process at one instant. The first step gives the number. */
 function merged(steps: readonly Step[]): readonly Step[] {
   const lines: Step[] = [];
   for (const step of steps) {
@@ -191,7 +191,7 @@ export function describePlainly(
   return shortened(joined(clauses).map(sentenceOf));
 }
 
-/** Joins the clauses about replicas that accept the same write at the same time into one. */
+/** Joins clauses about replicas that accept the same write at the same time. */
 function joined(clauses: readonly Timed[]): readonly (Timed & { readonly subjects: string[] })[] {
   const groups: (Timed & { readonly subjects: string[] })[] = [];
   for (const clause of clauses) {

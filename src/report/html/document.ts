@@ -1,10 +1,10 @@
 /**
  * The parts that all HTML pages share: a self-contained document that fetches nothing, its style
- * sheet, and the assembly of its script. `parts.ts` has the elements of its content.
+ * sheet, and the assembly of its script. `parts.ts` renders the elements of its content.
  *
- * Commands also import the simulator, which is in files of `dist`. For the page, these files are
- * linked with the code that only runs there into one script without imports, and compressed;
- * `../page/loader.ts` decompresses it.
+ * The page also runs the simulator, which commands import from files of `dist`. These files and the
+ * code that runs only on the page are linked into one script without imports. The script is
+ * compressed; `../page/loader.ts` decompresses it.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,21 +23,21 @@ export interface PageScript {
 }
 
 /**
- * Content that requires the script, by id of the element that receives it. Compressed together with
- * the script, pictures take a tenth of their size.
+ * Content that requires the script, by the id of the element that receives it. It is compressed
+ * together with the script, which reduces pictures to a tenth of their size.
  */
 export type PackedParts = ReadonlyMap<string, Markup>;
 
 export interface DocumentParts {
   readonly title: string;
-  /** Styles in addition to those of all pages. */
+  /** Styles of this page, in addition to the styles that all pages share. */
   readonly style: string;
   /** The text of the link that skips the header. */
   readonly skip: string;
   readonly header: Child;
   readonly main: Child;
   readonly footer: string;
-  /** If null, the page has no script, and its policy forbids any. If absent, it has no policy. */
+  /** If null, the page has no script, and its policy forbids scripts. If absent, it has neither. */
   readonly script?: PageScript | null;
   readonly packed?: PackedParts;
   /** True if the script may start workers from its own text. */
@@ -143,7 +143,7 @@ export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null
   return scriptOf(filesWith(locks), dist);
 }
 
-/** Returns the script of the playground: with all locks, and the scenario parser. */
+/** Returns the script of the playground, with all locks and the scenario parser. */
 export function readEditorScript(): PageScript | null {
   const locks = SPARED.map(([file]) => file);
   const shared = ['checker', 'core', ...locks, 'flow', 'page', 'zod', 'reader'];
@@ -166,10 +166,10 @@ function yamlModule(): string {
   return `const files={${wrapped.join(',\n')}};\n${LOAD_COMMON}return load("index.js");\n`;
 }
 
-/** Comments on lines of their own. */
+/** Matches comments that share no line with code. */
 const COMMENTS = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*)\n/gm;
 
-/** A loader for CommonJS modules. Node modules are replaced by empty ones. */
+/** A loader for CommonJS modules. It replaces the modules of Node.js with stubs. */
 const LOAD_COMMON = `const loaded={};
 const load=(path)=>{if(loaded[path])return loaded[path].exports;
 const module=loaded[path]={exports:{}};
@@ -205,9 +205,9 @@ const IMPORT = /^import\s*(?:(\w+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?(?:from\s*)?"([^"
 const EXPORT = /(?<=^|[;}\n])export\{([^}]*)\};?\s*$/;
 
 /**
- * Links modules into one script. Each module must follow its imports. Imports from elsewhere become
- * undefined: a lock that is not included is an unknown lock, and functions of packages are called
- * only by commands.
+ * Links modules into one script. Each module must follow its imports. Imports from modules that are
+ * not in the list become undefined. This is safe: a lock that is not included is reported as
+ * unknown, and only commands call functions of packages.
  */
 export function linkModules(modules: readonly (readonly [string, string])[]): string {
   const known = new Map(modules.map(([file], at) => [basename(file), `m${at}`]));

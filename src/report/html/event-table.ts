@@ -1,7 +1,7 @@
 /**
- * Renders the table of events, the accessible equivalent of the pictures and the target of links
- * such as `#e=12` (to the event with number 12), and the filter above it, which stays hidden until
- * the page's script activates it.
+ * Renders the table of events. It is the accessible equivalent of the pictures, and the target of
+ * links such as `#e=12` (to the event with number 12). Also renders the filter above the table,
+ * which stays hidden until the page's script activates it.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import type { ProcessInfo } from '../../core/history/trace.ts';

@@ -1,6 +1,6 @@
 /**
  * Renders the page of `fencepost check`: the result for each history and, for each invalid part,
- * the reason as a sentence, two pictures and a table. A single file without scripts.
+ * the reason as a sentence, two pictures and a table. The page is a single file without scripts.
  */
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
@@ -17,7 +17,7 @@ const STYLE = `
 article section figure{margin-top:20px}article section details{margin-top:16px}
 `;
 
-/** Maximum number of invalid parts per history to show. Further ones are only listed. */
+/** Maximum number of invalid parts to show per history. All others are only listed. */
 const MOST_PARTS = 20;
 
 export function renderHistoryPage(reports: readonly HistoryReport[]): string {
@@ -110,7 +110,7 @@ function renderCore(part: PartReport, id: string): Markup {
   const last = core.slice(-MOST_CORE);
   const bad = badReturn(core);
   const kept = bad === undefined || last.includes(bad) ? last : [bad, ...last.slice(1)];
-  // Omit the order that was found, since it is an order of all operations.
+  // Omit the order that was found, since it contains all operations, not only these.
   const alone = kept.map((operation) => ({ ...operation, effect: null }));
   const shown = alone.length < core.length ? ` Showing ${groupDigits(alone.length)} of them.` : '';
   return element(

@@ -1,9 +1,10 @@
 /**
- * Draws a part of a history: a lane per client, bars from call to return, the contradiction solid
- * and other operations faint, the point at which each operation takes effect in the order that was
- * found, and the return that no order satisfies. Also draws the key. Events run from left to right.
- * Only their order is drawn, since nothing else matters; every event has its own position, and
- * every bar is wide enough for its text.
+ * Draws a part of a history, and the key to the picture. Each client has a lane, and each operation
+ * is a bar from call to return: solid if it belongs to the contradiction, faint otherwise. A dot
+ * marks the point at which an operation takes effect in the order that was found, and a cross marks
+ * the return that no order satisfies. Events run from left to right. Only their order is drawn,
+ * since nothing else matters; every event has its own position, and every bar is wide enough for
+ * its text.
  */
 import { entryOf } from '../../core/kernel/entries.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
@@ -95,7 +96,7 @@ interface Bar {
   readonly x: number;
   readonly width: number;
   readonly y: number;
-  /** True if the right end is not a return: it is unknown, or beyond the picture. */
+  /** True if the right end is not a return: the return is unknown, or beyond the picture. */
   readonly isOpen: boolean;
   readonly role: Role;
 }
@@ -176,7 +177,7 @@ function labelOf(operation: ReportedOperation): string {
 
 /** Maps positions in the common order of events to coordinates. */
 class Axis {
-  /** The last position to draw: that of the bad return, if there is one. */
+  /** The last position to draw: the bad return, or the last event if no return is bad. */
   readonly end: number;
   readonly width: number;
   private readonly events: readonly ReportedEvent[];
@@ -202,13 +203,16 @@ class Axis {
     return this.xs.get(position) ?? this.after(position);
   }
 
-  /** Returns a coordinate just right of the last event up to a position. */
+  /** Returns a coordinate just to the right of the last event at or before a position. */
   after(position: number): number {
     const before = this.events.findLast((event) => event.position <= position);
     return before === undefined ? LEFT_PX / 2 : this.at(before.position) + EVENT_PX / 2;
   }
 
-  /** Returns the space right of the last event up to a position, for points between events. */
+  /**
+   * Returns the space to the right of the last event at or before a position. Points between two
+   * events are drawn in this space.
+   */
   slotAfter(position: number): { readonly from: number; readonly to: number } {
     const before = this.events.findLast((event) => event.position <= position);
     const next = this.events.find((event) => event.position > position);
@@ -334,7 +338,7 @@ function laneLine(y: number, width: number): Markup {
   return horizontal(y, [0, width], ink({ stroke: 'guide' }));
 }
 
-/** Defines a mask that fades out bars without an end, in any color scheme. */
+/** Defines a mask that fades out the right end of open bars, in any color scheme. */
 function fade(id: string): Child {
   return [
     element(
@@ -423,7 +427,7 @@ function drawPoints({ points }: Layout): Child {
 }
 
 const BAD_LABEL_PX = 206;
-/** Extent of the text beyond the line: the part that a narrow screen shows first. */
+/** Width of the text to the right of the line. A narrow screen shows this part first. */
 const BEYOND_PX = 60;
 
 function drawBad({ badX, bars, width, height }: Layout): Child {
@@ -443,7 +447,7 @@ function drawBad({ badX, bars, width, height }: Layout): Child {
   ];
 }
 
-/** Draws the line numbers of the core, and others if there is space. */
+/** Draws the line numbers of core operations, and other line numbers if there is space. */
 function drawTicks({ ticks, height }: Layout): Child {
   const taken: { readonly from: number; readonly to: number }[] = [];
   const ranked = [...ticks].sort((left, right) => Number(right.isCore) - Number(left.isCore));

@@ -1,4 +1,4 @@
-/** Elements of a page and of its script: cards, figures, keys and tables. */
+/** Renders elements of a page, also for the page's script: cards, figures, keys and tables. */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 import type { SvgSize } from '../pictures/shapes.ts';
 
@@ -49,7 +49,7 @@ export function scrolling(kind: string, name: string, content: Child): Markup {
 
 export interface FigureParts {
   readonly caption: Child;
-  /** The accessible name of its frame. */
+  /** The accessible name of the frame. */
   readonly name: string;
   readonly picture: Child;
   readonly below?: Child;
@@ -85,7 +85,7 @@ export function faint(text: string): Markup {
   return element('p', { class: 'faint' }, text);
 }
 
-/** Renders a user's name, which may be written from right to left. */
+/** Renders a name that the user chose, which may be written from right to left. */
 export function nameMarkup(name: string): Markup {
   return element('bdi', {}, name);
 }

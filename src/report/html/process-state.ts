@@ -1,8 +1,8 @@
 /**
  * Computes the state of every process after a step of a trace: what it holds and believes, what it
- * waits for, whether it runs, and how far its clock is off; also the actual holder of each lock,
- * and the contents of each store. On the page, each process has a card that highlights the changes
- * of the step.
+ * waits for, whether it runs, and how far its clock is off. The state of a lock service includes
+ * the actual holder of each lock, and the state of a store includes its contents. On the page, each
+ * process has a card that highlights what the step changed.
  */
 import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -53,7 +53,7 @@ export interface StateOptions {
   readonly isFenced: boolean;
 }
 
-/** Returns the state of every process right after `steps[at]`; the initial state if `at` is −1. */
+/** Returns the state of every process right after `steps[at]`, or at the start if `at` is −1. */
 export function stateAfter(
   trace: Trace,
   at: number,
@@ -120,7 +120,7 @@ function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
   client.waits.clear();
 }
 
-/** The facts about a run on which the words for an answer depend. */
+/** Facts about a run that decide how an answer is worded. */
 type Known = Pick<Environment, 'calls' | 'versionsBy'>;
 
 /** Records the version of a row in an answer, which the client attaches to its next write. */

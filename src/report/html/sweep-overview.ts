@@ -95,7 +95,7 @@ function renderMatrix(systems: readonly SystemResult[]): Child {
   return matrix('Claims and systems', caption, ['Claim', systems], rows);
 }
 
-/** Renders a table with a first column and a column per system. Empty if there are no rows. */
+/** Renders a table with a `first` column and a column per system, or nothing if it has no rows. */
 function matrix(
   name: string,
   caption: string,
@@ -143,8 +143,8 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult):
 
 /**
  * Renders, per kind of fault, the number of seeds on which it fired, and the number on which it
- * fired while some client held a grant. If the latter is 0, the fault tested nothing. Empty if no
- * fault fired in any system.
+ * fired while some client held a grant. If the latter is 0, the fault tested nothing. Renders
+ * nothing if no fault fired in any system.
  */
 function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
@@ -182,7 +182,7 @@ interface IndexedRun {
   readonly since: Since | null;
 }
 
-/** Renders the index as one HTML document, in the folder of the scenarios' pages. */
+/** Renders the index as one HTML document. Its links expect all pages in the same folder. */
 export function renderIndex({ results, overview, since }: IndexedRun): string {
   const findings = results.flatMap((result) => result.findings);
   const against = since === null ? '' : `; ${sinceText(findings, since)}`;

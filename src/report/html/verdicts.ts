@@ -1,7 +1,7 @@
 /**
  * Renders the results of a run on the page: the story of a contradiction, *Let … Then … However …
- * Cure …*; a table with the verdict on every claim, in which untested claims are collapsed; and the
- * result of a reader's own run in the playground.
+ * Cure …*; a table with the verdict on every claim, with untested claims listed below it; and the
+ * result of a run that the reader starts in the playground.
  */
 import type { Explanation, Verdict } from '../../check/verdict.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
@@ -32,7 +32,7 @@ function isIdle(verdict: Verdict): boolean {
   return verdict.kind === 'valid' && verdict.exercised === 0;
 }
 
-/** Renders broken, unknown and held claims, in this order. Untested claims are only named. */
+/** Renders broken, unknown and held claims, in this order. Untested claims are listed by name. */
 export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
   const order = Object.keys(STANDINGS);
   const tested = verdicts.filter((verdict) => !isIdle(verdict));

@@ -1,7 +1,8 @@
 /**
- * The first script of the page. It decompresses the second script, which contains the simulator and
- * `boot.ts`, and the content that requires a script. Then it runs the second script. Compression
- * reduces the size to a third, and the page's policy lists the digests of both scripts.
+ * The first script of the page. It decompresses the content that requires a script, and the second
+ * script, which contains the simulator and `boot.ts`. Then it runs the second script. Compression
+ * reduces the size of both to a third. The page's content security policy lists the digests of both
+ * scripts.
  */
 import { inflate } from './inflate.ts';
 

@@ -22,7 +22,7 @@ import { clientRole, type Role } from './shapes.ts';
 
 const AFTER_THE_STORY = 8;
 const LABEL_COLUMNS = 44;
-/** The labels of stores include compared values. There is space, as stores are at the right. */
+/** Labels of stores include compared values. There is space, since stores are on the right. */
 const STORE_COLUMNS = 66;
 const COLUMN_PX = 6.6;
 const HEAD_COLUMN_PX = 9.5;
@@ -37,7 +37,7 @@ const LONG_WAIT = 5;
 export interface Lane {
   readonly process: ProcessInfo;
   readonly x: number;
-  /** Labels are on the left of locks and on the right of all others. */
+  /** Labels are to the left of lock services, and to the right of all other processes. */
   readonly labelSide: 'left' | 'right';
   /** The color of a client, or `soft` for servers. */
   readonly role: Role;
@@ -118,7 +118,7 @@ function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): re
   const steps = options.steps ?? listSteps(trace, options);
   const story = lastOfStory(trace, options.evidence);
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
-  // A run without evidence has no natural end, so it ends at the healing of the world.
+  // The story of a run without evidence has no natural end, so it ends before the `healed` event.
   const isTruncatedAtHealing = healed > story || (healed > 0 && options.evidence.length === 0);
   const lastEvent = Math.min(
     trace.events.length - 1,
@@ -218,7 +218,7 @@ function lanesOf(
   let clients = 0;
   for (const process of processes) {
     const labelSide = process.role === 'lock' ? 'left' : 'right';
-    // The space for the labels of a lane, or for its name.
+    // Reserve space for the longest label of the lane.
     const columns = items.map(({ step, label }) =>
       step.process === process.name ? displayWidth(label) : 0,
     );
@@ -240,7 +240,7 @@ function headWidth({ name }: ProcessInfo): number {
   return Math.min(HEAD_COLUMNS, displayWidth(visible(name))) * HEAD_COLUMN_PX;
 }
 
-/** Returns the labels of the axis: the time of the first row at each instant. */
+/** Returns the labels of the axis: one per instant, beside the first row at this instant. */
 export function axisOf(layout: Layout): readonly { readonly y: number; readonly text: string }[] {
   let last: number | undefined;
   return layout.items.flatMap(({ step, y }) => {

@@ -1,6 +1,6 @@
 /**
  * Computes a possible sequential order of a store's operations, as found by the checker of
- * `linearizable`, for the picture. It ends at the first return that no order satisfies.
+ * `linearizable`, for the picture. The order ends at the first return that no order satisfies.
  */
 import { firstRowOf } from '../../check/linearizable.ts';
 import {
@@ -20,9 +20,9 @@ import type { CallData, Model } from '../../linearizability/model.ts';
 export interface LinearPoint {
   readonly process: string;
   readonly operation: string;
-  /** Its place in the order, from 1. */
+  /** Place of the operation in the order, from 1. */
   readonly rank: number;
-  /** The earliest event at which it can take effect. */
+  /** Index of the earliest event at which the operation can take effect. */
   readonly event: number;
 }
 

@@ -1,8 +1,9 @@
 /**
- * Draws a finding as a sequence: time runs downward, with a lane per process. Leases are shown
- * twice, solid as the service records them and hatched as their holders believe them; the part
- * where the two contradict each other is red. Pauses, crashes and partitions are drawn behind them.
- * `layout.ts` computes all positions.
+ * Draws a finding as a sequence: time runs downward, with a lane per process. Each lease is drawn
+ * twice: a solid bar shows the lease that the lock service recorded, and a hatched bar shows the
+ * time in which the client believes that it holds the lock. The bars are red while they contradict
+ * each other. Pauses, crashes and partitions are drawn behind them. `layout.ts` computes all
+ * positions.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
@@ -70,7 +71,7 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
     lanes.map(({ x }) => vertical(x, [LANE_TOP, layout.bottom + 14], LANE_PAINT)),
     inLanes(spans.faults, scene, drawFault),
     drawClocks(scene),
-    // The leases in the lanes of the lock services, in the colors of their clients.
+    // Draw leases in the lanes of the lock services, in the colors of the clients that hold them.
     inLanes(inSlots(spans.leases), scene, (span, lane, extent) => {
       const fill = ink({ fill: layout.lanes.get(span.client)?.role ?? 'soft' });
       return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, leaseTitle(span));
@@ -157,7 +158,7 @@ function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
   return bar({ x: x - 20, width: 40, ...extent }, { ...paint, 'stroke-width': 1 }, title);
 }
 
-/** Draws a strip on the left of each lane whose process has wrong clocks. */
+/** Draws a strip to the left of a lane for the time in which the clock of its process is wrong. */
 function drawClocks(scene: Scene): Child {
   const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
   const paint = { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes };

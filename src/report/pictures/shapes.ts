@@ -1,8 +1,8 @@
 /**
- * The elements of the pictures: colors by meaning, for a light and a dark screen, and bars,
- * hatches, flags, arrows and text with a halo. Shapes have the light colors as attributes, which
- * work even if a policy forbids styles. The style sheet selects shapes by these attributes to
- * recolor them, so no two roles may have the same light color.
+ * Draws the elements of the pictures: bars, hatches, flags, arrows and text with a halo. Each role
+ * has a color for light screens and a color for dark screens. Shapes have the light colors as
+ * attributes, which work even if a policy forbids styles. The style sheet selects shapes by these
+ * attributes to recolor them, so no two roles may have the same light color.
  */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 
@@ -44,7 +44,7 @@ export interface Ink extends Readonly<Record<string, string>> {
   readonly stroke?: string;
 }
 
-/** Returns the fill, `none` if its role is absent, and the stroke, if any. */
+/** Returns the attributes for these roles. Without `fill`, the fill is `none`. */
 export function ink({ fill, stroke }: { readonly fill?: Role; readonly stroke?: Role }): Ink {
   const filled = { fill: fill === undefined ? 'none' : PALETTE[fill].light };
   return stroke === undefined ? filled : { ...filled, stroke: PALETTE[stroke].light };
@@ -121,7 +121,7 @@ export function horizontal(y: number, [x1, x2]: readonly [number, number], paint
   return straight({ x1, x2, y1: y, y2: y, ...paint });
 }
 
-/** Draws a line, which has no fill. */
+/** Draws a line. Ignores `fill`, since a line has no area. */
 function straight({ fill: _, ...paint }: Paint): Markup {
   return element('line', paint);
 }
@@ -235,7 +235,7 @@ export interface FlagStyle {
   readonly isAccepted: boolean;
 }
 
-/** Draws a pole with its foot at `at` and a flag with a text to its right. */
+/** Draws a flag with a text. The middle of its left edge is at the given point. */
 export function flag({ x, y }: Point, { text, role, isAccepted }: FlagStyle): Markup {
   const width = flagWidth(text);
   const right = x + width;
@@ -256,7 +256,7 @@ export function flagWidth(text: string): number {
 }
 
 export interface FlightStyle extends ArrowStyle {
-  /** The end of a lost message, and of one that is still under way at the end of the picture. */
+  /** The end of the arrow if the message is lost, or in transit at the end of the picture. */
   readonly tip: Point;
   readonly crossSize: number;
   /** The offset of a copy from its original. */
@@ -265,7 +265,7 @@ export interface FlightStyle extends ArrowStyle {
   readonly title: string;
 }
 
-/** Draws a message: an arrow, one that ends at a cross if lost, or two if duplicated. */
+/** Draws a message as an arrow, which ends at a cross if it is lost. A duplicate has two arrows. */
 export function drawMessage(
   { isLost, isCopy, isUnderWay }: Readonly<Record<'isLost' | 'isCopy' | 'isUnderWay', boolean>>,
   [start, stop]: readonly [Point, Point],

@@ -1,8 +1,8 @@
 /**
  * Draws an overview of a finding: time runs to the right and is true to scale, with a row per
- * process. Labels that the sequence shows better are omitted; the picture shows which client held
- * which lock when, and what was late. Each drawing function records its kinds of mark, so that the
- * key explains only those in the picture.
+ * process. The picture shows which client held which lock when, and what was late. It omits labels
+ * that the sequence shows better. Each drawing function records the kinds of mark that it draws, so
+ * that the key explains only the marks in the picture.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup, render } from '../../text/markup.ts';
@@ -54,7 +54,7 @@ export interface TimelineOptions extends Pick<LayoutOptions, 'claim' | 'evidence
   readonly untilUs?: number;
   /** The order that the checker found, for a claim of linearizability. */
   readonly linearization?: Linearization | null;
-  /** A time to mark: the first difference from the run beside it. */
+  /** The time to mark as the first difference from the run in the picture beside this one. */
   readonly differsAtUs?: number | null;
 }
 
@@ -103,7 +103,7 @@ export function drawTimeline(layout: Layout, options: TimelineOptions): Timeline
     drawDifference(scene, options.differsAtUs ?? null),
     drawViolation(scene, options),
   );
-  // Repeats the names of the lanes, which stay visible when the picture scrolls.
+  // Repeat the names of the lanes in an overlay, which stays visible when the picture scrolls.
   const hidden = { class: 'lanes', 'aria-hidden': 'true' };
   const names = svgDocument({ width: LEFT, height }, hidden, [], [...rows.values()].map(drawName));
   return { svg: { markup: render([svg, names]) }, fromUs, untilUs, marks };
@@ -225,7 +225,7 @@ function fitted(text: string, { x, width }: Extent, y: number, style: TextStyle)
   return label(text, at, { ...style, hasHalo: false });
 }
 
-/** Draws a strip above the row of each process whose clocks are off, with the offset. */
+/** Draws a strip with the offset above the row of each process whose clock is wrong. */
 function drawClocks(scene: Scene): Child {
   const paint = ink({ fill: 'paper', stroke: 'caution' });
   return inRows(scene.spans.clocks, scene, (span, row, extent) => {
@@ -245,7 +245,7 @@ const FAULT_INKS = {
   crash: ink({ fill: 'paper', stroke: 'danger' }),
 };
 
-/** Draws pauses as blocks, crashes dashed from ✖ to ↻, partitions as dashed outlines. */
+/** Draws pauses as blocks, crashes as dashed blocks from ✖ to ↻, partitions as dashed outlines. */
 function drawFaults(scene: Scene): Child {
   return inRows(scene.spans.faults, scene, (span, { y }, box) => {
     scene.marks.add(span.kind);
@@ -271,7 +271,7 @@ function roleIn({ rows }: Scene, process: string): Role {
   return rows.get(process)?.lane.role ?? 'soft';
 }
 
-/** Draws the leases in the rows of the services, in the colors of their clients. */
+/** Draws leases in the rows of the lock services, in the colors of the clients that hold them. */
 function drawLeases(scene: Scene): Child {
   return inRows(inSlots(scene.spans.leases), scene, (span, { lane, y }, box) => {
     if (lane.process.role === 'lock') scene.marks.add('lease');
@@ -320,7 +320,7 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
   ];
 }
 
-/** Draws a mark on top where a holder's own clock ends its lease before the holder leaves. */
+/** Draws a mark at the time when a holder's clock ends its lease, if the holder leaves later. */
 function drawClientEnds(scene: Scene): Child {
   const { fromUs, untilUs, spans } = scene;
   return spans.clientViews.map((span) => {
@@ -334,7 +334,7 @@ function drawClientEnds(scene: Scene): Child {
   });
 }
 
-/** Draws messages. One that is still under way at the end of the picture has no arrowhead. */
+/** Draws messages. The arrow of a message in transit at the end of the picture has no head. */
 function drawFlights(scene: Scene): Child {
   const { trace, spans, rows, untilUs, marks, isDrawn } = scene;
   return spans.flights.map((flight) => {
@@ -366,7 +366,7 @@ const FLAG_LEVELS = 3;
 /** The space for the sign beside a flag. */
 const SIGN_PX = 18;
 
-/** Draws flags, stacked if they overlap. `violating` is the event that breaks the claim. */
+/** Draws a flag per write, stacked if they overlap. The event `violating` breaks the claim. */
 function drawWrites(scene: Scene, violating: number): Child {
   const rightEnds = new Map<string, number>();
   const levels = new Map<string, number>();

@@ -55,7 +55,7 @@ export interface Opened {
   readonly requests: readonly string[];
 }
 
-/** Opens all collapsed parts of a page by clicks. */
+/** Clicks on all collapsed parts of a page to expand them. */
 export async function unfold(page: Page): Promise<void> {
   const folded = page.locator('details:not([open]) > summary:visible');
   while ((await folded.count()) > 0) await folded.first().click();

@@ -60,7 +60,7 @@ function besides(plan: Plan, claim: string): OtherRun {
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** A paused client writes after its successor to `unfenced`, which accepts the stale write. */
+/** A paused client writes to `unfenced` after its successor; the store accepts the stale write. */
 export const zombie: Finding = findingOf(
   planIn('zombie-writer-unfenced-grant-order'),
   'grant-order',
