@@ -80,7 +80,7 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const named = Object.keys(each ?? {});
-  // `alice`, `bob`, …; from the 27th on `client-27`.
+  // Default names are `alice`, `bob`, …, and `client-27`, … from the 27th client on.
   return count === undefined && named.length > 0
     ? named
     : Array.from({ length: count ?? 2 }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
@@ -89,7 +89,7 @@ function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
 const CLIENTS = `alice bob carol dave erin frank grace heidi ivan judy kim leo mallory nina olivia
   peggy quinn rupert sybil trent uma victor walter xena yuri zoe`.split(/\s+/);
 
-/** Returns the given names; for a count, `base` for 1, and `base-1`, `base-2`, … for more. */
+/** Returns the given names. A count of 1 yields `base`; a higher count yields `base-1`, … */
 function namesOf(read: ReadNames | undefined, base: string): readonly string[] {
   if (read === undefined || read === 1) return [base];
   if (typeof read !== 'number') return read;
@@ -220,7 +220,7 @@ function workloadFindings(
   ];
 }
 
-/** Reports transfers from a store to itself, whether it is named or a default. */
+/** Reports transfers from a store to itself, whether the store is named or is a default. */
 function transferFindings(
   { steps, stores }: Workload,
   path: readonly PathStep[],

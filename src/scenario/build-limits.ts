@@ -1,6 +1,6 @@
 /**
- * Computes when a scenario's world heals, the probe's slack, and the bounds for shrinking: the
- * values of the file, or defaults that leave enough time for all work.
+ * Computes the time at which the world of a scenario heals, the slack of the probe, and the bounds
+ * for shrinking. Uses the values of the file, or defaults that leave enough time for all work.
  */
 
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -63,7 +63,7 @@ export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]
   };
 }
 
-/** Returns when the last message has arrived, plus time for two redeliveries. */
+/** Returns the time at which the last queue message arrives, plus the time of two redeliveries. */
 function queueUs({ queue }: ListedFile): number {
   if (queue === undefined) return 0;
   const latest = Math.max(0, ...(queue.messages ?? []).map(({ at = 0 }) => at));
@@ -80,7 +80,7 @@ function capped(us: number): number {
   return Math.min(us, Number.MAX_SAFE_INTEGER);
 }
 
-/** Returns the latest end of a fault's effect, as far as its times determine it. */
+/** Returns the latest time at which a fault may end, from its start and its longest duration. */
 function latestUs(fault: ReadFault): number {
   const lasting = fieldsOfKind(fault.kind)
     .filter(({ type }) => type === 'duration' || type === 'durationOrNever')
@@ -99,7 +99,7 @@ export function buildBounds(
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] ??= apart(faults.filter(({ kind }) => kind === fault.kind));
-    // A fault may explicitly exceed the declared clock bounds. They remain the promise.
+    // A fault may explicitly exceed the declared clock bounds. Locks may still rely on the bounds.
     for (const { type, value } of fault.fields) {
       if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
       if (type === 'rate' && driftPpm !== null) driftPpm = Math.max(driftPpm, largest(value));
@@ -172,7 +172,7 @@ function largest({ minUs, maxUs }: RangeUs): number {
   return Math.max(Math.abs(minUs), Math.abs(maxUs));
 }
 
-/** Reports more sections than a run can hold, which would silently take minutes and gigabytes. */
+/** Reports too many sections for one run, which would silently take minutes and gigabytes. */
 export function sizeFindings(clients: readonly ClientScenario[]): readonly UnplacedProblem[] {
   const sections = clients.reduce((sum, client) => sum + client.sections, 0);
   if (sections <= CAPS.sections) return [];
@@ -181,10 +181,10 @@ export function sizeFindings(clients: readonly ClientScenario[]): readonly Unpla
   return [{ path: ['clients'], isKey: true, what }];
 }
 
-/** Clients of one lock that are a crowd. If they poll, attempts grow with the square of this. */
+/** Minimum size of a crowd at one lock. If n clients poll, the number of attempts grows with n². */
 const CROWD = 50;
 
-/** Warns of systems whose clients poll a lock in a crowd, although they could wait in a queue. */
+/** Warns of systems in which a crowd of clients polls a lock, although it could wait in a queue. */
 function crowdWarnings(
   clients: readonly ClientScenario[],
   systems: readonly SystemScenario[],
@@ -204,7 +204,7 @@ function crowdWarnings(
   });
 }
 
-/** Warns of probable mistakes: work that outlasts its lease, faults that come after healing. */
+/** Warns of probable mistakes: work that outlasts its lease, and faults after healing. */
 export function warnings(
   file: ListedFile,
   clients: readonly ClientScenario[],
@@ -215,7 +215,7 @@ export function warnings(
   }: {
     readonly systems: readonly SystemScenario[];
     readonly limits: Limits;
-    /** Returns whether a server grants the system's lock. Without one there is no lease. */
+    /** Returns true if a server grants the system's lock. Without a server, there is no lease. */
     readonly hasServer: (system: SystemScenario) => boolean;
   },
 ): readonly UnplacedProblem[] {
@@ -257,7 +257,7 @@ interface SectionTime {
   readonly totalUs: number;
 }
 
-/** Computes the durations of a section. `opens`: the store requires the token to be announced. */
+/** Computes the durations of a section. If `opens`, the client first announces its token. */
 function sectionTime(
   client: ClientScenario,
   { latencyUs, opens }: { readonly latencyUs: number; readonly opens: boolean },
@@ -285,7 +285,7 @@ function sectionTime(
 
 type Timed = Exclude<ReadStep, { readonly kind: 'memoize' }>;
 
-/** Returns the steps of one section, as far as they take time. */
+/** Returns the steps of one section, with each memoize expanded. */
 function stepsOf(workload: Workload): readonly Timed[] {
   const { kind, writesPerGrant, awaits, steps } = workload;
   if (kind === 'steps') return steps.flatMap(timedOf);
@@ -296,7 +296,7 @@ function stepsOf(workload: Workload): readonly Timed[] {
   return Array.from({ length: writesPerGrant }, () => step);
 }
 
-/** A memoize reads twice and writes; with several pieces, each has its own write and renew. */
+/** Expands a memoize. If it has several pieces, each piece has a separate write and renew. */
 function timedOf(step: ReadStep): readonly Timed[] {
   if (step.kind !== 'memoize') return [step];
   const { forUs, pieces = 1 } = step;

@@ -19,7 +19,7 @@ interface Terms {
 
 export interface BuiltSystems {
   readonly systems: readonly SystemScenario[];
-  /** The processes of their stores. */
+  /** The processes of the stores of all systems. */
   readonly stores: readonly string[];
   readonly findings: readonly UnplacedProblem[];
 }
@@ -109,7 +109,7 @@ function planHostFindings(
   );
 }
 
-/** Returns the processes of the system's lock; none if its lock or an option is invalid. */
+/** Returns the processes of the system's lock, or none if the lock or an option is invalid. */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
   const options = lockOptionsOf(system, vocabulary);
@@ -140,7 +140,7 @@ function absentFrom(
   return absent.length === 0 ? {} : { absent };
 }
 
-/** Returns whether the clients are asynchronous code, which may use its own drivers. */
+/** Returns true if the clients are asynchronous code, which may use its own drivers. */
 function isAsync({ lock }: Parts, { locks }: Vocabulary): boolean {
   return locks.get(lock)?.isAsync === true;
 }
@@ -212,7 +212,7 @@ function optionsAmong(
 
 type LockDeclarations = Pick<SystemScenario, 'operations' | 'jitter' | 'hasGrants'>;
 
-/** Returns the properties in which clients of this lock differ from the defaults. */
+/** Returns the properties of this lock's clients that differ from the defaults. */
 function declarationsOf({
   operations,
   jitter,
@@ -330,7 +330,7 @@ function claimFindings(
   return [...findings, ...contradictions(name, system)];
 }
 
-/** Reports claims that are expected in two ways at once. */
+/** Reports claims with two contradictory expectations. */
 function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProblem[] {
   const { holds = [], breaks = [], may = [] } = expect;
   const sides = [
@@ -347,7 +347,7 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   );
 }
 
-/** Returns why a single believed holder is only measured in this scenario, or null. */
+/** Returns why this scenario can only measure `MEASURED_CLAIM`, or null if it can be claimed. */
 function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {

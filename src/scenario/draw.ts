@@ -1,4 +1,4 @@
-/** A stream of integers per name and seed, so that no client's draws depend on another client. */
+/** A random stream per name and seed, so that the draws of a client depend on no other client. */
 import alea from 'seedrandom/lib/alea.js';
 import type { RangeUs } from '../core/plan/duration.ts';
 import type { Odds } from '../core/plan/plan.ts';

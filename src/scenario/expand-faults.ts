@@ -1,8 +1,8 @@
 /**
  * Draws the faults of one plan from a scenario's templates. Each process that a template names
- * draws from its own stream, in the order of the templates. A fault's place is drawn first, and the
- * message or timer that it waits for last, whatever the order of its fields: the meaning of a seed
- * depends on this order.
+ * draws from its own stream, in the order of the templates. The place of a fault is always drawn
+ * first, and its message or timer last, regardless of the order of its fields: any other order
+ * would change the meaning of every seed.
  */
 import { unreachable } from '../core/kernel/assert.ts';
 import { entryOf } from '../core/kernel/entries.ts';
@@ -40,8 +40,8 @@ export interface FaultContext {
 }
 
 /**
- * Returns the drawn faults, without those left to the run's own chance. A fault at a verb that the
- * drawn section lacks is omitted.
+ * Returns the drawn faults. Omits faults that are drawn only during the run, and faults at a verb
+ * that the drawn section lacks.
  */
 export function expandFaults(
   templates: readonly FaultTemplate[],
@@ -63,8 +63,8 @@ export function inSystem(
 }
 
 /**
- * Returns whether a fault can affect a system. A fault that the file lists always can; one of the
- * palette of `faults: all` only if the system has a process for it.
+ * Returns true if a fault can affect a system. A fault that the file lists always can. A fault from
+ * the palette of `faults: all` can affect a system only if the system has a process for it.
  */
 export function canAffect(system: SystemScenario, fault: FaultTemplate): boolean {
   if (system.spared === undefined) return true;
@@ -126,8 +126,8 @@ class FaultDrawer {
   }
 
   /**
-   * Returns no fault if the drawn section has no such point, or this system has no such process,
-   * such as a lock server. The other draws are still made.
+   * Returns no fault if the drawn section lacks the point, or if this system lacks the process, for
+   * example a lock server. The other values are still drawn.
    */
   private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
     const values = new Map<string, Value>();
@@ -213,8 +213,8 @@ class FaultDrawer {
   }
 
   /**
-   * Draws a point of a drawn section or a time, with equal odds. A time alone would never hit a gap
-   * without width, such as the one between a test of the lease and the write that it allows.
+   * Draws a point of a drawn section or a time, with equal odds. Times alone would never hit a gap
+   * of zero width, such as the gap between a test of the lease and the write that it allows.
    */
   private anywhere(at: RangeUs, process: string, draw: Draw): When {
     const [isPoint, isBefore] = [draw.below(2) === 0, draw.below(2) === 0];
@@ -225,8 +225,8 @@ class FaultDrawer {
   }
 
   /**
-   * Returns an operation of a drawn section of this client; for a server, of a drawn client. A null
-   * verb means any.
+   * Returns an operation of a drawn section of this client or, for a server, of a drawn client. If
+   * `verb` is null, draws any operation.
    */
   private operation(verb: string | null, process: string, draw: Draw): string | null {
     const { clients, store, operations } = this.context;
@@ -247,13 +247,13 @@ function turnOf({ type }: TemplateField): number {
   return type === 'message' || type === 'timer' ? 2 : 1;
 }
 
-/** Verbs of only some systems. They are not drawn, so that all systems get the same faults. */
+/** Verbs that only some systems have. A null verb excludes them: all systems get equal faults. */
 const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'checked']);
 
 const NO_PROCESS: readonly string[] = [''];
 
 /**
- * Returns the names of the streams that decide about the fault; '' for one with a named message.
+ * Returns the names of the streams from which the fault is drawn, or '' if it names its target.
  */
 function subjectsOf(template: FaultTemplate): readonly string[] {
   const [first] = template.fields;

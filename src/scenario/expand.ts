@@ -1,12 +1,12 @@
 /**
  * Expands a scenario, one of its systems and a seed to one plan. Every draw is from a stream keyed
- * by a name, such as that of a client. So all systems of a scenario get the same draws for one
- * seed, and removing a client leaves the draws of the others unchanged.
+ * by a name, such as a client's name. Therefore, all systems of a scenario get the same draws for
+ * one seed, and removing a client does not change the draws of the others.
  *
- * Read next: `scenario.ts` (the input), `draw.ts` (a stream of draws) and `expand-faults.ts`. A
- * file becomes a scenario in `scenario-file.ts` (its schema), then `read-scenario.ts` with
- * `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and `read-faults.ts`, according to
- * `vocabulary.ts`; `json-schema.ts` is for editors.
+ * Read next: `scenario.ts` (the input), `draw.ts` (a stream of draws) and `expand-faults.ts`.
+ * `scenario-file.ts` defines the schema of a scenario file, and `read-scenario.ts` reads the file
+ * with `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and `read-faults.ts`, using the
+ * words of `vocabulary.ts`. `json-schema.ts` derives a schema for editors.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, runningAtOnce, settingsOver } from '../core/plan/client-text.ts';
@@ -73,7 +73,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   };
 }
 
-/** Draws the copies of a queue's messages. Each message draws under its own name. */
+/** Draws the copies of a queue's messages. Each message draws from its own stream. */
 function expandQueue(
   queue: QueueScenario | undefined,
   seed: number,
@@ -105,7 +105,7 @@ function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMac
 /** Number of seeds to compare. */
 const SEEDS_COMPARED = 8;
 
-/** Returns whether all seeds of a system differ only in the order of simultaneous events. */
+/** Returns true if the seeds of a system differ only in the order of simultaneous events. */
 export function drawsNothing(scenario: Scenario, systemName: string): boolean {
   const texts = new Set<string>();
   for (let seed = 0; seed < SEEDS_COMPARED; seed += 1) {
@@ -121,8 +121,9 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
 }
 
 /**
- * Returns the fault kinds that this seed may draw. With swarm, a random non-empty subset. Each kind
- * draws under its own name, so that adding one leaves the others unchanged.
+ * Returns the fault kinds that this seed may draw: all kinds with a chance or, with swarm, a random
+ * nonempty subset of them. Each kind draws from its own stream, so that adding a kind does not
+ * change the draws of the others.
  */
 function enabledKinds({ faults, isSwarm }: Scenario, seed: number): ReadonlySet<FaultKind> {
   const drawn = new Set(faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind])));
@@ -158,7 +159,10 @@ interface ChanceContext {
   readonly faults: readonly FaultTemplate[];
 }
 
-/** Returns what is drawn during the run: at least the order of events at one instant. */
+/**
+ * Returns the odds and ranges for draws during the run. The order of events at one instant is
+ * always drawn.
+ */
 function chancePlan(
   scenario: Scenario,
   system: SystemScenario,
@@ -188,8 +192,8 @@ function chancePlan(
 
 /**
  * Powers of ten that make every written value of a run unique. The digits name the client, the
- * section and, if sections have several steps, the step. Alice's second section writes 12; its
- * third step 123.
+ * section and, if sections have several steps, the step. For example, the second section of the
+ * first client writes 12 or, in its third step, 123.
  */
 interface ValueScale {
   readonly client: number;

@@ -1,6 +1,6 @@
 /**
- * Builds the JSON Schema of scenario files, with which editors complete and check them. Also lists
- * the words of such a schema with their descriptions.
+ * Builds the JSON Schema of scenario files, which editors use to complete and check them. Also
+ * lists the words of such a schema with their descriptions.
  */
 import { z } from 'zod';
 import { isRecord } from '../core/plan/document.ts';
@@ -8,8 +8,8 @@ import { scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /**
- * Returns a schema of draft 7. With a vocabulary, it lists the known names for editors to offer. A
- * scenario that uses modules may have others.
+ * Returns a draft-7 schema. If a vocabulary is given, the schema lists the known names, so that
+ * editors can suggest them. A scenario that uses modules may contain other names.
  */
 export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
   const schema = z.toJSONSchema(scenarioFileSchema, { io: 'input', target: 'draft-7' });
@@ -98,7 +98,7 @@ function fieldedIn(map: unknown): readonly FieldedWord[] {
   });
 }
 
-/** Returns the type of a field without a description. */
+/** Describes the type of a field that has no description. */
 function shapeText(schema: unknown): string {
   const type = inside(schema, 'type');
   const words = listOf(inside(schema, 'enum'));

@@ -1,7 +1,7 @@
 /**
- * `faults: all`: every kind of fault that can affect the systems of a scenario, each with low odds,
- * as if the file listed them. Durations are from a tenth of the ttl to more than twice the ttl, so
- * that some outlast a lease and some do not.
+ * Builds the faults of `faults: all`: every kind that can affect the systems of a scenario, with
+ * low odds, as if the file listed them. Durations range from a tenth of the ttl to more than twice
+ * the ttl, so that some outlast a lease and some do not.
  *
  * Lock servers may lose state, in a failover or an eviction. Stores may not: no lock protects data
  * that the store itself loses.
@@ -33,7 +33,7 @@ interface Setting {
 
 type Fields = ReadFault['fields'];
 
-/** The faults that a scenario would list for each kind; none if no system can be affected. */
+/** The faults that a scenario would list for each kind, or none if the kind affects no system. */
 const PALETTE: { readonly [Kind in FaultKind]: (setting: Setting) => readonly Fields[] } = {
   pause: ({ ttlUs, servers }) => [
     { process: ['clients'], for: lasting(ttlUs), chance: oneIn(4) },

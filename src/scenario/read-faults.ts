@@ -1,8 +1,9 @@
 /**
- * Reads the faults of a scenario file: maps with one key, with chances and ranges. Fields have the
- * names that they have in a plan, so a fault can be copied from a plan into a scenario. The result
- * is templates whose processes are resolved to names. Faults that can never be injected, or are
- * incomplete, are reported. The types of a kind's fields determine its schema and its template.
+ * Reads the faults of a scenario file. Each fault is a map with one key, its kind, and may contain
+ * ranges and a chance. Fields have the same names as in a plan, so that a fault can be copied from
+ * a plan into a scenario. The result is a list of templates whose processes are resolved to names.
+ * Reports faults that are incomplete or can never be injected. The types of a kind's fields
+ * determine its schema and its template.
  */
 import { z } from 'zod';
 import { unreachable } from '../core/kernel/assert.ts';
@@ -75,8 +76,9 @@ const chance = odds
 type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
 
 /**
- * The fields in a scenario file for one field of each type: one of the same name, or several. The
- * schema of a kind lists its fields in the order of this table, then `chance`.
+ * Returns, for a plan field of each type, the fields in a scenario file that describe it: one field
+ * of the same name, or several. The schema of a kind lists its fields in the order of this table,
+ * then `chance`.
  */
 const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) => Shape } = {
   process: (field, kind) => ({
@@ -233,7 +235,7 @@ const VERBS: readonly Verb[] = ['acquire', 'renew', 'release', 'read', 'write', 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
-/** Builds the template of one fault. Calls `report` with each problem and the field it is in. */
+/** Builds the template of one fault. Calls `report` with each problem and its field. */
 class FaultBuilder {
   private readonly read: ReadFault;
   private readonly cast: Cast;
@@ -322,8 +324,8 @@ class FaultBuilder {
   }
 
   /**
-   * Returns the groups of a field. In a fault's first field, each process of a group word is its
-   * own group; a list is one group.
+   * Returns the groups of a field. In a fault's first field, a word such as `clients` yields one
+   * group per process. A list is one group.
    */
   private groups(field: string, isSubject: boolean): readonly (readonly string[])[] {
     const words = namesIn(this.read, field) ?? [];
@@ -355,7 +357,7 @@ class FaultBuilder {
     return verb === null ? { kind: 'point', side, point } : { kind: 'verb', side, verb };
   }
 
-  /** Returns the verb, or null if `point` is a full name, whose client and section must exist. */
+  /** Returns the verb, or null for a full name. Reports names with an unknown client or section. */
   private verb(field: string, point: string): string | null {
     const verbs: readonly string[] = [...VERBS, ...this.cast.operations];
     const verb = verbs.find((known) => known === point);
@@ -387,7 +389,7 @@ class FaultBuilder {
     return this.reading(field, skew);
   }
 
-  /** Returns the step or rate. Without either, both are drawn within the clock bounds. */
+  /** Returns the step or the rate. If the file gives neither, both are drawn within the bounds. */
   private reading(field: string, bound = 0): RangeUs {
     return this.saysReading()
       ? (rangeIn(this.read, field) ?? NOTHING)
@@ -447,7 +449,7 @@ class FaultBuilder {
   }
 }
 
-/** Lists known names, without singling out a suggestion. */
+/** Lists known names without suggesting one of them. */
 function listed(known: readonly string[]): string {
   return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
 }

@@ -22,12 +22,12 @@ export type ScenarioRead =
   | {
       readonly kind: 'scenario';
       readonly scenario: Scenario;
-      /** Valid, but probably a mistake. */
+      /** Probable mistakes in a valid file. */
       readonly warnings: readonly Problem[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-/** Reads `source.text`, with every default filled in. */
+/** Reads `source.text` and fills in all defaults. */
 export function readScenario(
   source: SourceFile & { readonly vocabulary: Vocabulary },
 ): ScenarioRead {
@@ -48,8 +48,9 @@ export function readScenario(
 }
 
 /**
- * Returns further problems in the rest of a file that the schema refused. If only faults were
- * refused, every problem in the rest is valid. Otherwise, only those with the words of systems are.
+ * Returns further problems in a file that the schema refused, after removing the refused parts. If
+ * only faults were removed, returns all problems in the rest. Otherwise, returns only problems in
+ * systems, since the removal may have caused the others.
  */
 function foundBeside(
   refused: readonly UnplacedProblem[],
@@ -85,7 +86,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !Array.isArray(value);
 }
 
-/** Adds the problems of `all` in a list of faults. They replace other problems of its entries. */
+/** Adds problems with `all` in a list of faults. They replace other problems of these entries. */
 function withMixed(
   findings: readonly UnplacedProblem[],
   mixed: readonly UnplacedProblem[],
@@ -113,7 +114,7 @@ interface Built {
   readonly warned: readonly UnplacedProblem[];
 }
 
-/** Builds a scenario. `faults: all` is replaced by the palette, once everything else is known. */
+/** Builds a scenario. Replaces `faults: all` with the palette after everything else is built. */
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const { faults = [] } = file;
   if (faults !== ALL) return buildListed({ ...file, faults }, vocabulary);
@@ -245,7 +246,7 @@ function buildQueue(
   };
 }
 
-/** Reports more copies than a plan has room for. Every possible message may draw one. */
+/** Reports more copies than a plan has space for. Every possible message may draw a copy. */
 function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   const { steps, retries, messages, copies } = plan;
   const machines = new Set(messages.map(({ machine }) => machine)).size;

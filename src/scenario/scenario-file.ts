@@ -1,6 +1,6 @@
 /**
  * The schema of a scenario file. Everything but the name and the systems has a default.
- * `readScenario` checks later how the words fit together.
+ * `readScenario` later checks that the words fit together.
  */
 import { z } from 'zod';
 import type { Json } from '../core/kernel/json.ts';
@@ -27,7 +27,7 @@ import { type ReadFault, readFaultSchema } from './read-faults.ts';
 /** Names, or their number. */
 export type ReadNames = number | readonly string[];
 
-/** Written instead of a list of faults: every kind that can affect a system. */
+/** Stands in for a list of faults: every kind that can affect a system. */
 export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
@@ -122,7 +122,7 @@ const clients = z.union([
   }),
 ]);
 
-/** Settings that all clients share, and those of single clients (`each`), which override them. */
+/** Settings that all clients share, and settings of single clients (`each`) that override them. */
 export type ReadClientMap = Exclude<Data<typeof clients>, number | readonly string[]>;
 
 const drift = z

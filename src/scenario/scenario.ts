@@ -1,7 +1,7 @@
 /**
- * A scenario is written once, by a person, for many seeds: the systems to compare, the clients and
- * their work, the network, and faults as chances and ranges. In this form it is complete: defaults
- * are filled in, and groups of processes are resolved to names. All times are integer microseconds.
+ * A scenario, which a user writes once for many seeds: the systems to compare, the clients and
+ * their work, the network, and faults as chances and ranges. This form is complete: defaults are
+ * filled in, and groups of processes are resolved to names. All times are integer microseconds.
  */
 import type { ClientSettings, ReadSettings } from '../core/plan/client-text.ts';
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -20,7 +20,7 @@ import type { ReadStep } from '../core/plan/work-text.ts';
 export interface Scenario {
   readonly name: string;
   readonly description: string;
-  /** The modules that it uses, with the digests of their files; absent if it uses none. */
+  /** The modules that the scenario uses, with the digests of their files; absent if none. */
   readonly use?: ModuleDigests;
   readonly systems: readonly SystemScenario[];
   readonly clients: readonly ClientScenario[];
@@ -43,10 +43,11 @@ export interface Scenario {
 export interface ExhaustScope {
   /** Maximum number of faults in a plan. */
   readonly faults: number;
-  /** Maximum number of swaps of neighbors among the events that one receiver has at one instant. */
+  /** Maximum number of swaps of adjacent events of one receiver at one instant. */
   readonly ties: number;
-  /** Number of clients, and of sections of each, that take part, from the first; null for all. */
+  /** Number of clients that take part, counted from the first; null for all. */
   readonly clients: number | null;
+  /** Number of sections of each client that take part, counted from the first; null for all. */
   readonly sections: number | null;
 }
 
@@ -60,10 +61,10 @@ export interface SystemScenario extends SystemPlan {
   readonly expect: {
     readonly holds: readonly string[];
     readonly breaks: readonly string[];
-    /** Claims that break now and then; neither outcome is a failure. Absent if there are none. */
+    /** Claims that may hold or break; neither outcome is a failure. Absent if there are none. */
     readonly may?: readonly string[];
   };
-  /** The processes that serve its lock. */
+  /** The processes of the lock's servers and, if the scenario has one, of the queue. */
   readonly servers: readonly string[];
   /** Store processes of other systems that this one does not have; absent if there are none. */
   readonly absent?: readonly string[];
@@ -92,7 +93,7 @@ export interface ClientScenario {
   readonly workload: Workload;
 }
 
-/** The work of a client in a section. Of several locks, keys or stores, one is drawn. */
+/** The work of a client in a section. If there are several locks, keys or stores, one is drawn. */
 export interface Workload {
   readonly kind: 'blind-writes' | 'read-modify-write' | 'transfer' | 'steps';
   readonly writesPerGrant: number;
@@ -113,7 +114,7 @@ export type Place =
   | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: string }
   | { readonly kind: 'point'; readonly side: 'before' | 'after'; readonly point: string };
 
-/** The message or timer of a fault: any by chance during the run, or one that `expand` names. */
+/** The message or timer of a fault: any one, drawn during the run, or one that `expand` names. */
 export type Target =
   | { readonly kind: 'any' }
   | { readonly kind: 'named' | 'timer'; readonly name: string }
@@ -160,14 +161,14 @@ export type TemplateField = {
   };
 }[FieldType];
 
-/** One fault of a scenario, with the fields of its kind. Null odds mean always. */
+/** One fault of a scenario, with the fields of its kind. If `odds` is null, every plan has it. */
 export interface FaultTemplate {
   readonly kind: FaultKind;
   readonly odds: Odds | null;
   readonly fields: readonly TemplateField[];
 }
 
-/** Returns the message or timer that a fault waits for; undefined if it has a time or a point. */
+/** Returns the message or timer that a fault waits for, or undefined if it waits for neither. */
 export function targetIn({
   fields,
 }: FaultTemplate): Extract<TemplateField, { readonly type: 'message' | 'timer' }> | undefined {

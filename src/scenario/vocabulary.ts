@@ -1,4 +1,4 @@
-/** The words that a scenario may use for locks, stores and claims, which other layers provide. */
+/** The words that a scenario may use for locks, stores and claims. Other layers provide them. */
 
 import type { Json } from '../core/kernel/json.ts';
 import type { ClientSettings } from '../core/plan/client-text.ts';
@@ -34,7 +34,7 @@ export interface LockWord {
   readonly options: readonly OptionWord[];
   /** Returns the names of the lock's processes, for valid options. */
   readonly servers: (options: Readonly<Record<string, Json>>) => readonly string[];
-  /** Returns the option, valid in itself, that conflicts with the others, or null if none does. */
+  /** Returns an option that is valid alone but conflicts with others, or null if there is none. */
   readonly problem?: (
     options: Readonly<Record<string, Json>>,
     clients: readonly ClientSettings[],
@@ -43,7 +43,7 @@ export interface LockWord {
   readonly canRenew?: boolean;
   /** True if its clients can get their steps from a queue. Default false. */
   readonly takesMessages?: boolean;
-  /** True if sections acquire it. Default true. */
+  /** True if sections acquire the lock. Default true. */
   readonly hasGrants?: boolean;
   /** True if its clients are asynchronous code. Default false. */
   readonly isAsync?: boolean;
@@ -56,9 +56,9 @@ export interface LockWord {
 /** An option of a lock protocol or of a store, such as `counter: volatile`. */
 export interface OptionWord {
   readonly name: string;
-  /** All accepted values; null for a whole number from 0. */
+  /** All accepted values, or null if the option takes an integer. */
   readonly values: readonly string[] | null;
-  /** The smallest and the largest accepted number; absent for any from 0. */
+  /** The smallest and the largest accepted integer; absent if every integer from 0 is accepted. */
   readonly range?: readonly [number, number];
 }
 
