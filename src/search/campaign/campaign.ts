@@ -8,7 +8,7 @@
  * A shard leaves the conclusion to the merge. Its `Examined` is written to a file, and the merge
  * calls `campaign` with `examined`, which replaces the first half of the flow.
  *
- * Read on in this order: `setting.ts` (input and output), `count-plans.ts` (for an exhaustive
+ * Read next, in this order: `setting.ts` (input and output), `count-plans.ts` (for an exhaustive
  * search), `self-check.ts`, `conclude.ts` (judges expectations), `shrink-failures.ts`, `result.ts`
  * (the schema of the result).
  */

@@ -1,6 +1,6 @@
 /**
  * Concludes a scenario: judges its expectations, shrinks its failures, and builds a
- * `ScenarioResult`. The result is the same if one machine or several examined the seeds.
+ * `ScenarioResult`. The result does not depend on the number of machines that examined the seeds.
  */
 import { builtIn } from '../../catalogue.ts';
 import { causeText } from '../../check/breach-cause.ts';
@@ -102,7 +102,7 @@ export async function concludeScenario(
   };
 }
 
-/** Counts the seeds on which each system avoided what broke its twin. A shard counts none. */
+/** Counts the seeds on which each system avoided the breach of its twin. A shard counts none. */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
   { countsBySystem, isPart, plans }: Examined,
@@ -141,7 +141,7 @@ interface SystemEdgesFound {
   readonly codes: readonly Exit[];
 }
 
-/** Finds the shortest fault that breaks each broken claim. The edges are null if no claim broke. */
+/** Finds the shortest fault that breaks each broken claim. The edges are null without a search. */
 async function edgesOf(
   subject: Subject,
   { name: system, expect }: SystemScenario,
@@ -332,7 +332,7 @@ function counterexampleOf(finding: Finding | undefined): CounterexampleSummary |
   };
 }
 
-/** Merges the conclusions on scenarios. `asked` is the number of scenarios requested. */
+/** Merges the conclusions of all scenarios. `asked` is the number of scenarios requested. */
 export function resultOf(
   concluded: readonly Concluded[],
   { asked, isInterrupted }: { readonly asked: number; readonly isInterrupted: boolean },

@@ -28,9 +28,9 @@ export class TooManyPlans extends Error {
 const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], stopped: 'stopped' };
 
 /**
- * Returns all plans of each system of a narrowed scenario. Throws `TooManyPlans`. Calls
- * `onUncounted` for each system whose plans could not be counted, with the reason, or null if
- * counting was stopped.
+ * Returns all plans of each system of a narrowed scenario. Throws `TooManyPlans` if a system has
+ * too many. Calls `onUncounted` for each system whose plans could not be counted, with the reason,
+ * or with null if counting was stopped.
  */
 export async function countAllPlans(
   scenario: Scenario,

@@ -1,4 +1,4 @@
-/** Schema parts that are shared by everything that fencepost writes. */
+/** Schema parts that all output formats of fencepost share. */
 import { z } from 'zod';
 
 /** A nonnegative integer. */

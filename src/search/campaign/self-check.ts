@@ -16,7 +16,7 @@ export interface Repeats {
   readonly seeds: number;
 }
 
-/** All seeds: `--check-determinism`. */
+/** Repeats all seeds, as `--check-determinism` requests. */
 export const ALL_REPEATED: Repeats = { seeds: Infinity };
 
 export interface SelfCheck {
@@ -56,10 +56,10 @@ export async function selfCheck(
 /** The number of blocks, spread evenly over the range, whose first seeds are compared. */
 const COMPARED_BLOCKS = 3;
 const COMPARED_SEEDS = 8;
-/** With `--check-determinism`, one of this many blocks is also compared in full. */
+/** With `--check-determinism`, one in this many blocks is also compared in full. */
 const SHARE = 8;
 
-/** The result of the check whether a system may reuse realms. */
+/** Result of checking if a system may reuse realms. */
 export interface ReuseCheck {
   readonly system: string;
   /** The number of seeds that gave the same result with new realms. */

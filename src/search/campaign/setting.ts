@@ -25,7 +25,7 @@ export interface Subject {
   readonly catalogue: Catalogue;
 }
 
-/** A kept plan as read. For a damaged one, `lines` reports each problem and its place. */
+/** A kept plan, as read. If it is damaged, `lines` lists each problem and its place. */
 export type KeptPlan =
   | {
       readonly kind: 'plan';
@@ -92,7 +92,7 @@ export type CampaignEvent =
     }
   | { readonly kind: 'examined'; readonly chunk: Chunk; readonly counts: SweepCounts }
   | ({ readonly kind: 'progress'; readonly runs: number; readonly seconds: number } & Progress)
-  /** The first seed on which a claim broke that should hold. */
+  /** The first seed that broke a claim that should hold. */
   | ({ readonly kind: 'failure found' } & Pick<ShrunkFailure, 'system' | 'claim' | 'seed'>)
   | {
       readonly kind: 'swept';
@@ -104,7 +104,7 @@ export type CampaignEvent =
     }
   /** In an exhaustive search, the search for the shortest faults that break a claim starts. */
   | { readonly kind: 'edges'; readonly system: string }
-  /** A run did not finish: its plan is reported unshrunk, or its system without edges. */
+  /** A run did not finish, so its plan is reported unshrunk, or its system without edges. */
   | { readonly kind: 'run lost'; readonly system: string; readonly what: string }
   | {
       readonly kind: 'other causes';
@@ -132,7 +132,7 @@ export type CampaignEvent =
 
 /** The results of a scenario once its seeds have been run. */
 export interface Examined {
-  /** By name of the system. */
+  /** The counts of each system, by name. */
   readonly countsBySystem: ReadonlyMap<string, SweepCounts>;
   /** The seeds that were requested. For a shard, the seeds of all shards. */
   readonly range: SeedRange;
@@ -181,11 +181,11 @@ export interface ShrinkLimits {
   readonly seeds: number;
   /** The number of kinds of failure to shrink per claim. */
   readonly kinds: number;
-  /** True to report the plan of a scenario that leaves nothing to chance unshrunk, as written. */
+  /** True to report a plan unshrunk, as written, if its scenario leaves nothing to chance. */
   readonly keepsWritten: boolean;
 }
 
-/** Reason to end the seeds of a scenario early. `enough` means that the rest would add nothing. */
+/** Reason to end a sweep early. `enough` means that the remaining seeds would add nothing. */
 export type SweepEnd = StopReason | 'enough';
 
 /** The options of a campaign. */
@@ -193,7 +193,7 @@ export interface CampaignSetting {
   /** The seeds to examine. In an exhaustive search, null means all plans. */
   readonly range: SeedRange | null;
   readonly shard: Shard | null;
-  /** Runs user code; null means this thread. The caller closes the pool. */
+  /** Runs user code; if null, this thread runs it. The caller closes the pool. */
   readonly pool: Pool | null;
   /** Returns the plans to replay first. They are read on demand. */
   readonly keptPlans: (subject: Subject) => AsyncIterable<KeptPlan> | Iterable<KeptPlan>;
@@ -201,7 +201,7 @@ export interface CampaignSetting {
   /** True to allow the reuse of realms between seeds if checks find no difference. */
   readonly reusesRealms: boolean;
   readonly journal: (subject: Subject, range: SeedRange) => SweepJournal | null;
-  /** Seeds per chunk in this thread if there is no pool. By default, enough for speed. */
+  /** Seeds per chunk in this thread if there is no pool. The default is large enough for speed. */
   readonly chunkSeeds?: number;
   /** Called before each chunk. If it returns a reason, the sweep of the current scenario ends. */
   readonly stop: () => SweepEnd | null;
@@ -210,13 +210,13 @@ export interface CampaignSetting {
   /** True if the campaign should only report the failures found so far. Default: never. */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
-  /** True if no claim has to be exercised. By default, each claim that should hold must be. */
+  /** True if claims that should hold need not be exercised. By default, they must be exercised. */
   readonly isCalm?: boolean;
   /** True if an exhaustive search also reports the shortest fault that breaks each broken claim. */
   readonly findsEdges: boolean;
   /** Turns a failure into a finding, or null if the plan does not break the claim again. */
   readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
-  /** Receives each event. Its promise is awaited, except during the sweep. */
+  /** Receives each event. The campaign awaits the returned promise, except during the sweep. */
   readonly emit: (event: CampaignEvent) => void | Promise<void>;
   /** Labels the work that this thread does, for a watchdog. */
   readonly named?: Named;

@@ -1,8 +1,8 @@
 /**
  * Shrinks the failures that a sweep found. Each claim gets one counterexample per kind of failure,
  * that is, per cause. For the first kind, the first few seeds are shrunk and the simplest result is
- * taken, since a single seed may get stuck with two faults. Then follow new causes that shrinking
- * has found.
+ * taken, since a single seed may get stuck with two faults. Finally, plans with new causes, which
+ * shrinking has found, are shrunk.
  */
 import { type BreachCause, isSameCause } from '../../check/breach-cause.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -89,7 +89,7 @@ function isWrittenOut({ scenario }: Subject, system: string): boolean {
   return scenario.exhaust === undefined && drawsNothing(scenario, system);
 }
 
-/** Returns true if two kinds shrank to the same failure, without the fault that differed. */
+/** Returns true if two kinds shrank to the same failure, without the faults that differed. */
 function isSameFinding(one: Finding, other: Finding): boolean {
   const first = signatureOf(one.plan, one.verdict);
   const second = signatureOf(other.plan, other.verdict);
@@ -104,7 +104,7 @@ interface Tries {
 
 interface Best {
   readonly failure: ShrunkFailure;
-  /** Plans that shrinking found to break the claim by another cause. */
+  /** Plans found while shrinking that break the claim by another cause. */
   readonly others: readonly { readonly plan: Plan; readonly seed: number }[];
 }
 

@@ -7,9 +7,9 @@
  * command that takes 2 ms may require a pause that is 2 ms longer, or a different wait between two
  * attempts. If a similar plan breaks the claim by the cause for which the plan was kept (or by any
  * cause if the plan names none), these faults on these operations still break the claim, and the
- * result says how to change the plan. A breach by another cause is reported, but proves nothing. No
- * similar plan is tried for a plan that guards a fix. A name without a match is never guessed: the
- * outcome is `diverged`, and the result includes the rename that would reproduce the breach.
+ * result lists the changes to the plan. A breach by another cause is reported, but proves nothing.
+ * No similar plan is tried for a plan that guards a fix. A name without a match is never guessed:
+ * the outcome is `diverged`, and the result includes the rename that would reproduce the breach.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { type BreachCause, type FaultHit, isSameCause } from '../../check/breach-cause.ts';
@@ -47,17 +47,17 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly outcome: KeptFate;
   /** The outcome that the plan declares. */
   readonly expected: Expectation['outcome'];
-  /** The first difference between two runs of the plan, or null unless it is nondeterministic. */
+  /** The first difference between two runs of the plan, or null if none was found. */
   readonly difference: string | null;
-  /** The plan with this outcome: the kept one or a similar one. */
+  /** The plan with this outcome: the kept plan or a similar plan. */
   readonly plan: Plan;
   /** Differences of `plan` from the kept plan, one phrase each. */
   readonly changes: readonly string[];
   /** If the plan diverged, the label without a match and its possible new names, else null. */
   readonly lost: LostLabel | null;
   /**
-   * The cause by which the plan breaks the claim, if the plan was kept for another one. If the plan
-   * does not break the claim, such a cause by which a similar plan does. Null in all other cases.
+   * The cause of the breach, if the plan was kept for a different cause. If the plan does not break
+   * the claim, the different cause by which a similar plan breaks it. Null in all other cases.
    */
   readonly otherCause: string | null;
 }
@@ -67,7 +67,7 @@ export interface LostLabel {
   readonly from: string;
   /** Names with this label in the same section, under other numbers: `bob/1/write-2`. */
   readonly namesakes: readonly string[];
-  /** Labels in the run by similarity. One with which the plan reproduces the breach comes first. */
+  /** Labels in the run by similarity. A label that reproduces the breach precedes all others. */
   readonly nearest: readonly string[];
   /** The rename to the first of `nearest`, or null if the plan does not reproduce with it. */
   readonly rename: Rename | null;
@@ -121,7 +121,7 @@ function otherCause(
   return isSameCause(cause, kept) ? null : causeName(cause);
 }
 
-/** Translates the labels of the kept cause. The code may have renamed an operation since. */
+/** Translates labels of the kept cause to current labels, since operations may be renamed. */
 function translateLabels(
   { faults }: KeptCause,
   { faults: now }: BreachCause,
@@ -154,7 +154,7 @@ interface Close {
 interface Judge {
   readonly claim: string;
   readonly catalogue: Catalogue;
-  /** The cause by which the claim must break, or null if any cause will do. */
+  /** The cause by which the claim must break, or null if any cause counts. */
   readonly kept: KeptCause | null;
 }
 
@@ -213,14 +213,14 @@ function* closeTo(plan: Plan): Generator<Close> {
   const none = { delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null };
   for (let seed = 1; seed <= DRAWS; seed += 1) {
     const { plan: base, changes } = bases[seed % bases.length] ?? longest;
-    // Draw latencies within the plan's bounds and the clients' random numbers, but no faults.
+    // Draw the clients' random numbers, and latencies within the plan's bounds, but no faults.
     const chance = { seed, latency, latencyStepUs: 1, ...none };
     const drawn = { ...base, chance, decisions: {}, order: [] };
     yield { plan: drawn, changes: [...changes, 'other latencies and random numbers'] };
   }
 }
 
-/** Returns the plans whose faults differ from those of `plan` and of the plans before them. */
+/** Returns the plans whose faults differ from the faults of `plan` and of all earlier plans. */
 function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
   const seen = new Set([JSON.stringify(plan.faults)]);
   return plans.flatMap((candidate) => {

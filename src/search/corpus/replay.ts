@@ -2,8 +2,8 @@
  * Replays a kept plan and classifies the outcome: it still breaks its claim, it is fixed, or it no
  * longer tests anything. Also runs a plan that broke one system of a scenario on the twins that
  * must hold the claim. The work and the faults stay the same; only the system and its client
- * settings are replaced. This shows what the cure changes in the very same run, while a sweep only
- * shows that the twin held on all seeds.
+ * settings are replaced. This shows what the cure changes in the same run, while a sweep only shows
+ * that the twin held on all seeds.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { BreachCause } from '../../check/breach-cause.ts';
@@ -72,14 +72,14 @@ export interface Sibling {
   readonly claim: string;
   readonly fate:
     | { readonly kind: 'ran'; readonly plan: Plan; readonly replay: Replay }
-    /** Its lock or store does not support the plan; `why` gives the reason. */
+    /** The twin's lock or store does not support the plan; `why` is the reason. */
     | { readonly kind: 'cannot-run'; readonly why: string };
 }
 
 /**
- * Runs a plan of the scenario that broke a claim, drawn or shrunk, on each twin that must hold the
- * claim, in the order of the scenario. Returns no twins if the claim was not expected to break.
- * The stores of all systems must be prepared.
+ * Runs a plan that broke a claim, whether drawn from the scenario or shrunk, on each twin that must
+ * hold the claim, in the order of the scenario. Returns no twins if the claim was not expected to
+ * break. The stores of all systems must be prepared.
  */
 export async function runSiblings(
   scenario: Scenario,

@@ -24,8 +24,8 @@ export interface Signature {
   readonly claim: string;
   readonly shape: string;
   /**
-   * The roles in the evidence, in trace order, without those that only add context. Null if the
-   * claim did not break, as for a plan that is kept as a guard.
+   * The roles in the evidence, in trace order, without roles that only add context. Null if the
+   * claim did not break, for example if the plan is kept as a guard.
    */
   readonly roles: readonly string[] | null;
 }
@@ -54,7 +54,7 @@ function textOf({ claim, shape, roles }: Signature): string {
   return JSON.stringify([claim, shape, roles]);
 }
 
-/** Up to this many clients, all orders are compared. More clients are sorted by their work. */
+/** Maximum number of clients whose orders are all compared. More clients are sorted by work. */
 const MOST_PERMUTED = 5;
 
 /**
@@ -98,7 +98,7 @@ function clientShape(client: ClientPlan, names: Names): string {
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
 }
 
-/** Describes the messages of a queue without times. The clients' sections number the machines. */
+/** Describes the messages of a queue without times. Machines are numbered like locks. */
 function queueShape({ queue }: Plan, names: Names): readonly string[] {
   if (queue === undefined) return [];
   const wordOf = (kind: string, { machine, steps, retries }: StepOfMachine): string => {
@@ -156,7 +156,7 @@ function stepShape(step: Work, names: Names): string {
   }
 }
 
-/** Describes the chance that is left in a plan. Empty for a shrunk plan. */
+/** Describes what a plan leaves to chance. Returns nothing for a shrunk plan. */
 function chanceShape(chance: ChancePlan | null): readonly string[] {
   if (chance === null) return [];
   const drawn = (['latency', 'delay', 'drop', 'duplicate', 'lateTimer', 'jitter'] as const).filter(
@@ -251,11 +251,11 @@ const STEP_LABELS: ReadonlySet<string> = new Set([
   'compute',
 ]);
 
-/** Matches a timer's name in asynchronous code, after the process, with incarnation and round. */
+/** Matches a timer of asynchronous code: its name after the process, with incarnation and round. */
 const TIMER = /^(?:life-\d+\/)?(?:(timeout|interval)-[\d.]+ms|(immediate))(?:-\d+)?(?:\/\d+)?$/;
 
 /**
- * Maps the names of a plan to those in its shape. Clients become letters in their order; locks,
+ * Maps the names of a plan to names in its shape. Clients become letters in their order; locks,
  * stores, keys and ticks become numbers in order of first use; servers that differ only by a number
  * (`lock-2`) are renumbered. Numbers are assigned on demand, so names must be requested in the
  * order of the shape.
@@ -298,7 +298,7 @@ class Names {
     return `${kind} ${this.isRough ? '*' : this.numbered('server', name)}`;
   }
 
-  /** Returns `key 1` or `lock 1` for an item that a server may forget; its name if not numbered. */
+  /** Returns `key 1` or `lock 1` for an item that a server may forget, or its unnumbered name. */
   item(name: string): string {
     for (const kind of ['key', 'lock'] as const) {
       const number = this.numbers.get(`${kind} ${name}`);
@@ -307,7 +307,7 @@ class Names {
     return name;
   }
 
-  /** Maps `bob/3/write-2/1/request` to `A/1/write/1/request`, `bob/timeout-30ms` to `A/timeout`. */
+  /** Maps `bob/3/write-2/1/request` to `A/1/write/1/request`. A timer becomes `A/timeout`. */
   point(point: string): string {
     const [name = '', id = '', part = '', ...rest] = point.split('/');
     const [, timed, immediate] = TIMER.exec(point.slice(name.length + 1)) ?? [];

@@ -1,7 +1,7 @@
 /**
  * Writes corpus files atomically. A reader never sees a partial file, and two writers never
  * overwrite each other's changes. If a writer is killed, the corpus is in the state before or after
- * the change, with at most a leftover hidden file.
+ * the change, and at most a hidden file is left over.
  */
 import {
   closeSync,
@@ -40,7 +40,7 @@ export function createAtomically(file: string, text: string): boolean {
 /** Error codes of file systems without hard links. */
 const LINKLESS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** Fallback without hard links. Never overwrites a file, but a kill may leave a partial one. */
+/** Fallback without hard links. Never overwrites a file, but may leave a partial file if killed. */
 function createInPlace(file: string, text: string): boolean {
   try {
     writeSynced(file, text, 'wx');
@@ -52,8 +52,9 @@ function createInPlace(file: string, text: string): boolean {
 }
 
 /**
- * `changed`: the file no longer matches what the caller read, and was left alone. `reserved`:
- * another writer is changing the file, or was killed while doing so; `by` is its reservation file.
+ * `changed`: the file no longer matches the text that the caller read, so nothing was written.
+ * `reserved`: another writer is changing the file, or was killed while doing so; `by` is its
+ * reservation file.
  */
 export type CorpusChange =
   | { readonly kind: 'done' }
@@ -61,9 +62,9 @@ export type CorpusChange =
   | { readonly kind: 'reserved'; readonly by: string };
 
 /**
- * Replaces the contents `before` of a file by `after`, or deletes the file if `after` is null. A
- * reservation file excludes other writers meanwhile. A stale reservation is never taken over: its
- * owner may be slow rather than dead.
+ * Replaces the contents `before` of a file with `after`, or deletes the file if `after` is null. A
+ * reservation file excludes other writers during the change. A stale reservation is never taken
+ * over, since its owner may be slow rather than dead.
  */
 export function changeAtomically(file: string, before: string, after: string | null): CorpusChange {
   const reservation = hiddenBeside(file, 'new');

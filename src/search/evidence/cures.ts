@@ -1,10 +1,10 @@
 /**
  * Lists possible cures by the rule that broke: another store, a lock option or a client setting of
- * a built-in system. Each is run on the plan that broke (`evidence.ts`), and only a cure that holds
- * there is reported. User code has no rows; its scenario shows the cure as a twin.
+ * a built-in system. `evidence.ts` applies each cure to the plan that broke, and reports a cure
+ * only if the claim then holds. User code has no rows; its scenario shows the cure as a twin.
  *
- * The first row that fits the plan and is proven is taken. Therefore the smallest change comes
- * first: an option of the current lock, then a client setting, then another store.
+ * The first row that fits the plan and proves to be a cure is taken. Therefore, the smallest change
+ * comes first: an option of the current lock, then a client setting, then another store.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { builtIn } from '../../catalogue.ts';
@@ -27,7 +27,7 @@ interface Row {
   /** Another built-in store. If `insteadOf` is present, the row applies only to those stores. */
   readonly store?: string;
   readonly insteadOf?: readonly string[];
-  /** Replaces lock `from` by lock `to`. Applies only if the plan uses `from`. */
+  /** Replaces lock `from` with lock `to`. Applies only if the plan uses `from`. */
   readonly lock?: readonly [from: string, to: string];
   readonly options?: Readonly<Record<string, Json>>;
   readonly clients?: Partial<ClientSettings>;
@@ -78,7 +78,7 @@ type Texts = Readonly<Record<string, string>>;
 
 /**
  * Builds rows from their changes. `lock: …` replaces the published version of a lock, and `store:
- * …` replaces the store; all others are options of the lock.
+ * …` replaces the store. All other changes set an option of the lock.
  */
 function rows(texts: Texts): readonly Row[] {
   return Object.entries(texts).map(([change, text]): Row => {
@@ -110,7 +110,7 @@ const STALE: Texts = {
   ...READS_REGISTER,
 };
 
-/** Stores that compare a counter, with the unversioned or clock-based stores that each replaces. */
+/** Stores that compare a counter, each with the unversioned or clock-based stores it replaces. */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
   ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
   ['versioned-sql', ['timestamped-sql']],
@@ -200,7 +200,7 @@ const REFUSES_LOWER: Texts = {
   'store: fenced': 'A store that refuses only lower tokens would have taken it',
 };
 
-/** Cures by rule; null if no option of a built-in system cures it. */
+/** Cures by rule; null if no change of a built-in system cures the breach. */
 const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'stale-write': rows(STALE),
   'token-lower': rows(STALE),

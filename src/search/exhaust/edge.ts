@@ -2,10 +2,10 @@
  * Finds the shortest fault that breaks the claims of a system, at the ttl of its clients and at
  * twice that ttl.
  *
- * A fault is placed wherever the scenario allows one of its kind, with every length at which the
- * order of events changes (`placements.ts`), from 0 to more than twice the ttl. The smallest length
- * that breaks a claim is its edge. A client that retries meets the end of another client's lease
- * only by chance, so the edge would depend on the retry interval. Therefore everything is done
+ * A fault is placed wherever the scenario allows its kind, with every length at which the order of
+ * events changes (`placements.ts`), from 0 to more than twice the ttl. The smallest length that
+ * breaks a claim is the edge of that claim. A client that retries meets the end of another client's
+ * lease only by chance, so the edge would depend on the retry interval. Therefore, the search runs
  * twice: with the scenario as written, and with the other clients delayed so that their first
  * request arrives when the lease of the first client ends.
  */
@@ -76,7 +76,7 @@ interface Search {
   readonly budget: { runs: number };
 }
 
-/** Returns the smallest length by claim, or null if that is stopped or takes too many runs. */
+/** Returns the smallest length by claim, or null if the search stops or takes too many runs. */
 async function edgesAt(
   base: Plan,
   { faults, claims, budget }: Search,
@@ -128,7 +128,7 @@ function withTimeFor(us: number, plan: Plan): Plan {
   return { ...plan, limits };
 }
 
-/** Returns the plan and, if possible, a copy whose other clients first ask as the lease ends. */
+/** Returns the plan and, if possible, a copy with other clients delayed until the lease ends. */
 async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan[]> {
   const [holder, rival] = base.clients;
   if (holder === undefined || rival === undefined) return [base];

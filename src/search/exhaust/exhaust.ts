@@ -1,11 +1,11 @@
 /**
- * Examines every plan of a narrowed scenario with at most a given number of faults instead of a
- * sample. Faults are placed at all points, messages and processes that the scenario allows, with
- * lengths at every threshold.
+ * Examines every plan of a narrowed scenario with at most a given number of faults, instead of a
+ * sample of its plans. Faults are placed at all points, messages and processes that the scenario
+ * allows, with lengths at every threshold.
  *
- * Read on in `narrowed.ts` (what may vary), `slots.ts` (where a fault can be placed), `swaps.ts`
- * (which tied events can be reordered) and `placements.ts` (the amounts of a fault, each set of
- * departures once, and its number). This file counts the plans and finds them by number.
+ * Read next: `narrowed.ts` (what may vary), `slots.ts` (where a fault can be placed), `swaps.ts`
+ * (which tied events can be reordered) and `placements.ts` (the amounts of a fault, and the
+ * enumeration and numbering of plans). This file counts the plans and finds them by number.
  * `sweep/sweep.ts` examines them like seeds, in chunks, on threads and in shards.
  *
  * Bounding the faults and trying all of them follows the small scope hypothesis (D. Jackson) and
@@ -105,7 +105,7 @@ function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Gro
   }
 }
 
-/** Number of plans, evenly spread, from which the number of all derived plans is estimated. */
+/** Number of evenly spread plans from which the number of all derived plans is estimated. */
 const SAMPLE = 32;
 
 async function aboutAfter(plans: readonly Departures[], more: Growth['more']): Promise<number> {
@@ -119,7 +119,7 @@ async function aboutAfter(plans: readonly Departures[], more: Growth['more']): P
   return Math.round((found / SAMPLE) * plans.length);
 }
 
-/** The plans of one system by number, as far as their blocks are known. */
+/** The plans of one system by number, if they are in one of the given blocks. */
 export class NumberedPlans {
   private readonly base: Plan;
   private readonly blocks: readonly PlanBlock[];

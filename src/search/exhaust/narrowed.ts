@@ -1,7 +1,7 @@
 /**
- * Narrows a scenario for an exhaustive search, so that only faults vary. It is limited to few
- * clients and sections, every time range outside faults is reduced to its minimum, and everything
- * else that a seed would draw, such as which of several locks a section takes, is drawn by seed 0.
+ * Narrows a scenario for an exhaustive search, so that only faults vary. The narrowed scenario has
+ * few clients and sections, and every time range outside faults is reduced to its minimum. All
+ * other values that a seed would draw, such as the lock of a section, are drawn by seed 0.
  */
 
 import type { RangeUs } from '../../core/plan/duration.ts';
@@ -35,7 +35,7 @@ function shortest({ minUs }: RangeUs): RangeUs {
   return { minUs, maxUs: minUs };
 }
 
-/** Returns the plan without faults of one system of a narrowed scenario. */
+/** Returns the plan of one system of a narrowed scenario, without faults. */
 export function basePlan(scenario: Scenario, system: string): Plan {
   return { ...expand(scenario, system, 0), faults: [], chance: null };
 }

@@ -1,14 +1,14 @@
 /**
  * Enumerates every plan that differs from a base by at most a given number of faults and swaps of
- * tied events, each set of them once. These departures are listed in the order in which they
- * happen. Since no earlier event depends on a departure, plans with one more departure are found by
- * running the plan so far: the next departure is placed at or after the last one. Several faults at
- * one place are ordered by their keys.
+ * tied events. Each set of these departures is enumerated once, in the order in which they happen.
+ * Since no earlier event depends on a departure, plans with one more departure are found by running
+ * the plan so far: the next departure is placed at or after the last one. Several faults at one
+ * place are ordered by their keys.
  *
- * Plan numbers start with the base, then all plans with one fault, then all with two, so that the
- * first counterexample has the fewest faults. All plans derived from one run have consecutive
- * numbers, a `PlanBlock`, which describes all of them. A plan can therefore be found by its number
- * on any machine without running anything again.
+ * Plan numbers start with the base, followed by all plans with one fault and all plans with two, so
+ * that the first counterexample has the fewest faults. All plans derived from one run have
+ * consecutive numbers and form a `PlanBlock`, which describes all of them. Therefore, a plan can be
+ * found by its number on any machine without running anything again.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
@@ -30,7 +30,7 @@ import { orderOf, type Swap, swapsIn } from './swaps.ts';
 /** Faults and swaps in the order in which they happen. */
 export type Departures = readonly (Fault | Swap)[];
 
-/** One more departure. `amounts` are those to try, or null if `next` is the only possibility. */
+/** One more departure. `amounts` lists the amounts to try, or is null if there is no choice. */
 export interface Placement {
   readonly next: Fault | Swap;
   readonly amounts: readonly number[] | null;
@@ -66,7 +66,7 @@ export function departing(base: Plan, departures: Departures): Plan {
   return Object.assign({}, base, { faults, order: orderOf(swaps) });
 }
 
-/** Finds the departures that can follow those of a plan. */
+/** Finds the departures that can follow the departures of a plan. */
 export class Placements {
   private readonly base: Plan;
   private readonly watching: Watching;
@@ -78,7 +78,7 @@ export class Placements {
     this.slots = new Slots(templates);
   }
 
-  /** Returns the faults that can come next; none if the last departure has no effect. */
+  /** Returns the faults that can come next, or none if the last departure has no effect. */
   async after(departures: Departures): Promise<readonly Placement[]> {
     const watched = await this.watch(departures);
     const placed: Placement[] = [];
@@ -104,7 +104,7 @@ export class Placements {
     return placed;
   }
 
-  /** Returns the amounts to try, in ascending order. Empty if the fault has no amount. */
+  /** Returns the amounts to try, in ascending order, or none if the fault has no amount. */
   private async amountsOf(slot: Slot, departures: Departures): Promise<readonly number[]> {
     const { ranges, fault } = slot;
     const found = new Set(ranges.flatMap(({ minUs, maxUs }) => [minUs, maxUs]));
@@ -131,7 +131,7 @@ function differs({ trace: { events } }: Watched, { trace: { events: others } }: 
   return events.some((event, at) => JSON.stringify(event) !== JSON.stringify(others[at]));
 }
 
-/** Returns the turn in which the last departure happened, or `Infinity` if it did not. */
+/** Returns the turn of the last departure: −1 if there is none, `Infinity` if it did not happen. */
 function lastTurn(
   { plan: { faults }, injections, turns }: Watched,
   departures: Departures,
@@ -174,18 +174,18 @@ interface Threshold {
 
 /**
  * Returns the amounts of a fault (duration, delay or step) that are worth a separate run. A fault
- * only affects the order of events, and that order changes where the end of the fault meets a
+ * only affects the order of events, and that order changes when the end of the fault meets a
  * threshold: a timer, the end of a lease, or an arrival. The thresholds are taken from the run with
  * the largest amount, because nothing depends on the length of a fault before it ends. The caller
- * also tries one microsecond before and after each, and the minimum and maximum that the scenario
- * allows.
+ * also tries amounts that are one microsecond smaller or larger, and the minimum and maximum that
+ * the scenario allows.
  *
- * A fault ends at the process that it affects or that its message goes to. A threshold at another
- * process is met by the next message that leaves then, one latency later: a server's threshold by a
- * message from a client, a client's by a message from a server. The messages that a partition holds
+ * A fault ends at the process that it affects, or at the receiver of its message. The next message
+ * that leaves this process meets a threshold at another process one latency later: a message from a
+ * client at a server, or a message from a server at a client. The messages that a partition holds
  * back also leave when it ends.
  *
- * `largest` is the run with the slot's fault as its last, at its maximum amount.
+ * `largest` is the run whose last fault is the slot's fault, at its maximum amount.
  */
 function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number[] {
   const fault = slot.fault(maxUs);
@@ -217,8 +217,8 @@ function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number
 }
 
 /**
- * Returns when the fault would end with an amount of 0, and the processes that continue then.
- * Returns null if its message was never sent.
+ * Returns the time at which the fault would end if its amount were 0, and the processes that
+ * continue then. Returns null if the message of the fault was never sent.
  */
 function endOf(
   fault: Fault,
@@ -241,7 +241,7 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
   return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
 }
 
-/** Returns the steps that make a later event see the time of an earlier event or a lease's end. */
+/** Returns the clock steps that move a later event to the time of an earlier event or lease end. */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
   const thresholds = trace.events
     .flatMap(thresholdsOf)

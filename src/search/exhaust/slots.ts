@@ -1,7 +1,7 @@
 /**
- * Finds where the next fault of a plan can be placed. A run is watched, and each point that its
- * clients passed, each message and each timer at which the scenario allows a kind of fault is a
- * slot. Slots are listed in the order in which the run reaches them.
+ * Finds the slots in which the next fault of a plan can be placed. Watches a run of the plan: a
+ * slot is a point that a client passed, a message, or a timer at which the scenario allows a kind
+ * of fault. Slots are listed in the order in which the run reaches them.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { TraceEvent } from '../../core/history/events.ts';
@@ -32,7 +32,7 @@ import {
   targetIn,
 } from '../../scenario/scenario.ts';
 
-/** A fault that can be injected at one place of a run, except for its amount. */
+/** A fault, without its amount, that can be injected at one place of a run. */
 export interface Slot {
   /** Distinguishes and orders the slots at one place. */
   readonly key: string;
@@ -40,10 +40,10 @@ export interface Slot {
   readonly place: string;
   /** The length of the trace when the fault fires. */
   readonly position: number;
-  /** The index of the turn in which the fault fires, from 0; fractional for a time. */
+  /** The index of the turn in which the fault fires, from 0; fractional if its time is fixed. */
   readonly turn: number;
   readonly atUs: number;
-  /** The allowed amounts: the union of these ranges. Empty if the fault has none. */
+  /** The allowed amounts: the union of these ranges. Empty if the fault has no amount. */
   readonly ranges: readonly RangeUs[];
   readonly fault: (amountUs: number) => Fault;
 }
@@ -54,7 +54,7 @@ export interface Watched {
   readonly trace: Trace;
   /** The first occurrence of each place. */
   readonly passed: ReadonlyMap<string, Passed>;
-  /** The firing of each timer of a client, by name. */
+  /** The first firing of each timer of a client, by name. */
   readonly timers: ReadonlyMap<string, Passed>;
   /** The first event of each instant. */
   readonly instants: readonly Passed[];
@@ -76,7 +76,7 @@ interface Passed {
   readonly position: number;
   readonly turn: number;
   readonly atUs: number;
-  /** True if it coincides with the place before it, which represents both. */
+  /** True if the place coincides with the preceding place, which represents both. */
   readonly isTwin?: true;
 }
 
@@ -337,7 +337,7 @@ function isTimerMeant(target: Target, name: string, { atUs }: Passed): boolean {
   return isIts && atUs >= target.at.minUs;
 }
 
-/** Returns every combination of the fields of a template, except its place and its amount. */
+/** Returns every combination of field values of a template, without its place and its amount. */
 function formsOf(template: FaultTemplate): readonly Form[] {
   let forms: readonly ReadonlyMap<string, FieldTypes[FieldType]>[] = [new Map()];
   for (const field of template.fields) {

@@ -1,12 +1,12 @@
 /**
  * Enumerates orders of events that are due at the same instant. By default, a plan runs them in the
- * order in which they were scheduled; a swap moves one event ahead of others of the same receiver.
- * The order in which different receivers act at one instant has no effect.
+ * order in which they were scheduled; a swap moves one event ahead of other events of the same
+ * receiver. The order in which different receivers act at one instant has no effect.
  *
- * A swap by two is two swaps of neighbors: `a b c` becomes `c a b`. Swaps are listed by the
- * position that they fill, and each position is filled once, so every order that a given number of
- * neighbor swaps can produce is found exactly once: `b c a` is a swap by one at the first position
- * and another at the second.
+ * A swap by two equals two swaps of neighbors: `a b c` becomes `c a b`. Swaps are listed by the
+ * position that they fill, and each position is filled once. Therefore, every order that a given
+ * number of neighbor swaps can produce is found exactly once: `b c a` is a swap by one at the first
+ * position, followed by a swap by one at the second position.
  */
 import { isTimer } from '../../core/plan/operation-names.ts';
 import { FIRST } from '../../core/world/agenda.ts';
@@ -16,7 +16,7 @@ export interface Swap {
   readonly kind: 'swap';
   /** The event that is moved forward. */
   readonly name: string;
-  /** The number of events of the same receiver that it is moved ahead of. */
+  /** The number of events of the same receiver that the moved event overtakes. */
   readonly by: number;
   /** All events of the instant up to this one, in the format of a plan's `order`. */
   readonly order: readonly string[];
@@ -40,8 +40,8 @@ export function orderOf(swaps: readonly Swap[]): readonly string[] {
 
 /**
  * Returns every swap by `by` positions at a turn of the run. Only running a swap shows if it is
- * possible: an event caused by the one before it, or a later event on the same connection, stays in
- * place.
+ * possible: an event caused by the preceding event, or a later event on the same connection, stays
+ * in place.
  */
 export function swapsIn(watched: Watched, by: number): readonly PlacedSwap[] {
   const { turns, plan } = watched;
@@ -95,7 +95,7 @@ function swapsBetween(
   return found;
 }
 
-/** Returns a function from an event's name to its receiver; to null if it has none or several. */
+/** Returns a function that maps an event name to its receiver, or to null if that is unknown. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

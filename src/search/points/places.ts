@@ -1,9 +1,9 @@
 /**
  * Checks that each fault of a scenario has a place: a point that some client passes, or an existing
  * message or timer. Points that follow from the plan are known beforehand. For all others, a few
- * seeds are run, first without faults. A name that no run has seen is refused. It only causes a
- * warning if the runs had similar names that are numbered by what happens (`acquire-7` is the
- * seventh attempt), or if user code may still produce it (`operations` declares it).
+ * seeds are run, first without faults. A name that no run has seen is a problem. It is only a
+ * warning if the runs had similar names whose numbers depend on the run (`acquire-7` is the seventh
+ * attempt), or if user code may still produce it (`operations` declares it).
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -60,7 +60,7 @@ interface PlaceAsked {
   /** A verb, the name of a point or timer, or the operation of a message. */
   readonly word: string;
   readonly message: string;
-  /** For a verb, the clients whose sections are drawn from; empty for all clients. */
+  /** For a verb, the clients from whose sections a point is drawn; empty for all clients. */
   readonly subjects: readonly string[];
 }
 
@@ -132,7 +132,7 @@ class KnownPlaces {
     }
   }
 
-  /** Returns the runs that may find more places: in each round, one seed of all systems. */
+  /** Returns rounds of runs that may find more places. Each round runs one seed of all systems. */
   rounds(): readonly (() => Promise<void>)[] {
     return [
       ...Array.from({ length: CALM_SEEDS }, (_, seed) => () => this.run(seed, withoutFaults)),
@@ -174,7 +174,7 @@ class KnownPlaces {
     return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
   }
 
-  /** Returns whether a place that no run passed may still occur, with a message for the user. */
+  /** Describes a place that no run passed. `isOpen` is true if another run may still pass it. */
   verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
     const { kind, word, message } = asked;
     const isOpen = this.isTruncated || this.mayCome(asked);
@@ -212,7 +212,10 @@ class KnownPlaces {
     });
   }
 
-  /** Returns the known names of the same section, else of the same client, else all of them. */
+  /**
+   * Returns the known names of the same section. If there are none, returns the names of the same
+   * client or, if there are none either, all names.
+   */
   private namesLike({ kind, word }: PlaceAsked): readonly string[] {
     const isTimer = kind === 'timer';
     const all = [...this.passed].filter(([, of]) => (of === 'timer') === isTimer);
@@ -232,7 +235,7 @@ class KnownPlaces {
     const label = labelOf(word);
     if (this.declared.has(label)) return true;
     const alike = [...this.passed.keys()].filter((name) => labelOf(name) === label);
-    // The workload determines the numbers of its steps; a run with further numbers contradicts it.
+    // The workload determines the numbers of its steps, so no run can have other numbers.
     const isDecided = label !== 'acquire' && alike.every((name) => this.planned.has(name));
     return alike.length > 0 && !isDecided;
   }

@@ -1,8 +1,8 @@
 /**
  * Lists the points that a run passes, by name and in order: the operations, marks and timers of its
  * clients. For built-in systems, most of them follow from the plan (`sectionPointsOf`). Operations
- * of user code, and those that only follow a denial, are found by running the plan. `places.ts`
- * uses this to check that each fault of a scenario has a place.
+ * of user code, and operations that happen only after a denial, are found by running the plan.
+ * `places.ts` uses the points to check that each fault of a scenario has a place.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -34,7 +34,7 @@ export interface PlacePassed {
 export interface RunPoints {
   readonly places: readonly PlacePassed[];
   readonly messages: ReadonlySet<string>;
-  /** True if the run was cut off or failed, so that further places may exist. */
+  /** True if the run was truncated or failed, so that further places may exist. */
   readonly isTruncated: boolean;
 }
 
@@ -74,7 +74,7 @@ export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<Run
       passed.set(name, { ...placeNamed(name, 'operation'), ...asked, atUs });
     }
   }
-  // A due timer comes before what its client does at that time.
+  // A timer precedes all operations of its client at the same time.
   const places = [...timers.values(), ...passed.values()].sort(
     (a, b) => (a.atUs ?? 0) - (b.atUs ?? 0),
   );
@@ -91,7 +91,7 @@ function placeNamed(
   return { name, kind, process, section, atUs: null, word, server: null, call: null, answer: null };
 }
 
-/** Returns the places that follow from the plan alone: those passed without faults. */
+/** Returns the places that follow from the plan alone, which a run without faults can pass. */
 export function plannedPlaces(
   { clients }: Pick<Plan, 'clients'>,
   { store, operations }: Pick<SystemScenario, 'store' | 'operations'>,

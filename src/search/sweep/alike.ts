@@ -1,7 +1,8 @@
 /**
  * Finds systems that die of the same error on each of their first seeds, so that the sweep can skip
- * their other seeds, which would die of it too. The first seeds are those of the whole range.
- * Therefore every shard skips the same seeds, and a merge can detect this from the counts alone.
+ * their other seeds, which would die of the same error. A shard also uses the first seeds of the
+ * whole range. Therefore, all shards skip the same seeds, and a merge can detect this from the
+ * counts alone.
  */
 import { builtIn } from '../../catalogue.ts';
 import { expand } from '../../scenario/expand.ts';

@@ -1,7 +1,7 @@
 /**
- * Counts the causes of the breaches of one claim over many seeds, with the lowest seeds of each. A
- * cause may list more faults than its breach needs. Therefore causes that differ only in additional
- * faults are one kind of failure, represented by the cause with the fewest faults.
+ * Counts the causes of the breaches of one claim over many seeds, with the lowest seeds per cause.
+ * A cause may list more faults than its breach needs. Therefore, causes that differ only in
+ * additional faults are one kind of failure, represented by the cause with the fewest faults.
  */
 import { z } from 'zod';
 import { type BreachCause, causeText, isPartOf, isSameCause } from '../../check/breach-cause.ts';
@@ -19,7 +19,7 @@ export const KEPT_OF_CAUSE = 3;
 
 /**
  * Maximum number of causes to keep per claim. The first ones in alphabetical order are kept, so
- * that the order in which chunks are merged does not matter. Few claims reach a fourth of this.
+ * that the order in which chunks are merged does not matter. Few claims have 12 causes or more.
  */
 export const KEPT_CAUSES = 48;
 
@@ -81,7 +81,7 @@ export function kindsAmong(causes: readonly CauseCounts[]): readonly CauseCounts
   return kinds.sort((x, y) => (x.brokenSeeds[0] ?? 0) - (y.brokenSeeds[0] ?? 0));
 }
 
-/** Returns true if the faults of `one` explain `other`. If it has none, `other` has none. */
+/** Returns true if the faults of `one` explain `other`. If `one` has none, so must `other`. */
 function needsNoMore(one: BreachCause, other: BreachCause): boolean {
   const isPart = one.faults.length > 0 ? isPartOf(one, other) : other.faults.length === 0;
   return isPart && isSameCause(one, other);
