@@ -26,7 +26,7 @@ const [page, corpus] = ['fleet', 'corpus'].map((name) =>
   readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
 );
 const table =
-  /\| where \| `--shard` of the part \|\n[|-]+\n((?:\|.*\n)+)/.exec(page ?? '')?.[1] ?? '';
+  /\| system \| `--shard` of the task \|\n[|-]+\n((?:\|.*\n)+)/.exec(page ?? '')?.[1] ?? '';
 const rows = [...table.matchAll(/^\| ([A-Za-z ]+)[^|]*\| `(\$[^`]+)` \|$/gm)].map(
   ([, where = '', shard = '']): [string, string] => [where.trim(), shard],
 );

@@ -2,9 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
-import { examineSeed } from '../../src/harness.ts';
 import * as fencepost from '../../src/index.ts';
-import { loadScenario } from '../../src/load.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(`${root}docs/library.md`, 'utf8');
@@ -28,18 +26,4 @@ test('each line of its example prints what its comment states', () => {
   const plain = (text: string): string =>
     text.replace(/, (until|retry at)|:/g, '').replace(/^(timed-out|expired) .*/, '$1');
   expect(said.map(plain)).toEqual(comments.map(plain));
-});
-
-test('its release removes as many successors’ keys as it states', () => {
-  const [, again = '', seeds = '', published = ''] =
-    /successor's key in (\d+) of ([\d,]+) seeds[\s\S]*?published in (\d+)/.exec(page) ?? [];
-  const file = `${root}fixtures/cache-lock-release.yaml`;
-  const read = loadScenario(readFileSync(file, 'utf8'), file);
-  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const { scenario } = read;
-  const broken = (system: string): number =>
-    Array.from({ length: Number(seeds.replace(',', '')) }, (_, seed) =>
-      examineSeed(scenario, system, seed, ['owner-only-release']),
-    ).filter(({ verdicts }) => verdicts[0]?.kind === 'invalid').length;
-  expect([broken('add-again'), broken('published')]).toEqual([Number(again), Number(published)]);
 });
