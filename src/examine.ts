@@ -10,6 +10,7 @@ import { indexTrace, type TraceIndex } from './check/trace-index.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
+import type { Intervention } from './core/world/interventions.ts';
 import { run } from './run.ts';
 import { addsItself, hasGrants, isFenced, modelOf } from './systems/assemble.ts';
 
@@ -39,8 +40,9 @@ export function examine(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
+  interventions: readonly Intervention[] = [],
 ): SeedResult {
-  return judgeRun(plan, run(plan, catalogue), claims, catalogue);
+  return judgeRun(plan, run(plan, catalogue, interventions), claims, catalogue);
 }
 
 /** Judges the trace of a run of `plan`. */

@@ -5,6 +5,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Trace } from './core/history/trace.ts';
 import type { ServerPlace } from './core/plan/fault.ts';
 import type { Plan } from './core/plan/plan.ts';
+import type { Intervention } from './core/world/interventions.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { type RunWatcher, World } from './core/world/world.ts';
 import { builtInParts } from './parts.ts';
@@ -12,12 +13,17 @@ import type { SystemParts } from './systems/assemble.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 
 /**
- * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws
+ * Runs a plan of a system made of `parts`, with interventions if there are any. Pure: the same plan
+ * gives the same trace. Throws
  * `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. The system's code runs on
  * the caller's thread, without a watchdog: an endless loop in it never returns.
  */
-export function run(plan: Plan, parts: SystemParts = builtInParts): Trace {
-  return runWatched(plan, parts, null);
+export function run(
+  plan: Plan,
+  parts: SystemParts = builtInParts,
+  interventions: readonly Intervention[] = [],
+): Trace {
+  return runIn(new World(plan, null, { interventions }), plan, { parts, watcher: null });
 }
 
 /** Runs a plan like `run`. Notifies the watcher, if there is one, before each event. */

@@ -269,6 +269,10 @@ class RequestMessage<Q extends Json, R extends Json> implements Message {
   }
 }
 
+export function replyNameOf({ name }: { readonly name: Name }): Name {
+  return under(name, 'reply');
+}
+
 /** The reply to an attempt, on its way back. Its content is `attempt.reply`. */
 export class ReplyMessage<Q extends Json, R extends Json> implements Message {
   readonly name: Name;
@@ -283,7 +287,7 @@ export class ReplyMessage<Q extends Json, R extends Json> implements Message {
 
   constructor(attempt: Attempt<Q, R>, from: Process) {
     const { process } = attempt.caller;
-    this.name = under(attempt.name, 'reply');
+    this.name = replyNameOf(attempt);
     this.from = from;
     this.to = process;
     this.connection = attempt.connection;

@@ -9,6 +9,7 @@ import type { Name } from '../kernel/name.ts';
 import type { RangeUs } from '../plan/duration.ts';
 import type { Fault, FaultOf, Which } from '../plan/fault.ts';
 import type { ChancePlan, Odds, Plan } from '../plan/plan.ts';
+import { Interventions } from './interventions.ts';
 
 /** The draws of a run, in the form of a plan. */
 export interface DrawLog {
@@ -52,11 +53,18 @@ export class Choices {
   private readonly seenRanks = new Set<string>();
   /** True if chance may inject a fault into a message. */
   private readonly drawsFaults: boolean;
+  /** These override everything else. */
+  readonly interventions: Interventions;
 
-  constructor(plan: Plan, log: DrawLog | null) {
+  constructor(
+    plan: Plan,
+    log: DrawLog | null,
+    interventions: Interventions = new Interventions([], plan.limits.endUs),
+  ) {
     const { chance, order } = plan;
     this.plan = plan;
     this.log = log;
+    this.interventions = interventions;
     this.chance = chance === null ? null : new Chance(chance.seed);
     this.drawsFaults =
       chance !== null &&
@@ -86,6 +94,7 @@ export class Choices {
 
   /** Returns the one-way latency of a message, without faults. */
   latencyUs(message: Name): number {
+    if (this.interventions.isOnTime(message)) return this.plan.network.latencyUs;
     const fixed = this.fixed(message);
     if (fixed !== undefined) return fixed;
     const range = this.plan.chance?.latency ?? null;
@@ -98,11 +107,12 @@ export class Choices {
 
   /** Returns the actual length of a wait of `baseUs`. */
   waitUs(timer: Name, baseUs: number): number {
-    return this.fixed(timer) ?? baseUs;
+    return this.interventions.isOnTime(timer) ? baseUs : (this.fixed(timer) ?? baseUs);
   }
 
   /** Returns the actual length of a wait of `baseUs` that jitter may extend. */
   jitteredUs(timer: Name, baseUs: number): number {
+    if (this.interventions.isOnTime(timer)) return baseUs;
     const fixed = this.fixed(timer);
     if (fixed !== undefined) return fixed;
     const jitter = this.plan.chance?.jitter ?? null;

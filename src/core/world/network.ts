@@ -43,6 +43,7 @@ export class Network {
     const { choices, recorder } = this.parts;
     const { name, connection, callInTransit } = message;
     const nowUs = this.nowUs;
+    const isOnTime = choices.interventions.isOnTime(name);
     recorder.record({
       kind: 'send',
       atUs: nowUs,
@@ -52,7 +53,7 @@ export class Network {
       body: message.body,
     });
     if (callInTransit !== null) connection.enqueue(callInTransit);
-    if (this.isDatagram && this.cuts.isPartitioned(message, nowUs)) {
+    if (this.isDatagram && !isOnTime && this.cuts.isPartitioned(message, nowUs)) {
       this.lose(message, 'partition');
       return;
     }
@@ -65,8 +66,9 @@ export class Network {
   private sendWithFaults(message: Message, latencyUs: number): void {
     const { name, isRequest } = message;
     const link = { from: message.from.name, to: message.to.name, nowUs: this.nowUs, isRequest };
-    const faults = this.parts.choices.messageFaultsOf(name, link);
-    if (faults.length === 0) {
+    const { choices } = this.parts;
+    const faults = choices.messageFaultsOf(name, link);
+    if (faults.length === 0 || choices.interventions.isOnTime(name)) {
       this.deliver(message, latencyUs);
       return;
     }
@@ -116,7 +118,8 @@ export class Network {
 
   /** Delivers a message. Messages that a partition holds back depart at its end, in send order. */
   private deliver(message: Message, travelUs: number): void {
-    if (!this.cuts.isPartitioned(message, this.nowUs)) this.depart(message, travelUs);
+    const isOnTime = this.parts.choices.interventions.isOnTime(message.name);
+    if (isOnTime || !this.cuts.isPartitioned(message, this.nowUs)) this.depart(message, travelUs);
     else this.cuts.whenOpen(message, this.nowUs, () => this.depart(message, travelUs));
   }
 
@@ -136,6 +139,12 @@ export class Network {
 
   /** Lets the receiver handle the message, or discards it if nothing waits for it anymore. */
   receive(message: Message, isCopy: boolean): void {
+    const { interventions } = this.parts.choices;
+    if (!interventions.swapsCalls) this.receiveNow(message, isCopy);
+    else interventions.handleInOrder(message.name.text, () => this.receiveNow(message, isCopy));
+  }
+
+  private receiveNow(message: Message, isCopy: boolean): void {
     if (!message.isAwaited()) {
       this.lose(message, 'late');
       return;

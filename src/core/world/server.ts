@@ -17,10 +17,12 @@ import {
   type CallsParts,
   PendingCall,
   ReplyMessage,
+  replyNameOf,
   type ServerHost,
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
+import type { Interventions } from './interventions.ts';
 import { Alarm, type Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -91,6 +93,11 @@ export interface Boot {
    * `right` is a wall clock without any fault.
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
+  /**
+   * Returns for how long the server keeps something that it is asked to keep for `ttlUs`: as long,
+   * unless this run postpones the expiry to show whether a breach depends on it.
+   */
+  lifetimeUs(ttlUs: number): number;
   /** Records an event in the trace. This does not affect the server. */
   observe(event: TraceEvent): void;
 }
@@ -189,15 +196,21 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   }
 
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void {
-    const { scheduler, recorder } = this.parts;
+    const { scheduler, recorder, choices } = this.parts;
     const { nowUs } = scheduler;
+    const replies = choices.interventions.repliesWithout(attempt.call.setting.operation.text);
+    if (replies !== null) {
+      if (!isCopy) this.replyWithout(attempt, replies);
+      return;
+    }
     let isAnswered = false;
     const answer = (reply: R): void => {
       if (!isAnswered && !isCopy) this.reply(attempt, reply);
       isAnswered = true;
     };
     const { process, asking: ask, timing: setTimer } = this;
-    const parts = { process, recorder, isCopy, ask, setTimer };
+    const { interventions } = choices;
+    const parts = { process, recorder, interventions, isCopy, ask, setTimer };
     const turn = new ServerTurn(attempt, nowUs, answer, parts);
     const reply = underTest(this.process.name, () =>
       this.server.handle(copy(attempt.request), turn),
@@ -207,6 +220,17 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   }
 
   private reply(attempt: Attempt<Q, R>, reply: R): void {
+    const instead = this.parts.choices.interventions.replyInstead(replyNameOf(attempt).text);
+    this.send(attempt, instead !== undefined && isReply<R>(instead) ? instead : reply);
+  }
+
+  /** Sends the reply that an intervention recorded for this attempt, if there is one. */
+  private replyWithout(attempt: Attempt<Q, R>, replies: Readonly<Record<string, Json>>): void {
+    const reply = replies[replyNameOf(attempt).text];
+    if (reply !== undefined && isReply<R>(reply)) this.send(attempt, reply);
+  }
+
+  private send(attempt: Attempt<Q, R>, reply: R): void {
     attempt.reply = copy(reply);
     this.parts.network.send(new ReplyMessage(attempt, this.process));
   }
@@ -255,7 +279,8 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     const { process } = this;
     const [wallUs, monotonicUs] = [process.clock.wallUs(atUs), process.clock.monotonicUs(atUs)];
     const trueTimeOf: Boot['trueTimeOf'] = (clock, us) => trueTimeShown(process, clock, us);
-    return { atUs, wallUs, monotonicUs, trueTimeOf, observe };
+    const lifetimeUs = (ttlUs: number): number => ttlUs;
+    return { atUs, wallUs, monotonicUs, trueTimeOf, lifetimeUs, observe };
   }
 
   crash(): void {
@@ -267,6 +292,11 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     underTest(this.process.name, () => this.server.restart?.(boot));
     this.remember();
   }
+}
+
+/** Always true: an intervention has replies that the same server gave in another run. */
+function isReply<R extends Json>(_reply: Json): _reply is R {
+  return true;
 }
 
 function trueTimeShown(
@@ -291,6 +321,7 @@ type Timing = (name: Name, waitUs: number, ring: Ring) => void;
 interface TurnParts {
   readonly process: Process;
   readonly recorder: Recorder;
+  readonly interventions: Interventions;
   readonly isCopy: boolean;
   readonly ask: Asking;
   readonly setTimer: Timing;
@@ -385,6 +416,10 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 
   observe(event: TraceEvent): void {
     this.parts.recorder.record(event);
+  }
+
+  lifetimeUs(ttlUs: number): number {
+    return this.parts.interventions.lifetimeUs(this.message, ttlUs);
   }
 
   noteUnsimulated(feature: string): void {

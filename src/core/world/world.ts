@@ -6,7 +6,7 @@
  * `program.ts` (what a program can do) and `client-view.ts` (what a client assumes), `server.ts`.
  * Communication: `port.ts` and `calls.ts`, over `network.ts`. Faults: `injector.ts`, at a time
  * (`agenda.ts`) or at one of the `points.ts`; `choices.ts` for everything that is drawn or decided
- * by name, and `pinning.ts`, which records it. Observation: `recorder.ts`, and `failure.ts` for
+ * by name, `pinning.ts`, which records it, and `interventions.ts`, which changes it. Observation: `recorder.ts`, and `failure.ts` for
  * errors that a system throws.
  */
 import type { Ending, ProcessInfo, SectionRun, Trace } from '../history/trace.ts';
@@ -21,6 +21,7 @@ import { Choices, type DrawLog } from './choices.ts';
 import { type Client, ClientHost, type ClientParts, type ProgramFactory } from './client.ts';
 import { SystemFailure } from './failure.ts';
 import { Injector } from './injector.ts';
+import { type Intervention, Interventions } from './interventions.ts';
 import { Jobs } from './jobs.ts';
 import { Network } from './network.ts';
 import { Points } from './points.ts';
@@ -65,11 +66,20 @@ export class World {
   };
 
   /** `epochUs` is the time that wall clocks show at the start of the run. @internal */
-  constructor(plan: Plan, log: DrawLog | null, epochUs: number = plan.epochUs ?? 0) {
+  constructor(
+    given: Plan,
+    log: DrawLog | null,
+    {
+      epochUs = given.epochUs ?? 0,
+      interventions: changes = [],
+    }: { readonly epochUs?: number; readonly interventions?: readonly Intervention[] } = {},
+  ) {
     const { scheduler, recorder, processes, clients, servers } = this;
+    const interventions = new Interventions(changes, given.limits.endUs);
+    const plan: Plan = { ...given, faults: interventions.remaining(given.faults) };
     this.plan = plan;
     this.epochUs = epochUs;
-    this.choices = new Choices(plan, log);
+    this.choices = new Choices(plan, log, interventions);
     const agenda = new Agenda(scheduler, this.choices);
     this.network = new Network(
       { agenda, scheduler, recorder, choices: this.choices },

@@ -51,9 +51,10 @@ function isBuiltIn(parts: SystemParts): boolean {
 }
 
 /** Runs a plan of a system whose code is synchronous. */
-function runHere(plan: Plan, parts: SystemParts): Trace {
-  if (isBuiltIn(parts)) return run(plan, parts);
-  const { kept: trace, printed } = printedBy(() => run(plan, parts));
+function runHere(plan: Plan, parts: SystemParts, options?: RunManner): Trace {
+  const code = (): Trace => run(plan, parts, options?.interventions);
+  if (isBuiltIn(parts)) return code();
+  const { kept: trace, printed } = printedBy(code);
   return withOutput(trace, printed);
 }
 
@@ -69,7 +70,7 @@ function printedBy<T>(code: () => T): { readonly kept: T; readonly printed: Prin
 }
 
 async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner): Promise<Trace> {
-  if (!isAsync(plan, parts)) return runHere(plan, parts);
+  if (!isAsync(plan, parts)) return runHere(plan, parts, options);
   const restore = virtualizeGlobals(options);
   try {
     requirePrepared(plan, parts);
@@ -135,7 +136,7 @@ export function examineEither(
     return { ...examined, trace: withOutput(trace, printed) };
   };
   if (!isAsync(plan, catalogue))
-    return judge(watched(plan, catalogue, () => runHere(plan, catalogue)));
+    return judge(watched(plan, catalogue, () => runHere(plan, catalogue, options)));
   return watched(plan, catalogue, () => runUnwatched(plan, catalogue, options)).then(judge);
 }
 

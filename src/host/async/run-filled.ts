@@ -19,6 +19,7 @@ import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
+import type { Intervention } from '../../core/world/interventions.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import { type RunWatcher, World } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
@@ -126,8 +127,9 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
   return pinning.pinned(plan);
 }
 
-/** Options of a run that do not change what happens in it. */
+/** Options of a run. Only interventions change what happens in it. */
 export interface RunManner extends GlobalsOptions {
+  readonly interventions?: readonly Intervention[];
   /** Source of realms for its processes; by default each start gets a new one. */
   readonly realms?: RealmBlock;
   /** If true, records where a section that never ends waits, which takes time. */
@@ -195,7 +197,8 @@ async function runOnce(
   const { hosts } = plan.system;
   // Without hosts, a run begins synchronously.
   const openHosts = hosts === undefined ? () => {} : await hostsOpener(hosts);
-  const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
+  const epochUs = plan.epochUs ?? ASYNC_EPOCH_US;
+  const world = new World(plan, log, { epochUs, interventions: options?.interventions ?? [] });
   if (options?.realms !== undefined) takeFrom(options.realms, world);
   const asyncWorld = new AsyncWorld(world, openHosts);
   const { printed } = asyncWorld;

@@ -207,6 +207,7 @@ function observed() {
     message: `${client}/${ms}`,
     server: 'lock',
     trueTimeOf: (_: string, us: number) => us,
+    lifetimeUs: (us: number) => us,
     observe,
   });
   return { changes, at };

@@ -50,7 +50,7 @@ const MOST_SCRIPT_STEPS = 1_000_000;
 type Waits = Pick<Turn<RedisReply>, 'answer'>;
 
 /** The context in which a node executes a command: the time, and the caller. */
-type Asked = Pick<Turn, 'wallUs'> & Partial<Actor & Pick<Turn, 'noteUnsimulated'>>;
+type Asked = Pick<Turn, 'wallUs'> & Partial<Actor & Pick<Turn, 'lifetimeUs' | 'noteUnsimulated'>>;
 
 /**
  * A simulated Redis node with real commands, Lua scripts, transactions and subscriptions:
@@ -101,6 +101,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
       fromScript: callFromScript,
       noteUnsimulated: (name) => turn.noteUnsimulated?.(name),
     };
+    memory.lifetimeUs = (ttlUs) => turn.lifetimeUs?.(ttlUs) ?? ttlUs;
     memory.recorder.begin(isActor(turn) ? turn : null);
     const reply = callCommand(command, at);
     this.endPushes(id);

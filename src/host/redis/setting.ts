@@ -37,11 +37,11 @@ export const DATABASES = 16;
 export class Database {
   readonly index: number;
   private readonly keys: Keyspace<RedisData> = new Keyspace();
-  private readonly changed: (write: KeyWrite) => void;
+  private readonly memory: Pick<NodeMemory, 'touch' | 'lifetimeUs'>;
 
-  constructor(index: number, changed: (write: KeyWrite) => void) {
+  constructor(index: number, memory: Pick<NodeMemory, 'touch' | 'lifetimeUs'>) {
     this.index = index;
-    this.changed = changed;
+    this.memory = memory;
   }
 
   get(key: string, nowMs: number): Entry | null {
@@ -54,8 +54,15 @@ export class Database {
 
   set(key: string, { value, end }: Entry, nowMs: number): void {
     const before = this.get(key, nowMs);
-    const after = this.keys.set(key, value, end);
-    this.changed({ database: this.index, key, before, after });
+    // Without an expiry in the future, there is nothing to postpone.
+    const isAhead = end !== null && end > nowMs && end !== before?.end;
+    const lasting = isAhead ? nowMs + this.lifetimeMs(end - nowMs) : end;
+    const after = this.keys.set(key, value, lasting);
+    this.memory.touch({ database: this.index, key, before, after });
+  }
+
+  private lifetimeMs(ttlMs: number): number {
+    return Math.ceil(this.memory.lifetimeUs(ttlMs * 1000) / 1000);
   }
 
   /** Returns true if the key existed. */
@@ -63,7 +70,7 @@ export class Database {
     const before = this.get(key, nowMs);
     if (before === null) return false;
     this.keys.delete(key, nowMs);
-    this.changed({ database: this.index, key, before, after: null });
+    this.memory.touch({ database: this.index, key, before, after: null });
     return true;
   }
 
@@ -126,6 +133,8 @@ export class NodeMemory {
   chance: LuaChance = new LuaChance();
   /** Sends a message to a subscribed connection. */
   readonly push: (session: string, message: RedisPush) => void;
+  /** Returns for how long a key is kept that the current command sets to expire. */
+  lifetimeUs: (ttlUs: number) => number = (ttlUs) => ttlUs;
   /** Records the holders of keys and reports them to the observer. */
   readonly recorder: KeyRecorder;
 
@@ -137,12 +146,13 @@ export class NodeMemory {
   database(index: number): Database {
     const known = this.databases.get(index);
     if (known !== undefined) return known;
-    const fresh = new Database(index, (write) => this.touch(write));
+    const fresh = new Database(index, this);
     this.databases.set(index, fresh);
     return fresh;
   }
 
-  private touch(write: KeyWrite): void {
+  /** Reports a change of a key. */
+  touch(write: KeyWrite): void {
     const { database, key } = write;
     this.recorder.note(write);
     for (const session of this.sessions.values()) {

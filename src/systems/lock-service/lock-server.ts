@@ -92,7 +92,8 @@ export class LockServer implements Server<LockRequest, LockReply> {
   private acquire(request: Ask<'acquire'>, turn: Turn): LockReply {
     const { lock, client, ttlUs, place = 0 } = request;
     const now = this.now(request, turn);
-    const answer = this.service.acquire({ lock, client, ttl: ttlUs, now, place });
+    const ttl = turn.lifetimeUs(ttlUs);
+    const answer = this.service.acquire({ lock, client, ttl, now, place });
     if (answer.kind !== 'granted') {
       const denied = answer.kind === 'denied' ? answer : { kind: 'denied' as const, holder: '' };
       this.recorder.deny(turn, { lock, client, holder: denied.holder });
@@ -110,7 +111,8 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const now = this.now(request, turn);
     const held = this.service.current(lock);
     const named = this.options.isPublished ? null : request.token;
-    const answer = this.service.renew({ lock, client, token: named, ttl: ttlUs, now });
+    const ttl = turn.lifetimeUs(ttlUs);
+    const answer = this.service.renew({ lock, client, token: named, ttl, now });
     const isEffective = answer.kind === 'renewed';
     const token = isEffective ? answer.grant.token : (held?.token ?? 0);
     const untilUs = isEffective ? this.endOf(answer.grant, turn) : null;

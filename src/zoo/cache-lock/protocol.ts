@@ -366,7 +366,9 @@ function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   };
   return {
     handle(request, turn) {
-      const reply = execute(cache, request, turn.monotonicUs);
+      const kept =
+        'ttlUs' in request ? { ...request, ttlUs: turn.lifetimeUs(request.ttlUs) } : request;
+      const reply = execute(cache, kept, turn.monotonicUs);
       note(request, reply, turn);
       return reply;
     },

@@ -92,6 +92,12 @@ export class EtcdState {
     return ttlS;
   }
 
+  /** Moves the end of a lease. */
+  endAt(id: number, endUs: number): void {
+    const lease = this.leases.get(id);
+    if (lease !== undefined) this.leases.set(id, { ...lease, endUs });
+  }
+
   /** Gives every lease its full ttl again, as a new leader does. Returns the previous ends. */
   promote(atUs: number, nowUs: number): readonly (readonly [id: number, endUs: number])[] {
     const before = [...this.leases].map(([id, { endUs }]) => [id, endUs] as const);
@@ -217,16 +223,26 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     this.overdue = this.overdue.filter(([, endUs]) => endUs > nowUs);
   }
 
+  /** Keeps a lease that got its full ttl for the lifetime that the run gives it. */
+  private keep(lease: number, ttlS: number, turn: EtcdTurn): void {
+    const ttlUs = ttlS * US_A_SECOND;
+    const lifetimeUs = turn.lifetimeUs(ttlUs);
+    if (lifetimeUs !== ttlUs) this.state.endAt(lease, turn.monotonicUs + lifetimeUs);
+  }
+
   private act(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
     const { state } = this;
     switch (request.kind) {
       case 'grant-lease': {
         const { client, sentAtUs, monotonicUs } = turn;
         const asked = { ttlS: request.ttlS, client, sentAtUs };
-        return { kind: 'lease', ttlS: state.grantLease(request.lease, asked, monotonicUs) };
+        const ttlS = state.grantLease(request.lease, asked, monotonicUs);
+        this.keep(request.lease, ttlS, turn);
+        return { kind: 'lease', ttlS };
       }
       case 'keep-alive': {
         const ttlS = state.keepAlive(request.lease, turn.sentAtUs, turn.monotonicUs);
+        this.keep(request.lease, ttlS, turn);
         this.recorder.prolongAll(turn, state.keysOn(request.lease), turn.message);
         return { kind: 'lease', ttlS };
       }

@@ -180,7 +180,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private set({ key, value, ttlUs }: Ask<'set'>, turn: Turn): LockNodeReply {
     this.longestTtlUs = Math.max(this.longestTtlUs, ttlUs);
     const nowUs = this.nowUs(turn);
-    const entry = this.node.setIfAbsent(key, { value, ttlUs, nowUs });
+    const entry = this.node.setIfAbsent(key, { value, ttlUs: turn.lifetimeUs(ttlUs), nowUs });
     if (entry === null) {
       this.recorder.denied(turn, key);
       return { kind: 'nil' };
@@ -197,7 +197,9 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
 
   private expire({ key, ifValue, ttlUs }: Ask<'expire'>, turn: Turn): LockNodeReply {
     this.longestTtlUs = Math.max(this.longestTtlUs, ttlUs);
-    const entry = this.node.expire(key, { ifValue, ttlUs, nowUs: this.nowUs(turn) });
+    const lifetimeUs = turn.lifetimeUs(ttlUs);
+    const nowUs = this.nowUs(turn);
+    const entry = this.node.expire(key, { ifValue, ttlUs: lifetimeUs, nowUs });
     const kept = entry === null ? null : this.kept(turn, entry, ttlUs);
     this.recorder.prolonged(turn, key, kept);
     return { kind: entry === null ? 'nil' : 'done' };

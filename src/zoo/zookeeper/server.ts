@@ -139,7 +139,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const timeoutUs = Math.min(Math.max(wantedUs, 2 * tickUs), 20 * tickUs);
     this.zxid += 1;
     const { client, sentAtUs, monotonicUs } = turn;
-    const endUs = this.endAfter(monotonicUs, timeoutUs);
+    const endUs = this.endAfter(monotonicUs, turn.lifetimeUs(timeoutUs));
     const opened = { timeoutUs, endUs, isOver: false, hasWritten: false, client, sentAtUs };
     this.sessions.set(this.zxid, opened);
     return { kind: 'session', session: this.zxid, timeoutUs };
@@ -163,7 +163,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const session = this.sessions.get(id);
     if (session === undefined || session.isOver) return;
     const { timeoutUs, hasWritten, client } = session;
-    const endUs = this.endAfter(boot.monotonicUs, timeoutUs);
+    const endUs = this.endAfter(boot.monotonicUs, boot.lifetimeUs(timeoutUs));
     this.sessions.set(id, { timeoutUs, endUs, isOver: false, hasWritten, client, sentAtUs });
     const children = this.children.filter((child) => child.session === id);
     this.recorder.prolongAll(boot, children, message);
