@@ -198,7 +198,7 @@ function orderAt(
 }
 
 /** Returns the events on the way to the breach, in trace order. */
-function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly number[] {
+export function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly number[] {
   const shown = new Set(evidence.map(({ event }) => event));
   const processes = new Set<string>();
   const messages = new Set<string>();

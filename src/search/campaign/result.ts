@@ -222,12 +222,17 @@ const causation: z.ZodType<Causation> = z.strictObject({
   causes: z
     .array(
       z.strictObject({
-        fault: count.describe('its place in the faults of the plan, from 0'),
+        kind: z.enum(['fault', 'message', 'timer', 'expiry', 'renewal', 'release', 'order']),
+        fault: count.nullable().describe('index in the faults of the plan, from 0; null: no fault'),
         event: place,
         text,
       }),
     )
-    .describe('the faults without which the claim does not break so'),
+    .describe('the events without which the claim holds'),
+  isPair: z.boolean().describe('true: either of the two causes is enough for the breach'),
+  tested: z
+    .strictObject({ tested: count, of: count })
+    .describe('possible causes that were tested, of all'),
   turn: z
     .strictObject({
       kind: z
@@ -242,12 +247,12 @@ const causation: z.ZodType<Causation> = z.strictObject({
   neighbours: z
     .array(
       z.strictObject({
-        kind: z.enum(['without fault', 'boundary', 'cure']),
+        kind: z.enum(['intervention', 'boundary', 'cure']),
         what: text.describe('in what it differs'),
         fault: count.nullable().describe('the fault of the plan that was taken out'),
         outcome: z
-          .enum(['holds', 'breaks', 'otherwise'])
-          .describe('otherwise: it breaks by another rule, or in another way'),
+          .enum(['holds', 'breaks', 'otherwise', 'stalls'])
+          .describe('otherwise: breaks by another rule or cause; stalls: its sections did not run'),
       }),
     )
     .describe('the runs beside it'),

@@ -43,7 +43,8 @@ export async function explainRun(
   const claims = claimsWeighed(claim);
   let step = steps.next();
   while (step.done !== true) {
-    step = steps.next(await examineEither(step.value, claims, catalogue));
+    const { plan: beside, interventions = [] } = step.value;
+    step = steps.next(await examineEither(beside, claims, catalogue, { interventions }));
   }
   return explainBreach(broken, step.value);
 }

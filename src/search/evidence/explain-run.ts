@@ -33,7 +33,10 @@ export function explainRunNow(broken: BrokenRun): ExplainedBreach {
   const steps = causationSteps({ plan: pin(broken.plan), claim, catalogue: builtIn });
   const claims = claimsWeighed(claim);
   let step = steps.next();
-  while (step.done !== true) step = steps.next(examine(step.value, claims));
+  while (step.done !== true) {
+    const { plan, interventions } = step.value;
+    step = steps.next(examine(plan, claims, builtIn, interventions));
+  }
   return explainBreach(broken, step.value);
 }
 
@@ -43,13 +46,15 @@ export function explainBreach(
   found: Causation | null,
 ): ExplainedBreach {
   const { evidence } = verdict;
-  const unproven = { causes: [], turn: null, neighbours: [], cure: null, evidence };
+  const tested = { tested: 0, of: 0 };
+  const none = { causes: [], isPair: false, tested, turn: null, neighbours: [], cure: null };
+  const unproven: Causation = { ...none, evidence };
   const causation = withNamed(found ?? unproven, { trace, verdict });
   const { causes, cure } = causation;
   const known = {
     system: plan.system.name,
     ttlUs: new Map(plan.clients.map(({ name, ttlUs }) => [name, ttlUs])),
-    ...(causes.length === 0 ? {} : { causes: causes.map(({ event }) => event) }),
+    ...(found === null ? {} : { causes: causes.map(({ event }) => event) }),
   };
   const explanation = explain(trace, verdict, known);
   return { explanation: { ...explanation, cure: cure?.text ?? explanation.cure }, causation };

@@ -1,0 +1,257 @@
+/**
+ * Lists the events of a failing run that may be causes, each with the intervention that neutralizes
+ * it: a fault, a message that was late or lost, a timer that drew more than its base length, the
+ * expiry of a lease, a renewal, a release, and the order in which a server handled two concurrent
+ * calls. Only events on the way to the breach are listed, since no other can have affected it.
+ *
+ * An expiry belongs to the request that set it. It is listed if nothing changed the lease between
+ * the request and its end, and if something happened to the lock after that: the first such event
+ * shows the expiry. Two calls are concurrent if each was sent before the other was answered.
+ */
+import type { CauseKind } from '../../check/causation.ts';
+import { indexTrace, type TraceIndex } from '../../check/trace-index.ts';
+import { causalPast } from '../../check/turning-point.ts';
+import type { Evidence } from '../../check/verdict.ts';
+import type { KeyChange, Renew, TraceEvent } from '../../core/history/events.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { operationOf } from '../../core/kernel/name.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Intervention } from '../../core/world/interventions.ts';
+
+/** An event that may be a cause. */
+export interface PossibleCause {
+  readonly kind: CauseKind;
+  readonly intervention: Intervention;
+  /** Index in the trace, or null for a timer, which the trace does not show. */
+  readonly event: number | null;
+  /** Index in the plan's faults, or null. */
+  readonly fault: number | null;
+}
+
+/**
+ * Returns the possible causes of a breach with this evidence: faults first, each group in order of
+ * time. `plan` leaves nothing to chance. The orders of calls are last, as there are most of them.
+ */
+export function possibleCauses(
+  plan: Plan,
+  trace: Trace,
+  evidence: readonly Evidence[],
+): readonly PossibleCause[] {
+  const past = causalPast(trace, evidence);
+  const way = { plan, indexed: indexTrace(trace), past: new Set(past), last: past.at(-1) ?? -1 };
+  const events = [...lateMessages(way), ...expiries(way), ...callsOn(way)];
+  return [
+    ...faultsFired(plan, trace),
+    ...lateTimers(plan),
+    ...events.sort((a, b) => (a.event ?? 0) - (b.event ?? 0)),
+    ...concurrentCalls(way),
+  ];
+}
+
+/** The way to the breach. */
+interface Way {
+  readonly plan: Plan;
+  readonly indexed: TraceIndex;
+  /** The numbers of its events, and the last one. */
+  readonly past: ReadonlySet<number>;
+  readonly last: number;
+}
+
+function faultsFired({ faults }: Plan, { events }: Trace): readonly PossibleCause[] {
+  const found = new Map<number, PossibleCause>();
+  for (const [event, injected] of events.entries()) {
+    if (injected.kind !== 'fault' || injected.index === null) continue;
+    const fault = faults[injected.index];
+    if (fault === undefined || found.has(injected.index)) continue;
+    const intervention = { kind: 'without fault', fault } as const;
+    found.set(injected.index, { kind: 'fault', intervention, event, fault: injected.index });
+  }
+  return [...found.values()];
+}
+
+/** The timers whose length the plan fixes. */
+function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
+  return Object.keys(decisions).flatMap((timer) => {
+    if (/\/(request|reply|random)$/.test(timer)) return [];
+    const intervention = { kind: 'timer on time', timer } as const;
+    return [{ kind: 'timer' as const, intervention, event: null, fault: null }];
+  });
+}
+
+/** The messages that took longer than the base latency, or that a partition held or lost. */
+function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
+  const { events } = indexed.trace;
+  const cuts = indexed.faults.flatMap(({ event }) => (event.fault === 'partition' ? [event] : []));
+  const hit = new Set(indexed.faults.map(({ event }) => event.target));
+  const sent = new Map<string, number>();
+  const late: PossibleCause[] = [];
+  for (const [index, event] of events.entries()) {
+    if (event.kind === 'send') {
+      const isLate = (plan.decisions[event.message] ?? 0) > plan.network.latencyUs;
+      const isHeld = cuts.some(({ processes, atUs, untilUs }) => {
+        const isCut = processes.includes(event.from) && processes.includes(event.to);
+        return isCut && atUs <= event.atUs && event.atUs < (untilUs ?? atUs);
+      });
+      if ((isLate || isHeld) && !hit.has(event.message)) sent.set(event.message, index);
+    }
+    if (event.kind !== 'receive' && event.kind !== 'lose') continue;
+    const sentAt = sent.get(event.message);
+    if (sentAt === undefined || !(past.has(sentAt) || past.has(index))) continue;
+    sent.delete(event.message);
+    const intervention = { kind: 'message on time', message: event.message } as const;
+    late.push({ kind: 'message', intervention, event: index, fault: null });
+  }
+  return late;
+}
+
+/** The lock of a service, or the key of a server. */
+function leaseOf(event: TraceEvent): string | null {
+  switch (event.kind) {
+    case 'grant':
+    case 'deny':
+    case 'renew':
+    case 'release':
+    case 'grant-end':
+      return `${event.process} ${event.lock}`;
+    case 'key-change':
+      return `${event.process} ${event.key}`;
+    default:
+      return null;
+  }
+}
+
+type EndsLater = Extract<TraceEvent, { readonly untilUs: number | null; readonly message: string }>;
+
+function setsEnd(event: TraceEvent): event is EndsLater {
+  if (event.kind === 'grant') return true;
+  if (event.kind === 'renew') return isExtension(event);
+  return event.kind === 'key-change' && isKept(event);
+}
+
+function isExtension({ extended }: Renew): boolean {
+  return extended > 0;
+}
+
+function isKept({ isDone, change }: KeyChange): boolean {
+  return isDone && (change === 'taken' || change === 'prolonged' || change === 'overwritten');
+}
+
+/** True if a lease ends because of this event. */
+function endsLease(event: TraceEvent): boolean {
+  if (event.kind === 'release') return event.released > 0;
+  if (event.kind === 'key-change') return event.isDone && !isKept(event);
+  return event.kind === 'grant-end';
+}
+
+function expiries({ indexed, last }: Way): readonly PossibleCause[] {
+  const running = new Map<string, { readonly message: string; readonly untilUs: number }>();
+  const found: PossibleCause[] = [];
+  for (const [index, event] of indexed.trace.events.slice(0, last + 1).entries()) {
+    const lease = leaseOf(event);
+    if (lease === null) continue;
+    const before = running.get(lease);
+    if (before !== undefined && event.atUs >= before.untilUs) {
+      running.delete(lease);
+      const intervention = { kind: 'expiry postponed', message: before.message } as const;
+      found.push({ kind: 'expiry', intervention, event: index, fault: null });
+    }
+    if (endsLease(event)) running.delete(lease);
+    if (!setsEnd(event) || event.untilUs === null || event.message === '') continue;
+    running.set(lease, { message: event.message, untilUs: event.untilUs });
+  }
+  return found;
+}
+
+/** The renewals and releases that a server executed. */
+function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
+  const { events } = indexed.trace;
+  const found = new Map<string, PossibleCause>();
+  for (const [event, done] of events.entries()) {
+    const kind = kindOf(done, indexed);
+    if (kind === null || !('message' in done) || !past.has(event)) continue;
+    const operation = operationOf(done.message);
+    if (operation === '' || found.has(operation)) continue;
+    const replies = repliesTo(events, operation);
+    const intervention = { kind: 'call not sent', operation, replies } as const;
+    found.set(operation, { kind, intervention, event, fault: null });
+  }
+  return [...found.values()];
+}
+
+function kindOf(event: TraceEvent, { operations }: TraceIndex): 'renewal' | 'release' | null {
+  switch (event.kind) {
+    case 'renew':
+      return isExtension(event) ? 'renewal' : null;
+    case 'release':
+      return event.released > 0 ? 'release' : null;
+    case 'key-change':
+      if (!event.isDone || event.message === '') return null;
+      if (event.change === 'prolonged') return 'renewal';
+      return event.change === 'removed' || event.change === 'overwritten' ? 'release' : null;
+    case 'receive': {
+      // A server of a quorum may not report what it did.
+      const answer = operations.get(operationOf(event.message))?.return?.event.answer?.kind;
+      if (answer === 'renewed') return 'renewal';
+      return answer === 'released' ? 'release' : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function repliesTo(events: readonly TraceEvent[], operation: string): Record<string, Json> {
+  const replies: Record<string, Json> = {};
+  for (const event of events) {
+    if (event.kind !== 'send' || !event.message.endsWith('/reply')) continue;
+    if (operationOf(event.message) === operation) replies[event.message] = event.body;
+  }
+  return replies;
+}
+
+/** A request that a server handled. */
+interface Handled {
+  readonly client: string;
+  readonly message: string;
+  readonly sentAt: number;
+  readonly handledAt: number;
+  /** The number of the event by which the client knew of the reply; past the end if it never did. */
+  readonly answeredAt: number;
+}
+
+/** Each request and the next one of another client at the same server, if they are concurrent. */
+function concurrentCalls({ indexed, past }: Way): readonly PossibleCause[] {
+  const found: PossibleCause[] = [];
+  for (const handled of requestsByServer(indexed.trace).values()) {
+    for (const [place, first] of handled.entries()) {
+      const second = handled.slice(place + 1).find(({ client }) => client !== first.client);
+      if (second === undefined || second.sentAt >= first.answeredAt) continue;
+      if (!past.has(first.handledAt) || !past.has(second.handledAt)) continue;
+      const swap = { first: first.message, second: second.message };
+      const intervention = { kind: 'calls swapped', ...swap } as const;
+      found.push({ kind: 'order', intervention, event: second.handledAt, fault: null });
+    }
+  }
+  return found.sort((a, b) => (a.event ?? 0) - (b.event ?? 0));
+}
+
+function requestsByServer({ events }: Trace): ReadonlyMap<string, readonly Handled[]> {
+  const sent = new Map<string, number>();
+  const answered = new Map<string, number>();
+  for (const [index, event] of events.entries()) {
+    if (event.kind === 'send') sent.set(event.message, index);
+    if (event.kind === 'receive' && event.message.endsWith('/reply')) {
+      answered.set(event.message.replace(/reply$/, 'request'), index);
+    }
+  }
+  const handled = new Map<string, Handled[]>();
+  for (const [handledAt, event] of events.entries()) {
+    if (event.kind !== 'receive' || event.isCopy || !event.message.endsWith('/request')) continue;
+    const { message, from: client } = event;
+    const sentAt = sent.get(message) ?? handledAt;
+    const answeredAt = answered.get(message) ?? events.length;
+    entryOf(handled, event.to, () => []).push({ client, message, sentAt, handledAt, answeredAt });
+  }
+  return handled;
+}
