@@ -8,6 +8,7 @@ import { nameOf, under } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 import type { ChancePlan, Plan } from '../plan/plan.ts';
 import type { CallSetting, PendingCall, ServerHost } from './calls.ts';
+import type { Intervention } from './interventions.ts';
 import { answerOf, type Program, request, type Self, send, sleep } from './program.ts';
 import type { Boot, Server, Turn } from './server.ts';
 import { World } from './world.ts';
@@ -107,6 +108,7 @@ export interface Setup {
   readonly order?: readonly string[];
   readonly healAtMs?: number;
   readonly limits?: Partial<Plan['limits']>;
+  readonly interventions?: readonly Intervention[];
 }
 
 const NO_CHANCE: ChancePlan = {
@@ -151,7 +153,7 @@ function planOf(setup: Setup): Plan {
 
 /** Runs scripts, keyed by client name, against one `echo`. The client `probe` is the probe. */
 export function happen(scripts: Readonly<Record<string, Script>>, setup: Setup = {}): Trace {
-  const world = new World(planOf(setup), null);
+  const world = new World(planOf(setup), null, { interventions: setup.interventions ?? [] });
   const echo = world.addServer({ name: 'echo', role: 'store' }, new Echo());
   for (const [name, script] of Object.entries(scripts)) {
     world.addClient(

@@ -24,18 +24,6 @@ export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIn
   return fates.some((fate) => fate !== 'denied') || hasWorked(cured);
 }
 
-/**
- * Returns true if the sections of a breach ran in another run too: each of them ended or was
- * stopped there, or got as far as in the broken run.
- */
-export function haveRun(broken: TraceIndex, breach: Invalid, other: TraceIndex): boolean {
-  const involved = sectionsInvolved(broken, breach);
-  return (involved.length > 0 ? involved : sectionsOf(broken)).every((section) => {
-    const fate = fateOf(other, section);
-    return fate === 'ended' || fate === 'stopped' || fate === fateOf(broken, section);
-  });
-}
-
 /** Returns true if a client other than a probe entered and left a lock, or ran a job. */
 function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
   if (jobs.some(({ event }) => !probes.has(event.process))) return true;

@@ -4,8 +4,8 @@
  * breach; then both of the first pair are causes, and either of them is enough for the breach.
  *
  * An intervention prevents the breach if the claim holds to the end of the run and the sections of
- * the breach ran. If these wait or are denied, it only keeps the run from reaching the breach, and
- * its event is not a cause. The number of runs is limited; if it does not suffice, the result
+ * the breach ran. If one of these never ends, or all of them are denied, it only keeps the run from
+ * reaching the breach, and its event is not a cause. The number of runs is limited; if it does not suffice, the result
  * states how many candidates were tested.
  */
 import { isSameCause } from '../../check/breach-cause.ts';
@@ -19,7 +19,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { Intervention } from '../../core/world/interventions.ts';
 import type { SeedResult } from '../../examine.ts';
 import { canonical } from '../../run.ts';
-import { haveRun } from './avoided.ts';
+import { standsBeside } from './avoided.ts';
 import { type PossibleCause, possibleCauses } from './candidates.ts';
 
 /** A run to make: a plan, and the interventions in it. */
@@ -134,7 +134,7 @@ export function outcomeOf(
   }
   const verdict = beside.verdicts.find((judged) => judged.claim === claim);
   const hasHeld = verdict?.kind === 'valid';
-  const hasRun = haveRun(indexTrace(broken.trace), breach, indexTrace(beside.trace));
+  const hasRun = standsBeside(indexTrace(broken.trace), breach, indexTrace(beside.trace));
   return hasHeld && hasRun ? 'holds' : 'stalls';
 }
 
