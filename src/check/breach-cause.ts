@@ -108,29 +108,6 @@ function hitText({ kind, what }: FaultHit): string {
   return `${kind} ${what}`;
 }
 
-/** A call that freed a lock which its client no longer held, found without server reports. */
-export interface Theft {
-  readonly client: string;
-  readonly message: string;
-  /** The client that held the lock. */
-  readonly holder: string;
-}
-
-/** Returns the first theft that freed the lock of the breach for its next holder, or null. */
-export function theftBehind(
-  indexed: TraceIndex,
-  { evidence }: Pick<Invalid, 'evidence'>,
-): Theft | null {
-  for (const handover of handovers(indexed, new Set(evidence.map(({ event }) => event)))) {
-    if (!isQuorumGrant(handover.earlier.event)) continue;
-    const [release] = nonOwnerReleases(indexed, handover);
-    if (release === undefined) continue;
-    const { client, message } = release;
-    return { client, message, holder: handover.earlier.event.client };
-  }
-  return null;
-}
-
 interface Behind {
   readonly isByNonOwnerRelease: boolean;
   readonly faults: readonly Numbered<FaultInjected>[];

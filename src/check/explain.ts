@@ -4,12 +4,10 @@
  */
 import type { Trace } from '../core/history/trace.ts';
 import { ACCESS_RULES } from './access-rules.ts';
-import { theftBehind } from './breach-cause.ts';
 import type { RuleName } from './claim.ts';
 import { Contradiction, type Known, type Words } from './explanation.ts';
 import { LOCK_RULES } from './lock-rules.ts';
 import { bareSentences, grantsOf, withCauses } from './phrases.ts';
-import { indexTrace } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Describes a breach, by its rule. A rule without a row does not type-check. */
@@ -25,8 +23,7 @@ export const RULE_WORDS: Readonly<Record<RuleName, Words>> = { ...ACCESS_RULES, 
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;
-  const theft = theftBehind(indexTrace(trace), verdict);
-  const shown = new Contradiction(trace, verdict, { ...known, theft });
+  const shown = new Contradiction(trace, verdict, known);
   const given = grantsOf(shown);
   try {
     const words = new Map(Object.entries(RULE_WORDS)).get(verdict.rule) ?? bareSentences;

@@ -11,7 +11,7 @@ import type {
 } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
-import type { Theft } from './breach-cause.ts';
+import type { ProvenCause } from './causation.ts';
 import { type StaleClient, staleClientUnder } from './stale-client.ts';
 import { indexTrace, type TraceIndex } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
@@ -30,14 +30,12 @@ export interface Known {
   /** The system's name in the scenario, if known. */
   readonly system?: string;
   /**
-   * The events of the faults that runs have shown to be necessary; only these are reported. By
-   * default, the faults in the evidence.
+   * The causes that runs have shown; only these are reported. By default, the faults in the
+   * evidence.
    */
-  readonly causes?: readonly number[];
+  readonly causes?: readonly ProvenCause[];
   /** The ttl of each client in the plan. */
   readonly ttlUs?: ReadonlyMap<string, number>;
-  /** The call that freed a lock which its client did not hold, or null if there is none. */
-  readonly theft?: Theft | null;
 }
 
 type Broken = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
@@ -54,7 +52,8 @@ export class Contradiction {
   /** The causes: the faults in the evidence, or those that runs have shown to be necessary. */
   readonly faults: readonly FaultInjected[];
   private readonly system: string;
-  readonly theft: Theft | null;
+  /** The causes that runs have shown. */
+  readonly causes: readonly ProvenCause[];
   private readonly ttlUs: ReadonlyMap<string, number>;
   /** The faults that a phrase has mentioned. */
   readonly mentioned: Set<FaultInjected> = new Set();
@@ -63,12 +62,12 @@ export class Contradiction {
   constructor(
     trace: Trace,
     { claim, rule, evidence }: Broken,
-    { system, causes, ttlUs, theft }: Known = {},
+    { system, causes, ttlUs }: Known = {},
   ) {
     this.trace = trace;
     this.system = system ?? '';
     this.ttlUs = ttlUs ?? new Map();
-    this.theft = theft ?? null;
+    this.causes = causes ?? [];
     this.claim = claim;
     this.rule = rule;
     this.parts = evidence.flatMap(({ role, event: index }) => {
@@ -77,7 +76,7 @@ export class Contradiction {
     });
     const events = this.parts.map(({ event }) => event);
     this.grants = events.filter((event) => isOneOf(event, ['grant']));
-    const faults = causes?.map((index) => trace.events[index]) ?? events;
+    const faults = causes?.map(({ event }) => trace.events[event]) ?? events;
     this.faults = faults.filter((event) => event !== undefined && isOneOf(event, ['fault']));
   }
 

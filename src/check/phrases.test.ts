@@ -6,6 +6,7 @@ import { Contradiction } from './explanation.ts';
 import {
   accessPhrase,
   at,
+  causePhrase,
   giverOf,
   grantsOf,
   latePhrase,
@@ -203,6 +204,9 @@ describe('the cause', () => {
     expect(withCauses(shown(...events))).toBe(words);
   });
 
+  const removed = (holder: string): TraceEvent =>
+    keyChange(4, 'alice', { change: 'removed', holder, message: 'alice/1/release/1/request' });
+
   test.each<[string, string, readonly TraceEvent[]]>([
     [": alice's release removed its own key", 'alice', []],
     [": alice's release removed bob's key", 'bob', []],
@@ -211,11 +215,46 @@ describe('the cause', () => {
       'bob',
       [pause(2, 'bob', 3)],
     ],
-  ])('is described as %j if a key of %s was removed', (words, holder, faults) => {
-    const evidence = faults.map((_, event) => ({ role: 'pause', event }));
-    const theft = { client: 'alice', message: 'alice/1/release/1/request', holder };
+  ])('is described as %j if runs show that a key of %s was removed', (words, holder, faults) => {
+    const trace = traceOf([...faults, removed(holder)]);
+    const causes = trace.events.map(({ kind }, event) => {
+      const cause = { kind: kind === 'fault' ? 'fault' : 'release', event } as const;
+      return { ...cause, fault: null, text: causePhrase(trace, { ...cause, named: '' }) };
+    });
+    const broken = { claim: 'c', rule: 'r', evidence: [] };
+    expect(withCauses(new Contradiction(trace, broken, { causes }))).toBe(words);
+  });
+
+  test('is not described again if a sentence has its event', () => {
+    const trace = traceOf([removed('bob')]);
+    const causes = [{ kind: 'release', event: 0, fault: null, text: 'a release' }] as const;
+    const evidence = [{ role: 'key end', event: 0 }];
     const broken = { claim: 'c', rule: 'r', evidence };
-    expect(withCauses(new Contradiction(traceOf(faults), broken, { theft }))).toBe(words);
+    expect(withCauses(new Contradiction(trace, broken, { causes }))).toBe('');
+  });
+
+  const arrival: TraceEvent = {
+    kind: 'receive',
+    atUs: 5000,
+    from: 'bob',
+    to: 'lock',
+    message: 'bob/1/acquire/1/request',
+    isCopy: false,
+  };
+
+  test.each<[Parameters<typeof causePhrase>[1]['kind'], TraceEvent, string]>([
+    ['expiry', grant(5, 'bob', 2), "the lease of alice's acquire had expired at 5 ms"],
+    ['order', arrival, "alice's acquire was handled before bob's acquire"],
+    ['message', arrival, "bob's acquire arrived at 5 ms"],
+    ['release', arrival, "bob's acquire was executed at 5 ms"],
+    [
+      'timer',
+      grant(5, 'bob', 2),
+      'the timer `alice/1/acquire/1/request` had drawn more than its base length',
+    ],
+  ])('of kind %s is a clause', (kind, event, words) => {
+    const named = 'alice/1/acquire/1/request';
+    expect(causePhrase(traceOf([event]), { kind, event: 0, named })).toBe(words);
   });
 });
 

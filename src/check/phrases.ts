@@ -10,6 +10,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { affectsMessage } from '../core/plan/fault.ts';
 import { faultClause } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
+import type { ProvenCause } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
 import { endedUnasked, keysUnder } from './leases.ts';
@@ -108,12 +109,48 @@ export function withCauses(shown: Contradiction): string {
   const isFaultless = shown.faults.length === 0;
   const faults = whileFaults(shown);
   const ended = endedPhrase(shown);
-  if (ended !== '') return `${faults}${faults === '' ? ':' : ', and'} ${ended}`;
-  if (shown.theft === null) return isFaultless ? atOncePhrase(shown) : faults;
-  const { client, message, holder } = shown.theft;
-  const call = messagePhrase(shown.trace, message);
-  const whose = holder === client ? 'its own' : `${holder}'s`;
-  return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
+  const others = ended === '' ? otherCauses(shown) : ended;
+  if (others !== '') return `${faults}${faults === '' ? ':' : ', and'} ${others}`;
+  return isFaultless ? atOncePhrase(shown) : faults;
+}
+
+/** Lists the causes, other than faults, of which no sentence has the event or its message. */
+function otherCauses(shown: Contradiction): string {
+  const { trace, parts } = shown;
+  const events = new Set(parts.map(({ event }) => event));
+  const messages = new Set(parts.map(({ event }) => ('message' in event ? event.message : '')));
+  const unmentioned = shown.causes.filter(({ kind, event: index }) => {
+    const event = trace.events[index];
+    if (kind === 'fault' || event === undefined || events.has(event)) return false;
+    if (kind === 'order') return atOncePhrase(shown) === '';
+    return !('message' in event) || kind === 'expiry' || !messages.has(event.message);
+  });
+  return listOf(unmentioned.map(({ text }) => text));
+}
+
+/**
+ * Describes a cause: `carol's `del` removed bob's key`. `named` is the timer, the request whose
+ * lease expired, or the first of two calls.
+ */
+export function causePhrase(
+  trace: Trace,
+  { kind, event: index, named }: Pick<ProvenCause, 'kind' | 'event'> & { readonly named: string },
+): string {
+  const event = trace.events[index];
+  if (event === undefined) return `\`${named}\` was late`;
+  if (event.kind === 'fault') return faultPhrase(trace, event);
+  const message = 'message' in event ? messagePhrase(trace, event.message) : '';
+  if (kind === 'expiry') {
+    return `the lease of ${messagePhrase(trace, named)} had expired ${at(event)}`;
+  }
+  if (kind === 'order') return `${messagePhrase(trace, named)} was handled before ${message}`;
+  if (kind === 'timer') return `the timer \`${named}\` had drawn more than its base length`;
+  if (kind === 'message') {
+    return `${message} ${event.kind === 'lose' ? 'was lost' : 'arrived'} ${at(event)}`;
+  }
+  if (event.kind !== 'key-change') return `${message} was executed ${at(event)}`;
+  const whose = event.holder === event.client ? 'its own' : `${event.holder}'s`;
+  return `${message} ${kind === 'renewal' ? 'extended' : 'removed'} ${whose} key`;
 }
 
 /** Describes a server's decision to revoke a grant, `\`lock\` ended A at 3 ms`; '' if none. */

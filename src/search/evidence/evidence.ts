@@ -15,6 +15,7 @@ import type { Causation, Neighbour, ProvenCure } from '../../check/causation.ts'
 import { indexTrace } from '../../check/trace-index.ts';
 import { turnBetween } from '../../check/turning-point.ts';
 import type { Evidence, Invalid } from '../../check/verdict.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -149,6 +150,11 @@ function concluded(
   return { causes, isPair, tested, turn, neighbours, cure, evidence: shown };
 }
 
+/** Returns true if a client removed a key that another client had. */
+function isByNonOwner(event: TraceEvent): boolean {
+  return event.kind === 'key-change' && event.change === 'removed' && event.holder !== event.client;
+}
+
 function allShown(
   { events }: Trace,
   evidence: readonly Evidence[],
@@ -156,9 +162,10 @@ function allShown(
 ): readonly Evidence[] {
   const roles = new Map(evidence.map(({ role, event }) => [event, role]));
   for (const { kind, event } of causes) {
-    const injected = events[event];
-    const role = injected?.kind === 'fault' ? injected.fault : kind;
-    if (!roles.has(event)) roles.set(event, role);
+    const shown = events[event];
+    if (shown === undefined || roles.has(event)) continue;
+    if (shown.kind === 'fault') roles.set(event, shown.fault);
+    else roles.set(event, isByNonOwner(shown) ? 'foreign release' : kind);
   }
   if (turn !== null && !roles.has(turn.event)) roles.set(turn.event, 'turning point');
   return [...roles].sort(([a], [b]) => a - b).map(([event, role]) => ({ role, event }));

@@ -4,9 +4,9 @@
  * showed to be needed. A cure is mentioned only if a run has proven it.
  */
 import { builtIn } from '../../catalogue.ts';
-import { theftBehind } from '../../check/breach-cause.ts';
 import type { Causation } from '../../check/causation.ts';
 import { explain } from '../../check/explain.ts';
+import type { Known } from '../../check/explanation.ts';
 import { endedUnasked, keysUnder } from '../../check/leases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
@@ -48,16 +48,25 @@ export function explainBreach(
   const { evidence } = verdict;
   const tested = { tested: 0, of: 0 };
   const none = { causes: [], isPair: false, tested, turn: null, neighbours: [], cure: null };
-  const unproven: Causation = { ...none, evidence };
-  const causation = withNamed(found ?? unproven, { trace, verdict });
+  const causation = withNamed(found ?? { ...none, evidence }, { trace, verdict });
   const { causes, cure } = causation;
-  const known = {
+  const known: Known = {
     system: plan.system.name,
     ttlUs: new Map(plan.clients.map(({ name, ttlUs }) => [name, ttlUs])),
-    ...(found === null ? {} : { causes: causes.map(({ event }) => event) }),
+    ...(found === null ? {} : { causes }),
   };
   const explanation = explain(trace, verdict, known);
-  return { explanation: { ...explanation, cure: cure?.text ?? explanation.cure }, causation };
+  const however = `${explanation.however}${limitsOf(causation)}`;
+  return {
+    explanation: { ...explanation, however, cure: cure?.text ?? explanation.cure },
+    causation,
+  };
+}
+
+/** Returns the end of a sentence that qualifies the causes: `; either of the two is enough`. */
+function limitsOf({ isPair, tested: { tested, of } }: Causation): string {
+  const pair = isPair ? '; either of the two is enough' : '';
+  return tested === of ? pair : `${pair}; ${tested} of ${of} possible causes were tested`;
 }
 
 /** Adds the events that the explanation mentions to the evidence, so that the trace shows them. */
@@ -71,13 +80,6 @@ function withNamed(
     if (event >= 0 && !roles.has(event)) roles.set(event, role);
   };
   const indexed = indexTrace(trace);
-  const theft = theftBehind(indexed, verdict);
-  const ofTheft = (kind: 'key-change' | 'receive'): number =>
-    events.findIndex((event) => event.kind === kind && event.message === theft?.message);
-  if (theft !== null) {
-    const change = ofTheft('key-change');
-    show('foreign release', change < 0 ? ofTheft('receive') : change);
-  }
   const grants = verdict.evidence.flatMap(({ event: index }) => {
     const event = events[index];
     return event?.kind === 'grant' ? [event] : [];

@@ -1,7 +1,8 @@
 /**
  * Finds the causes of a breach by intervention: an event is a cause only if the run without it does
- * not break. All single candidates are tested, and pairs of them only if no single one prevents the
- * breach; then both of the first pair are causes, and either of them is enough for the breach.
+ * not break. All single candidates are tested; the orders of calls only if no other event is a
+ * cause, as a fault or an expiry is what makes an order matter. Pairs are tested only if no single
+ * candidate prevents the breach; then both of the first pair are causes, and either is enough.
  *
  * An intervention prevents the breach if the claim holds to the end of the run and the sections of
  * the breach ran. If one of these never ends, or all of them are denied, it only keeps the run from
@@ -10,15 +11,15 @@
  */
 import { isSameCause } from '../../check/breach-cause.ts';
 import type { Causation, Neighbour, ProvenCause } from '../../check/causation.ts';
-import { causePhrase } from '../../check/cause-phrases.ts';
+import { causePhrase } from '../../check/phrases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import type { Invalid } from '../../check/verdict.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { targetOf } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Intervention } from '../../core/world/interventions.ts';
 import type { SeedResult } from '../../examine.ts';
-import { canonical } from '../../run.ts';
 import { standsBeside } from './avoided.ts';
 import { type PossibleCause, possibleCauses } from './candidates.ts';
 
@@ -60,28 +61,34 @@ export function* findCauses(broken: Broken): EvidenceSteps<FoundCauses> {
   const budget = budgetFor(trace);
   const seen: Seen[] = [];
   const causes: ProvenCause[] = [];
-  let tested = 0;
-  for (const candidate of candidates) {
-    if (!budget.allows()) break;
-    const beside = yield* test(broken, [candidate]);
-    budget.spend(beside.trace);
-    seen.push(beside);
-    tested += 1;
-    if (beside.neighbour.outcome !== 'holds') continue;
-    causes.push(causeFrom(broken, candidate, beside.trace));
+  const tested = { tested: 0, of: 0 };
+  for (const isOrder of [false, true]) {
+    const group = candidates.filter(({ kind }) => (kind === 'order') === isOrder);
+    if (causes.length === 0) tested.of += group.length;
+    else break;
+    for (const candidate of group) {
+      if (!budget.allows()) break;
+      const beside = yield* test(broken, [candidate]);
+      budget.spend(beside.trace);
+      seen.push(beside);
+      tested.tested += 1;
+      if (beside.neighbour.outcome !== 'holds') continue;
+      causes.push(causeFrom(broken, candidate, beside.trace));
+    }
   }
-  const counts = { tested, of: candidates.length };
-  if (causes.length > 0) return { seen, causes: inOrder(causes), isPair: false, tested: counts };
-  for (const [first, second] of pairsOf(candidates)) {
-    if (!budget.allows()) break;
-    const beside = yield* test(broken, [first, second]);
-    budget.spend(beside.trace);
-    if (beside.neighbour.outcome !== 'holds') continue;
-    seen.push(beside);
-    const both = [first, second].map((one) => causeFrom(broken, one, beside.trace));
-    return { seen, causes: inOrder(both), isPair: true, tested: counts };
+  if (causes.length > 0) return { seen, causes, isPair: false, tested };
+  for (const [at, second] of candidates.entries()) {
+    for (const first of candidates.slice(0, at)) {
+      if (!budget.allows()) break;
+      const beside = yield* test(broken, [first, second]);
+      budget.spend(beside.trace);
+      if (beside.neighbour.outcome !== 'holds') continue;
+      seen.push(beside);
+      const both = [first, second].map((one) => causeFrom(broken, one, beside.trace));
+      return { seen, causes: both, isPair: true, tested };
+    }
   }
-  return { seen, causes, isPair: false, tested: counts };
+  return { seen, causes, isPair: false, tested };
 }
 
 interface Budget {
@@ -99,14 +106,6 @@ function budgetFor({ events }: Trace): Budget {
       left -= trace.events.length;
     },
   };
-}
-
-function* pairsOf(
-  candidates: readonly PossibleCause[],
-): Generator<readonly [PossibleCause, PossibleCause]> {
-  for (const [at, second] of candidates.entries()) {
-    for (const first of candidates.slice(0, at)) yield [first, second];
-  }
 }
 
 function* test(
@@ -139,22 +138,9 @@ export function outcomeOf(
 }
 
 function interventionText(intervention: Intervention): string {
-  switch (intervention.kind) {
-    case 'without fault':
-      return `without the ${intervention.fault.kind} of ${targetOf(intervention.fault)}`;
-    case 'message on time':
-      return `with ${intervention.message} on time`;
-    case 'timer on time':
-      return `with ${intervention.timer} on time`;
-    case 'expiry postponed':
-      return `without the expiry of ${intervention.message}`;
-    case 'call not sent':
-      return `without ${intervention.operation}`;
-    case 'calls swapped':
-      return `with ${intervention.second} before ${intervention.first}`;
-    case 'reply replaced':
-      return `with another ${intervention.message}`;
-  }
+  const { kind } = intervention;
+  if (kind !== 'without fault') return `${kind}: ${namedIn(intervention)}`;
+  return `without the ${intervention.fault.kind} of ${targetOf(intervention.fault)}`;
 }
 
 function causeFrom(
@@ -163,26 +149,24 @@ function causeFrom(
   beside: Trace,
 ): ProvenCause {
   const shown = event ?? firstDifference(trace, beside);
-  const named = 'timer' in intervention ? intervention.timer : messageIn(intervention);
+  const named = namedIn(intervention);
   return { kind, fault, event: shown, text: causePhrase(trace, { kind, event: shown, named }) };
 }
 
-function messageIn(intervention: Intervention): string {
+/** Returns the message, operation or timer that an intervention names, or the first of two. */
+function namedIn(intervention: Intervention): string {
   if ('message' in intervention) return intervention.message;
-  return intervention.kind === 'calls swapped' ? intervention.first : '';
+  if ('operation' in intervention) return intervention.operation;
+  if ('timer' in intervention) return intervention.timer;
+  return 'first' in intervention ? intervention.first : '';
 }
 
 /** Returns the number of the first event that differs between two runs. */
 function firstDifference({ events }: Trace, beside: Trace): number {
-  const at = events.findIndex((event, index) => {
-    const there = beside.events[index];
-    return there === undefined || canonical(event) !== canonical(there);
-  });
-  return Math.max(0, at);
-}
-
-/** Returns faults first, each group in order of time. */
-function inOrder(causes: readonly ProvenCause[]): readonly ProvenCause[] {
-  const rank = ({ kind }: ProvenCause): number => (kind === 'fault' ? 0 : 1);
-  return [...causes].sort((a, b) => rank(a) - rank(b) || a.event - b.event);
+  const isAlike = (event: TraceEvent, at: number): boolean =>
+    JSON.stringify(event) === JSON.stringify(beside.events[at]);
+  return Math.max(
+    0,
+    events.findIndex((event, at) => !isAlike(event, at)),
+  );
 }
