@@ -1,6 +1,13 @@
 /** The lock service's view of a grant: its servers, its end, and its release. */
 
-import type { FaultInjected, Grant, KeyChange, Release, Renew } from '../core/history/events.ts';
+import type {
+  FaultInjected,
+  Grant,
+  KeyChange,
+  Release,
+  Renew,
+  TraceEvent,
+} from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
@@ -239,4 +246,9 @@ export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Rele
     return event.message === '' && event.process !== event.client ? event : null;
   }
   return null;
+}
+
+/** Returns true if a client removed a key that another client had. */
+export function isRemovalByNonOwner(event: TraceEvent): boolean {
+  return event.kind === 'key-change' && event.change === 'removed' && event.holder !== event.client;
 }

@@ -13,7 +13,7 @@ import { listOf } from '../text/prose.ts';
 import type { ProvenCause } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
-import { endedUnasked, keysUnder } from './leases.ts';
+import { endedUnasked, isRemovalByNonOwner, keysUnder } from './leases.ts';
 
 /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
 export function grantsOf(shown: Contradiction): string {
@@ -114,18 +114,25 @@ export function withCauses(shown: Contradiction): string {
   return isFaultless ? atOncePhrase(shown) : faults;
 }
 
-/** Lists the causes, other than faults, of which no sentence has the event or its message. */
+/**
+ * Lists the causes, other than faults, of which no sentence has the event. Messages, orders and what
+ * clients did to their own locks are part of any run, so they are a reason only without a fault.
+ */
 function otherCauses(shown: Contradiction): string {
-  const { trace, parts } = shown;
+  const { trace, parts, faults } = shown;
+  const isFaultless = faults.length === 0;
   const events = new Set(parts.map(({ event }) => event));
   const messages = new Set(parts.map(({ event }) => ('message' in event ? event.message : '')));
-  const unmentioned = shown.causes.filter(({ kind, event: index }) => {
+  const others = shown.causes.filter(({ kind, event: index }) => {
     const event = trace.events[index];
-    if (kind === 'fault' || event === undefined || events.has(event)) return false;
-    if (kind === 'order') return atOncePhrase(shown) === '';
-    return !('message' in event) || kind === 'expiry' || !messages.has(event.message);
+    if (kind === 'fault' || event === undefined) return false;
+    if (isRemovalByNonOwner(event)) return true;
+    if (events.has(event)) return false;
+    if (kind === 'message' && 'message' in event && messages.has(event.message)) return false;
+    if (kind === 'order') return isFaultless && atOncePhrase(shown) === '';
+    return kind === 'expiry' || isFaultless;
   });
-  return listOf(unmentioned.map(({ text }) => text));
+  return listOf(others.map(({ text }) => text));
 }
 
 /**

@@ -31,12 +31,12 @@ import {
   DRAWN_BY_SCRIPT,
   dataOf,
   isWalked,
-  type PageData,
   type PageDataOptions,
   renderData,
   renderPictures,
   renderSteps,
 } from './finding-pictures.ts';
+import type { PageData } from './page-data.ts';
 import { details, faint, figure, list, nameMarkup } from './parts.ts';
 import { renderTry } from './playground.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';

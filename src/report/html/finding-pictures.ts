@@ -4,37 +4,19 @@
  * again. The controls are part of the page but hidden until the script activates them.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import type { Evidence } from '../../check/verdict.ts';
-import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
-import type { Plan } from '../../core/plan/plan.ts';
+import type { ProcessInfo } from '../../core/history/trace.ts';
 import type { Finding } from '../../search/campaign/result.ts';
 import { isFenced, modelOf } from '../../systems/assemble.ts';
 import { type Attributes, type Child, element, type Markup, trusted } from '../../text/markup.ts';
 import { groupDigits } from '../../text/prose.ts';
 import { evidenceShown } from '../finding.ts';
-import { type LayoutOptions, layOut } from '../pictures/layout.ts';
-import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
-import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
+import { linearizationOf } from '../pictures/linearization.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
-import { drawTimeline, type TimelinePicture } from '../pictures/timeline.ts';
 import { MARK_MEANINGS, type MarkKind } from '../state-phrases.ts';
-import { countEvents, laneOrder, lastOfStory, type Step } from '../steps.ts';
+import { countEvents, laneOrder, type Step } from '../steps.ts';
+import { drawPictures, type PageData, stepOfViolation } from './page-data.ts';
 import { faint, figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
-
-/** One finding, as read by the pictures and the script. */
-export interface PageData {
-  readonly claim: string;
-  readonly plan: Plan;
-  readonly trace: Trace;
-  readonly evidence: readonly Evidence[];
-  readonly linearization: Linearization | null;
-  /** The prefix of the anchors of its events: `#<prefix>e=12`. */
-  readonly prefix: string;
-  readonly title: string;
-  readonly isFenced: boolean;
-  readonly mostRows: number;
-}
 
 export interface PageDataOptions {
   /** The number of the finding, from 1. Its anchor is `finding-<number>`. */
@@ -79,25 +61,6 @@ export function renderData(id: string, data: PageData): Markup {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
   return element('script', { type: 'application/json', id }, trusted(inert));
-}
-
-export interface Drawing extends Omit<LayoutOptions, 'claim' | 'evidence' | 'faults'> {
-  /** The prefix of the ids of the hatches in both pictures. */
-  readonly id: string;
-}
-
-type Drawn = Pick<PageData, 'trace' | 'plan' | 'claim' | 'evidence' | 'linearization' | 'title'>;
-
-/** Draws two pictures: an overview true to scale, and the steps in warped time. */
-export function drawPictures(
-  { trace, plan, linearization, claim, evidence, title }: Drawn,
-  { id, ...drawing }: Drawing,
-): { readonly timeline: TimelinePicture; readonly sequence: SequencePicture } {
-  const layout = layOut(trace, { ...drawing, claim, evidence, faults: plan.faults });
-  return {
-    timeline: drawTimeline(layout, { claim, evidence, title, linearization, id: `${id}-s` }),
-    sequence: drawSequence(layout, { title, id: `${id}-w` }),
-  };
 }
 
 /** Renders the overview of a finding, with hidden controls if the page has a script. */
@@ -155,12 +118,6 @@ export function renderSteps(
       picture: isDrawn ? sequence.svg : faint(DRAWN_BY_SCRIPT),
     }),
   );
-}
-
-/** Returns the index of the step with the last piece of evidence, or else of the story's end. */
-export function stepOfViolation({ trace, evidence }: PageData, steps: readonly Step[]): number {
-  const last = lastOfStory(trace, evidence);
-  return steps.findIndex(({ event }) => event === last);
 }
 
 function renderStateSection(data: PageData, steps: readonly Step[], id: string): Markup {

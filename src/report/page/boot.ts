@@ -4,7 +4,7 @@
  * and fetches and stores nothing. Read on in `finding-view.ts` (steps through a finding) and
  * `playground.ts` (runs it with other numbers).
  */
-import type { PageData } from '../html/finding-pictures.ts';
+import type { PageData } from '../html/page-data.ts';
 import { all, FindingView, findElement } from './finding-view.ts';
 import { openPlayground } from './playground.ts';
 

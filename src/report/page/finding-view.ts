@@ -7,7 +7,7 @@ import { assert } from '../../core/kernel/assert.ts';
 import { render } from '../../text/markup.ts';
 import { groupDigits, millisecondsOf } from '../../text/prose.ts';
 import { isOfKind, renderEvents } from '../html/event-table.ts';
-import { drawPictures, type PageData, stepOfViolation } from '../html/finding-pictures.ts';
+import { drawPictures, type PageData, stepOfViolation } from '../html/page-data.ts';
 import { renderState, stateAfter } from '../html/process-state.ts';
 import { xAt } from '../pictures/timeline.ts';
 import { countEvents, listSteps, type Step, withPart } from '../steps.ts';

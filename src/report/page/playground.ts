@@ -17,7 +17,7 @@ import { explainRunNow } from '../../search/evidence/explain-run.ts';
 import { modelOf } from '../../systems/assemble.ts';
 import { element, type Markup, render } from '../../text/markup.ts';
 import { evidenceShown } from '../finding.ts';
-import { drawPictures, type PageData } from '../html/finding-pictures.ts';
+import { drawPictures, type PageData } from '../html/page-data.ts';
 import { details, figure } from '../html/parts.ts';
 import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';

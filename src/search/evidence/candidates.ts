@@ -9,6 +9,7 @@
  * shows the expiry. Two calls are concurrent if each was sent before the other was answered.
  */
 import type { CauseKind } from '../../check/causation.ts';
+import { isRemovalByNonOwner } from '../../check/leases.ts';
 import { indexTrace, type TraceIndex } from '../../check/trace-index.ts';
 import { causalPast } from '../../check/turning-point.ts';
 import type { Evidence } from '../../check/verdict.ts';
@@ -164,7 +165,7 @@ function expiries({ indexed, last }: Way): readonly PossibleCause[] {
   return found;
 }
 
-/** The renewals and releases that a server executed. */
+/** The renewals and releases that a server executed; several attempts are one call. */
 function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
   const { events } = indexed.trace;
   const found = new Map<string, PossibleCause>();
@@ -172,7 +173,7 @@ function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
     const kind = kindOf(done, indexed);
     if (kind === null || !('message' in done) || !past.has(event)) continue;
     const operation = operationOf(done.message);
-    if (operation === '' || found.has(operation)) continue;
+    if (operation === '' || (found.has(operation) && !isRemovalByNonOwner(done))) continue;
     const replies = repliesTo(events, operation);
     const intervention = { kind: 'call not sent', operation, replies } as const;
     found.set(operation, { kind, intervention, event, fault: null });

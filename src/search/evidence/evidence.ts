@@ -12,10 +12,10 @@
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Causation, Neighbour, ProvenCure } from '../../check/causation.ts';
+import { isRemovalByNonOwner } from '../../check/leases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import { turnBetween } from '../../check/turning-point.ts';
 import type { Evidence, Invalid } from '../../check/verdict.ts';
-import type { TraceEvent } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -150,11 +150,6 @@ function concluded(
   return { causes, isPair, tested, turn, neighbours, cure, evidence: shown };
 }
 
-/** Returns true if a client removed a key that another client had. */
-function isByNonOwner(event: TraceEvent): boolean {
-  return event.kind === 'key-change' && event.change === 'removed' && event.holder !== event.client;
-}
-
 function allShown(
   { events }: Trace,
   evidence: readonly Evidence[],
@@ -165,7 +160,7 @@ function allShown(
     const shown = events[event];
     if (shown === undefined || roles.has(event)) continue;
     if (shown.kind === 'fault') roles.set(event, shown.fault);
-    else roles.set(event, isByNonOwner(shown) ? 'foreign release' : kind);
+    else roles.set(event, isRemovalByNonOwner(shown) ? 'foreign release' : kind);
   }
   if (turn !== null && !roles.has(turn.event)) roles.set(turn.event, 'turning point');
   return [...roles].sort(([a], [b]) => a - b).map(([event, role]) => ({ role, event }));
