@@ -38,7 +38,7 @@ import {
 } from './finding-pictures.ts';
 import type { PageData } from './page-data.ts';
 import { details, faint, figure, list, nameMarkup } from './parts.ts';
-import { renderTry } from './playground.ts';
+import { renderTry } from './playground-controls.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';
 
 export interface FindingOptions extends PageDataOptions {

@@ -4,7 +4,7 @@
  *
  * Read on in this order: `document.ts` (shared by all pages), `finding-article.ts` (one finding)
  * with `verdicts.ts` (the story and the result of each claim), `finding-pictures.ts` (both
- * pictures, and the data from which the script draws them again), `process-state.ts`,
+ * pictures) with `page-data.ts` (from which the script draws them again), `process-state.ts`,
  * `event-table.ts` and `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`,
  * `sequence.ts`, `timeline.ts`. `../page` runs in the browser, from `boot.ts`. The other page is
  * `history-page.ts`.

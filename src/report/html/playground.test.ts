@@ -4,7 +4,8 @@ import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { breaks } from '../../harness.ts';
-import { knobsOf, storesToTry, type Turned, turn } from './playground.ts';
+import { knobsOf, type Turned, turn } from './playground.ts';
+import { storesToTry } from './playground-controls.ts';
 
 function planIn(name: string): Plan {
   const file = `fixtures/plans/${name}.yaml`;

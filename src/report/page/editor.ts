@@ -24,7 +24,7 @@ import { evidenceShown } from '../finding.ts';
 import { renderPictures } from '../html/finding-pictures.ts';
 import type { PageData } from '../html/page-data.ts';
 import { list, nameMarkup, table, tableRow } from '../html/parts.ts';
-import { renderTry } from '../html/playground.ts';
+import { renderTry } from '../html/playground-controls.ts';
 import { storyList } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
 import { listSteps } from '../steps.ts';
