@@ -15,7 +15,7 @@ export type Intervention =
   | { readonly kind: 'message on time'; readonly message: string }
   /** Lets a timer run for its base length, without the drawn part. */
   | { readonly kind: 'timer on time'; readonly timer: string }
-  /** Whatever the server would let expire because of this request lasts until the run ends. */
+  /** A lease that the server would end some time after this request lasts until the run ends. */
   | { readonly kind: 'expiry postponed'; readonly message: string }
   /**
    * The server does not execute a call. Its client gets the replies that are listed by message, at

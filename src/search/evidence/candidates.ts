@@ -84,16 +84,18 @@ function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
 /** The messages that took longer than the base latency, or that a partition held or lost. */
 function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
   const { events } = indexed.trace;
-  const cuts = indexed.faults.flatMap(({ event }) => (event.fault === 'partition' ? [event] : []));
+  const partitions = indexed.faults.flatMap(({ event }) =>
+    event.fault === 'partition' ? [event] : [],
+  );
   const hit = new Set(indexed.faults.map(({ event }) => event.target));
   const sent = new Map<string, number>();
   const late: PossibleCause[] = [];
   for (const [index, event] of events.entries()) {
     if (event.kind === 'send') {
       const isLate = (plan.decisions[event.message] ?? 0) > plan.network.latencyUs;
-      const isHeld = cuts.some(({ processes, atUs, untilUs }) => {
-        const isCut = processes.includes(event.from) && processes.includes(event.to);
-        return isCut && atUs <= event.atUs && event.atUs < (untilUs ?? atUs);
+      const isHeld = partitions.some(({ processes, atUs, untilUs }) => {
+        const isBetween = processes.includes(event.from) && processes.includes(event.to);
+        return isBetween && atUs <= event.atUs && event.atUs < (untilUs ?? atUs);
       });
       if ((isLate || isHeld) && !hit.has(event.message)) sent.set(event.message, index);
     }

@@ -46,8 +46,14 @@ export function explainBreach(
   found: Causation | null,
 ): ExplainedBreach {
   const { evidence } = verdict;
-  const tested = { tested: 0, of: 0 };
-  const none = { causes: [], isPair: false, tested, turn: null, neighbours: [], cure: null };
+  const none = {
+    causes: [],
+    isPair: false,
+    tested: { tested: 0, of: 0 },
+    turn: null,
+    neighbours: [],
+    cure: null,
+  };
   const causation = withNamed(found ?? { ...none, evidence }, { trace, verdict });
   const { causes, cure } = causation;
   const known: Known = {
@@ -56,17 +62,14 @@ export function explainBreach(
     ...(found === null ? {} : { causes }),
   };
   const explanation = explain(trace, verdict, known);
-  const however = `${explanation.however}${limitsOf(causation)}`;
+  const { isPair, tested } = causation;
+  const pair = isPair ? '; either of the two is enough' : '';
+  const untested = `; ${tested.tested} of ${tested.of} possible causes were tested`;
+  const however = `${explanation.however}${pair}${tested.tested < tested.of ? untested : ''}`;
   return {
     explanation: { ...explanation, however, cure: cure?.text ?? explanation.cure },
     causation,
   };
-}
-
-/** Returns the end of a sentence that qualifies the causes: `; either of the two is enough`. */
-function limitsOf({ isPair, tested: { tested, of } }: Causation): string {
-  const pair = isPair ? '; either of the two is enough' : '';
-  return tested === of ? pair : `${pair}; ${tested} of ${of} possible causes were tested`;
 }
 
 /** Adds the events that the explanation mentions to the evidence, so that the trace shows them. */
