@@ -115,8 +115,8 @@ export function withCauses(shown: Contradiction): string {
 }
 
 /**
- * Lists the causes, other than faults, of which no sentence has the event. Messages, orders and what
- * clients did to their own locks are part of any run, so they are a reason only without a fault.
+ * Lists the causes, other than faults, of which no sentence has the event. Messages, orders and
+ * what clients did to their own locks are part of any run: a reason only without a fault.
  */
 function otherCauses(shown: Contradiction): string {
   const { trace, parts, faults } = shown;

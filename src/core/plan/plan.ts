@@ -376,6 +376,18 @@ export const CAPS = {
   maxEvents: 1_000_000_000,
 } as const;
 
+/** Returns the plan without these faults. If it has several equal ones, each removes one. */
+export function planWithout(plan: Plan, removed: readonly Fault[]): Plan {
+  if (removed.length === 0) return plan;
+  const texts = removed.map((fault) => JSON.stringify(fault));
+  const faults = plan.faults.filter((fault) => {
+    const at = texts.indexOf(JSON.stringify(fault));
+    if (at >= 0) texts.splice(at, 1);
+    return at < 0;
+  });
+  return { ...plan, faults };
+}
+
 /** Returns the locks of a plan's sections. Each is a machine, even without a transition. */
 export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
   return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));

@@ -269,10 +269,6 @@ class RequestMessage<Q extends Json, R extends Json> implements Message {
   }
 }
 
-export function replyNameOf({ name }: { readonly name: Name }): Name {
-  return under(name, 'reply');
-}
-
 /** The reply to an attempt, on its way back. Its content is `attempt.reply`. */
 export class ReplyMessage<Q extends Json, R extends Json> implements Message {
   readonly name: Name;
@@ -287,7 +283,7 @@ export class ReplyMessage<Q extends Json, R extends Json> implements Message {
 
   constructor(attempt: Attempt<Q, R>, from: Process) {
     const { process } = attempt.caller;
-    this.name = replyNameOf(attempt);
+    this.name = under(attempt.name, 'reply');
     this.from = from;
     this.to = process;
     this.connection = attempt.connection;

@@ -9,7 +9,7 @@ import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 
 export type Intervention =
-  /** Injects all faults but this one. If the plan has several equal ones, one of them is removed. */
+  /** Injects all faults but this one. Of several equal ones, one is removed. */
   | { readonly kind: 'without fault'; readonly fault: Fault }
   /** Sends a message with the plan's base latency. No fault and no partition affects it. */
   | { readonly kind: 'message on time'; readonly message: string }
@@ -49,7 +49,8 @@ export class Interventions {
   private readonly withheld: Map<string, Readonly<Record<string, Json>>> = new Map();
   private readonly replies: Map<string, Json> = new Map();
   private readonly swaps: Swap[] = [];
-  private readonly removed: Fault[] = [];
+  /** The faults that are not injected. */
+  readonly removed: Fault[] = [];
   private readonly endUs: number;
 
   /** `endUs` is the time by which the run ends. */
@@ -76,23 +77,17 @@ export class Interventions {
         this.withheld.set(change.operation, change.replies);
         break;
       case 'calls swapped':
-        this.swaps.push({ ...change, held: null, hasPassed: false });
+        this.swaps.push({
+          first: change.first,
+          second: change.second,
+          held: null,
+          hasPassed: false,
+        });
         break;
       case 'reply replaced':
         this.replies.set(change.message, change.reply);
         break;
     }
-  }
-
-  /** Returns the faults that remain. */
-  remaining(faults: readonly Fault[]): readonly Fault[] {
-    if (this.removed.length === 0) return faults;
-    const removed = this.removed.map((fault) => JSON.stringify(fault));
-    return faults.filter((fault) => {
-      const at = removed.indexOf(JSON.stringify(fault));
-      if (at >= 0) removed.splice(at, 1);
-      return at < 0;
-    });
   }
 
   /** Returns true if a message or a timer takes its base time. */

@@ -17,7 +17,6 @@ import {
   type CallsParts,
   PendingCall,
   ReplyMessage,
-  replyNameOf,
   type ServerHost,
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
@@ -220,13 +219,15 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   }
 
   private reply(attempt: Attempt<Q, R>, reply: R): void {
-    const instead = this.parts.choices.interventions.replyInstead(replyNameOf(attempt).text);
+    const instead = this.parts.choices.interventions.replyInstead(
+      under(attempt.name, 'reply').text,
+    );
     this.send(attempt, instead !== undefined && isReply<R>(instead) ? instead : reply);
   }
 
   /** Sends the reply that an intervention recorded for this attempt, if there is one. */
   private replyWithout(attempt: Attempt<Q, R>, replies: Readonly<Record<string, Json>>): void {
-    const reply = replies[replyNameOf(attempt).text];
+    const reply = replies[under(attempt.name, 'reply').text];
     if (reply !== undefined && isReply<R>(reply)) this.send(attempt, reply);
   }
 

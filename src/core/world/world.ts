@@ -6,15 +6,15 @@
  * `program.ts` (what a program can do) and `client-view.ts` (what a client assumes), `server.ts`.
  * Communication: `port.ts` and `calls.ts`, over `network.ts`. Faults: `injector.ts`, at a time
  * (`agenda.ts`) or at one of the `points.ts`; `choices.ts` for everything that is drawn or decided
- * by name, `pinning.ts`, which records it, and `interventions.ts`, which changes it. Observation: `recorder.ts`, and `failure.ts` for
- * errors that a system throws.
+ * by name, `pinning.ts`, which records it, and `interventions.ts`, which changes it. Observation:
+ * `recorder.ts`, and `failure.ts` for errors that a system throws.
  */
 import type { Ending, ProcessInfo, SectionRun, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Due } from '../kernel/queue.ts';
 import { Scheduler } from '../kernel/scheduler.ts';
-import type { Plan } from '../plan/plan.ts';
+import { type Plan, planWithout } from '../plan/plan.ts';
 import { Agenda } from './agenda.ts';
 import type { ServerHost } from './calls.ts';
 import { Choices, type DrawLog } from './choices.ts';
@@ -76,7 +76,7 @@ export class World {
   ) {
     const { scheduler, recorder, processes, clients, servers } = this;
     const interventions = new Interventions(changes, given.limits.endUs);
-    const plan: Plan = { ...given, faults: interventions.remaining(given.faults) };
+    const plan = planWithout(given, interventions.removed);
     this.plan = plan;
     this.epochUs = epochUs;
     this.choices = new Choices(plan, log, interventions);

@@ -219,7 +219,7 @@ interface Handled {
   readonly message: string;
   readonly sentAt: number;
   readonly handledAt: number;
-  /** The number of the event by which the client knew of the reply; past the end if it never did. */
+  /** The event by which the client knew of the reply; past the end if it never did. */
   readonly answeredAt: number;
 }
 

@@ -6,8 +6,8 @@
  *
  * An intervention prevents the breach if the claim holds to the end of the run and the sections of
  * the breach ran. If one of these never ends, or all of them are denied, it only keeps the run from
- * reaching the breach, and its event is not a cause. The number of runs is limited; if it does not suffice, the result
- * states how many candidates were tested.
+ * reaching the breach, and its event is not a cause. The number of runs is limited; if it does not
+ * suffice, the result states how many candidates were tested.
  */
 import { isSameCause } from '../../check/breach-cause.ts';
 import type { Causation, Neighbour, ProvenCause } from '../../check/causation.ts';

@@ -36,11 +36,16 @@ export type CacheReply =
   | { readonly kind: 'value'; readonly value: string | null };
 
 /** Executes one command; `now` and the command's ttl are in the cache's unit. */
-export function execute(cache: Cache, request: CacheRequest, now: number): CacheReply {
+export function execute(
+  cache: Cache,
+  request: CacheRequest,
+  now: number,
+  lifetimeOf: (ttlUs: number) => number = (ttlUs) => ttlUs,
+): CacheReply {
   const value = cache.get(request.key, now)?.value;
   const there = typeof value === 'string' ? value : null;
   if (request.kind === 'get') return { kind: 'value', value: there };
-  return isDone(cache, request, { there, now })
+  return isDone(cache, request, { there, now, lifetimeOf })
     ? { kind: 'done' }
     : { kind: 'not-done', value: there };
 }
@@ -48,12 +53,22 @@ export function execute(cache: Cache, request: CacheRequest, now: number): Cache
 function isDone(
   cache: Cache,
   request: Exclude<CacheRequest, { kind: 'get' }>,
-  { there, now }: { readonly there: string | null; readonly now: number },
+  {
+    there,
+    now,
+    lifetimeOf,
+  }: {
+    readonly there: string | null;
+    readonly now: number;
+    readonly lifetimeOf: (ttlUs: number) => number;
+  },
 ): boolean {
   const { key } = request;
-  if (request.kind === 'add') return cache.add(key, request.value, request.ttlUs, now);
+  if (request.kind === 'add') return cache.add(key, request.value, lifetimeOf(request.ttlUs), now);
   if (request.onlyIf !== null && request.onlyIf !== there) return false;
-  return request.kind === 'touch' ? cache.touch(key, request.ttlUs, now) : cache.delete(key, now);
+  return request.kind === 'touch'
+    ? cache.touch(key, lifetimeOf(request.ttlUs), now)
+    : cache.delete(key, now);
 }
 
 export const RELEASES = ['published', 'add-again', 'compare-and-delete', 'delete'] as const;

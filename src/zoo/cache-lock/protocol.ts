@@ -366,9 +366,8 @@ function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   };
   return {
     handle(request, turn) {
-      const kept =
-        'ttlUs' in request ? { ...request, ttlUs: turn.lifetimeUs(request.ttlUs) } : request;
-      const reply = execute(cache, kept, turn.monotonicUs);
+      const lifetimeOf = (ttlUs: number): number => turn.lifetimeUs(ttlUs);
+      const reply = execute(cache, request, turn.monotonicUs, lifetimeOf);
       note(request, reply, turn);
       return reply;
     },

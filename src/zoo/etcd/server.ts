@@ -92,12 +92,6 @@ export class EtcdState {
     return ttlS;
   }
 
-  /** Moves the end of a lease. */
-  endAt(id: number, endUs: number): void {
-    const lease = this.leases.get(id);
-    if (lease !== undefined) this.leases.set(id, { ...lease, endUs });
-  }
-
   /** Gives every lease its full ttl again, as a new leader does. Returns the previous ends. */
   promote(atUs: number, nowUs: number): readonly (readonly [id: number, endUs: number])[] {
     const before = [...this.leases].map(([id, { endUs }]) => [id, endUs] as const);
@@ -223,26 +217,18 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     this.overdue = this.overdue.filter(([, endUs]) => endUs > nowUs);
   }
 
-  /** Keeps a lease that got its full ttl for the lifetime that the run gives it. */
-  private keep(lease: number, ttlS: number, turn: EtcdTurn): void {
-    const ttlUs = ttlS * US_A_SECOND;
-    const lifetimeUs = turn.lifetimeUs(ttlUs);
-    if (lifetimeUs !== ttlUs) this.state.endAt(lease, turn.monotonicUs + lifetimeUs);
-  }
-
   private act(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
     const { state } = this;
     switch (request.kind) {
       case 'grant-lease': {
         const { client, sentAtUs, monotonicUs } = turn;
         const asked = { ttlS: request.ttlS, client, sentAtUs };
-        const ttlS = state.grantLease(request.lease, asked, monotonicUs);
-        this.keep(request.lease, ttlS, turn);
-        return { kind: 'lease', ttlS };
+        const fromUs = monotonicUs + turn.lifetimeUs(0);
+        return { kind: 'lease', ttlS: state.grantLease(request.lease, asked, fromUs) };
       }
       case 'keep-alive': {
-        const ttlS = state.keepAlive(request.lease, turn.sentAtUs, turn.monotonicUs);
-        this.keep(request.lease, ttlS, turn);
+        const fromUs = turn.monotonicUs + turn.lifetimeUs(0);
+        const ttlS = state.keepAlive(request.lease, turn.sentAtUs, fromUs);
         this.recorder.prolongAll(turn, state.keysOn(request.lease), turn.message);
         return { kind: 'lease', ttlS };
       }
