@@ -226,7 +226,7 @@ describe('the cause', () => {
   });
 
   test('is not described again if a sentence has its event', () => {
-    const trace = traceOf([removed('bob')]);
+    const trace = traceOf([removed('alice')]);
     const causes = [{ kind: 'release', event: 0, fault: null, text: 'a release' }] as const;
     const evidence = [{ role: 'key end', event: 0 }];
     const broken = { claim: 'c', rule: 'r', evidence };
