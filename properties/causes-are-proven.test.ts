@@ -161,9 +161,10 @@ test('nothing that happened before the event of an intervention changes', async 
 });
 
 test('an intervention gives the same trace with fresh and with reused modules', async () => {
-  const broken = await brokenIn('modules/plans/spin-lock-naive-owner-only-release.yaml');
+  const broken = await brokenIn('modules/plans/npm-redlock-late-reply-trusts-one-holder.yaml');
   if (broken === null) throw new Error('it breaks its claim');
-  const { plan, catalogue, candidates, result } = broken;
+  const { plan, catalogue, result } = broken;
+  const candidates = broken.candidates.slice(0, 4);
   const realms = new RealmBlock();
   const eventsOf = async (candidate: PossibleCause, isReusing: boolean): Promise<string> => {
     const interventions = [candidate.intervention];

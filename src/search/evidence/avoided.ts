@@ -16,12 +16,21 @@ import { sectionOf } from '../../core/kernel/name.ts';
 
 /** Returns true if a run in which the claim holds did the work that broke its twin. */
 export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
-  const involved = sectionsInvolved(broken, breach);
-  const fates = (involved.length > 0 ? involved : sectionsOf(cured)).map((name) =>
-    fateOf(cured, name),
-  );
+  const fates = fatesIn(cured, broken, breach);
   if (fates.includes('unfinished')) return false;
   return fates.some((fate) => fate !== 'denied') || hasWorked(cured);
+}
+
+/** Returns true if the sections of a breach ended in another run, and not all of them denied. */
+export function haveRun(broken: TraceIndex, breach: Invalid, other: TraceIndex): boolean {
+  const fates = fatesIn(other, broken, breach);
+  return !fates.includes('unfinished') && fates.some((fate) => fate !== 'denied');
+}
+
+function fatesIn(other: TraceIndex, broken: TraceIndex, breach: Invalid): readonly Fate[] {
+  const involved = sectionsInvolved(broken, breach);
+  const sections = involved.length > 0 ? involved : sectionsOf(other);
+  return sections.map((section) => fateOf(other, section));
 }
 
 /** Returns true if a client other than a probe entered and left a lock, or ran a job. */

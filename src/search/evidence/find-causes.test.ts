@@ -97,6 +97,21 @@ test('a pause and the expiry that it outlasts are causes; a fault with no effect
   expect(search.found.causes[0]?.fault).toBe(1);
 });
 
+test('an expiry without which the sections of the breach are all denied is not a cause', () => {
+  const keeps = { releases: false, attempts: 20 };
+  const clients = [
+    clientOf('carol', [writeOf(3)], keeps),
+    clientOf('alice', [writeOf(1)], { attempts: 20, section: { thinkUs: 5 * MS } }),
+    clientOf('bob', [writeOf(2)], { attempts: 20, section: { thinkUs: 15 * MS } }),
+  ];
+  const plan = planOf({ clients, store: 'unfenced', faults: [pause] });
+  const { found } = searched(plan, 'grant-order');
+  const ended = found.seen.flatMap(({ neighbour: { what, outcome } }) =>
+    what.startsWith('expiry') ? [`${what.split('/')[0] ?? ''} ${outcome}`] : [],
+  );
+  expect(ended).toEqual(['expiry postponed: carol stalls', 'expiry postponed: alice holds']);
+});
+
 describe('the search for causes', () => {
   const file = new URL('../../../fixtures/zombie-writer.yaml', import.meta.url);
   const read = loadScenario(readFileSync(file, 'utf8'), 'zombie-writer.yaml');

@@ -20,7 +20,7 @@ import { targetOf } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Intervention } from '../../core/world/interventions.ts';
 import type { SeedResult } from '../../examine.ts';
-import { standsBeside } from './avoided.ts';
+import { haveRun } from './avoided.ts';
 import { type PossibleCause, possibleCauses } from './candidates.ts';
 
 /** A run to make: a plan, and the interventions in it. */
@@ -133,7 +133,7 @@ export function outcomeOf(
   }
   const verdict = beside.verdicts.find((judged) => judged.claim === claim);
   const hasHeld = verdict?.kind === 'valid';
-  const hasRun = standsBeside(indexTrace(broken.trace), breach, indexTrace(beside.trace));
+  const hasRun = haveRun(indexTrace(broken.trace), breach, indexTrace(beside.trace));
   return hasHeld && hasRun ? 'holds' : 'stalls';
 }
 
