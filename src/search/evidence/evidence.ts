@@ -29,7 +29,7 @@ import {
   type FoundCauses,
   findCauses,
   outcomeOf,
-  type Seen,
+  type SeenRun,
 } from './find-causes.ts';
 
 export interface Sought {
@@ -64,7 +64,7 @@ function* beyondBoundary(
   broken: SeedResult,
   breach: Invalid,
   { holdsPlan, what, holdsAtUs }: Boundary,
-): EvidenceSteps<Seen> {
+): EvidenceSteps<SeenRun> {
   const beside = yield { plan: holdsPlan };
   const outcome = outcomeOf(beside, broken, breach);
   const moved = `with a ${what} of ${proseDuration(holdsAtUs)}`;
@@ -76,7 +76,7 @@ function* beyondBoundary(
 
 interface Cured {
   readonly cure: ProvenCure;
-  readonly seen: Seen;
+  readonly seen: SeenRun;
 }
 
 /** Finds the first candidate with which the claim holds and work continues. */

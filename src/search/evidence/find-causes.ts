@@ -24,21 +24,21 @@ import { haveRun } from './avoided.ts';
 import { type PossibleCause, possibleCauses } from './candidates.ts';
 
 /** A run to make: a plan, and the interventions in it. */
-export interface Step {
+export interface RunToMake {
   readonly plan: Plan;
   readonly interventions?: readonly Intervention[];
 }
 
-export type EvidenceSteps<T> = Generator<Step, T, SeedResult>;
+export type EvidenceSteps<T> = Generator<RunToMake, T, SeedResult>;
 
 /** A run beside the broken one. */
-export interface Seen {
+export interface SeenRun {
   readonly neighbour: Neighbour;
   readonly trace: Trace;
 }
 
 export interface FoundCauses extends Pick<Causation, 'causes' | 'isPair' | 'tested'> {
-  readonly seen: readonly Seen[];
+  readonly seen: readonly SeenRun[];
 }
 
 /** Maximum number of runs, in total and per event of the broken run. */
@@ -59,7 +59,7 @@ export function* findCauses(broken: Broken): EvidenceSteps<FoundCauses> {
   const { trace } = result;
   const candidates = possibleCauses(plan, trace, breach.evidence);
   const budget = budgetFor(trace);
-  const seen: Seen[] = [];
+  const seen: SeenRun[] = [];
   const causes: ProvenCause[] = [];
   const tested = { tested: 0, of: 0 };
   for (const isOrder of [false, true]) {
@@ -111,7 +111,7 @@ function budgetFor({ events }: Trace): Budget {
 function* test(
   { plan, result, breach }: Broken,
   candidates: readonly PossibleCause[],
-): EvidenceSteps<Seen> {
+): EvidenceSteps<SeenRun> {
   const interventions = candidates.map(({ intervention }) => intervention);
   const beside = yield { plan, interventions };
   const outcome = outcomeOf(beside, result, breach);
