@@ -5,6 +5,8 @@
  * that differs in a run in which the claim holds; the change that made it hold is a cause.
  * `search/evidence/` performs the runs; reports and JSON carry this result.
  */
+import type { Trace } from '../core/history/trace.ts';
+import { isRemovalByNonOwner } from './leases.ts';
 import type { Evidence } from './verdict.ts';
 
 /** The cause of a breach. The same pinned plan always gives the same result. */
@@ -67,9 +69,9 @@ export interface Causation {
     readonly text: string;
   } | null;
   /**
-   * The events of the verdict's evidence, the causes and the turning point, in trace order. Every
-   * picture includes them. The role of a cause is its kind of fault; the role of the turning point
-   * is `turning point`, unless the event already has a role.
+   * The events of the verdict's evidence, the reported causes and the turning point, in trace order.
+   * Every picture includes them. The role of a cause is its kind of fault, `foreign release`, or
+   * its kind; the role of the turning point is `turning point`, unless the event has a role.
    */
   readonly evidence: readonly Evidence[];
 }
@@ -79,3 +81,19 @@ export type ProvenCause = Causation['causes'][number];
 export type TurningPoint = NonNullable<Causation['turn']>;
 export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;
+
+/**
+ * Returns the causes that words and pictures report. Messages, orders, and what clients did to
+ * their own locks are part of any run, so they are a reason only if no fault is a cause.
+ */
+export function reportedCauses(
+  { events }: Trace,
+  causes: readonly ProvenCause[],
+): readonly ProvenCause[] {
+  const isFaultless = causes.every(({ kind }) => kind !== 'fault');
+  return causes.filter(({ kind, event: index }) => {
+    const event = events[index];
+    const isByNonOwner = event !== undefined && isRemovalByNonOwner(event);
+    return isFaultless || isByNonOwner || kind === 'fault' || kind === 'expiry';
+  });
+}

@@ -10,7 +10,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { affectsMessage } from '../core/plan/fault.ts';
 import { faultClause } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
-import type { ProvenCause } from './causation.ts';
+import { type ProvenCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
 import { endedUnasked, isRemovalByNonOwner, keysUnder } from './leases.ts';
@@ -114,23 +114,18 @@ export function withCauses(shown: Contradiction): string {
   return isFaultless ? atOncePhrase(shown) : faults;
 }
 
-/**
- * Lists the causes, other than faults, of which no sentence has the event. Messages, orders and
- * what clients did to their own locks are part of any run: a reason only without a fault.
- */
+/** Lists the causes, other than faults, that no sentence has described. */
 function otherCauses(shown: Contradiction): string {
-  const { trace, parts, faults } = shown;
-  const isFaultless = faults.length === 0;
+  const { trace, parts } = shown;
   const events = new Set(parts.map(({ event }) => event));
   const messages = new Set(parts.map(({ event }) => ('message' in event ? event.message : '')));
-  const others = shown.causes.filter(({ kind, event: index }) => {
+  const others = reportedCauses(trace, shown.causes).filter(({ kind, event: index }) => {
     const event = trace.events[index];
     if (kind === 'fault' || event === undefined) return false;
     if (isRemovalByNonOwner(event)) return true;
     if (events.has(event)) return false;
-    if (kind === 'message' && 'message' in event && messages.has(event.message)) return false;
-    if (kind === 'order') return isFaultless && atOncePhrase(shown) === '';
-    return kind === 'expiry' || isFaultless;
+    if (kind === 'order') return atOncePhrase(shown) === '';
+    return kind === 'expiry' || !('message' in event && messages.has(event.message));
   });
   return listOf(others.map(({ text }) => text));
 }

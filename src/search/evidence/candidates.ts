@@ -175,12 +175,21 @@ function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
     const kind = kindOf(done, indexed);
     if (kind === null || !('message' in done) || !past.has(event)) continue;
     const operation = operationOf(done.message);
-    if (operation === '' || (found.has(operation) && !isRemovalByNonOwner(done))) continue;
+    if (operation === '' || !isBetter(done, events[found.get(operation)?.event ?? -1])) continue;
     const replies = repliesTo(events, operation);
     const intervention = { kind: 'call not sent', operation, replies } as const;
     found.set(operation, { kind, intervention, event, fault: null });
   }
   return [...found.values()];
+}
+
+/**
+ * True if this event shows what a call did better than the one found before: the server's report
+ * of its effect rather than its arrival, and the removal of another client's key in any case.
+ */
+function isBetter(event: TraceEvent, before: TraceEvent | undefined): boolean {
+  if (before === undefined || isRemovalByNonOwner(event)) return true;
+  return before.kind === 'receive' && event.kind !== 'receive';
 }
 
 function kindOf(event: TraceEvent, { operations }: TraceIndex): 'renewal' | 'release' | null {

@@ -11,7 +11,12 @@
  * break `progress` unless the original plan did.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import type { Causation, Neighbour, ProvenCure } from '../../check/causation.ts';
+import {
+  type Causation,
+  type Neighbour,
+  type ProvenCure,
+  reportedCauses,
+} from '../../check/causation.ts';
 import { isRemovalByNonOwner } from '../../check/leases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import { turnBetween } from '../../check/turning-point.ts';
@@ -151,13 +156,13 @@ function concluded(
 }
 
 function allShown(
-  { events }: Trace,
+  trace: Trace,
   evidence: readonly Evidence[],
   { causes, turn }: Pick<Causation, 'causes' | 'turn'>,
 ): readonly Evidence[] {
   const roles = new Map(evidence.map(({ role, event }) => [event, role]));
-  for (const { kind, event } of causes) {
-    const shown = events[event];
+  for (const { kind, event } of reportedCauses(trace, causes)) {
+    const shown = trace.events[event];
     if (shown === undefined || roles.has(event)) continue;
     if (shown.kind === 'fault') roles.set(event, shown.fault);
     else roles.set(event, isRemovalByNonOwner(shown) ? 'foreign release' : kind);
