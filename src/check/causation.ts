@@ -70,8 +70,9 @@ export interface Causation {
   } | null;
   /**
    * The events of the verdict's evidence, the reported causes and the turning point, in trace
-   * order. Every picture includes them. The role of a cause is its kind of fault, `foreign release`,
-   * or its kind; the role of the turning point is `turning point`, unless the event has a role.
+   * order. Every picture includes them. The role of a cause is its kind of fault, or
+   * `foreign release`, or its kind; the role of the turning point is `turning point`, unless the
+   * event has a role.
    */
   readonly evidence: readonly Evidence[];
 }
