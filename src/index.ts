@@ -1,7 +1,7 @@
 /**
  * The public API of `fencepost`: checking a scenario in a test, defining systems, and the
  * individual steps of a check. Locks, stores and servers as state machines are in
- * `fencepost/servers`, the simulated Redis in `fencepost/redis`, the checker of histories in
+ * `fencepost/servers`, the simulated Redis is in `fencepost/redis`, and the checker of histories in
  * `fencepost/check`.
  */
 

@@ -29,10 +29,12 @@ import { prepare } from './systems/store/store-kinds.ts';
 import { errorText } from './text/error-text.ts';
 import { type Problem, renderProblem, suggest } from './text/problem.ts';
 
-/** Thrown if a file is invalid, or a name or a plan passed to a function. */
+/** Thrown if a file, or an argument of a function, is invalid. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
-  /** The problems in a file and their places, in file order. The message has a line for each. */
+  /**
+   * The problems in a file and their places, in file order. The message contains a line for each.
+   */
   readonly problems: readonly Problem[];
 
   /** @internal */
@@ -45,9 +47,9 @@ export class InvalidInput extends Error {
 /** A loaded scenario, with the modules that it uses. */
 export class Scenario {
   readonly name: string;
-  /** The names of its systems, in file order. */
+  /** The names of the scenario's systems, in file order. */
   readonly systems: readonly string[];
-  /** Probable mistakes that do not make it invalid. */
+  /** Probable mistakes that do not make the scenario invalid. */
   readonly warnings: readonly Problem[];
   /** @internal */
   readonly data: ScenarioData;
@@ -66,11 +68,14 @@ export class Scenario {
 
 /** The complete input of one run. Its text, `String(plan)`, can be read by `loadPlan`. */
 export class Plan {
-  /** The system that it runs, by its name in the scenario. */
+  /** The name of the system that the plan runs. */
   readonly system: string;
-  /** The claim that it is expected to break, or null if it was not kept for a claim. */
+  /** The claim that the plan is expected to break, or null if it was not kept for a claim. */
   readonly claim: string | null;
-  /** As in the plan's text: `{ pause: { process: 'bob', before: 'bob/1/write', for: '20ms' } }`. */
+  /**
+   * The faults, as in the plan's text:
+   * `{ pause: { process: 'bob', before: 'bob/1/write', for: '20ms' } }`.
+   */
   readonly faults: readonly Readonly<Record<string, unknown>>[];
   /** Modules that have changed since the plan was made, and their changes. */
   readonly moduleChanges: readonly string[];
@@ -114,8 +119,8 @@ export class Plan {
  * `InvalidInput` if the scenario is invalid, or with an error that names the conflict if a name in
  * `use` is already defined.
  *
- * @param source A path, or the text of a file with the path at which it would stand.
- * @param options `use`: definitions whose names the scenario may use, beside those of its modules.
+ * @param source A path, or the text of a file together with the path that it would have.
+ * @param options `use`: definitions that the scenario may use in addition to those of its modules.
  * @example
  * const scenario = await loadScenario('node_modules/fencepost/fixtures/zombie-writer.yaml');
  * console.log(scenario.systems); // [ 'unfenced', 'fenced', … ]
@@ -132,11 +137,11 @@ export async function loadScenario(
 }
 
 /**
- * Loads a plan and the modules that it uses, from its folder or, if its folder is called `plans`,
- * from the parent folder. The modules must be unchanged since the plan was made, unless `modules`
- * names their folder. Rejects as `loadScenario` does.
+ * Loads a plan and the modules that it uses. The modules are in the plan's folder or, if that
+ * folder is called `plans`, in its parent. They must be unchanged since the plan was made, unless
+ * `modules` names their folder. Rejects as `loadScenario` does.
  *
- * @param source A path, or the text of a file with the path at which it would stand.
+ * @param source A path, or the text of a file together with the path that it would have.
  */
 export async function loadPlan(
   source: string | { readonly file: string; readonly text: string },
@@ -273,8 +278,8 @@ export interface ShrinkResult {
   /** Number of plans run. */
   readonly runs: number;
   /**
-   * A value of one number in the plan that breaks the claim, and a neighboring one that does not;
-   * or null if none were found.
+   * A value of one number in the plan with which the claim breaks, and a neighboring value with
+   * which it holds; or null if no such pair was found.
    */
   readonly boundary: {
     /** The name of the number: `pause of alice`. */
@@ -290,8 +295,8 @@ export interface ShrinkResult {
  * Shrinks a plan that breaks a claim to the few events that matter. Rejects with `InvalidInput` if
  * the plan does not break the claim, or the claim is unknown.
  *
- * @param options `maxRuns`: how many plans may be run, 1000 if absent; `signal`: an `AbortSignal`;
- * once it is aborted, the best plan so far is the result.
+ * @param options `maxRuns`: maximum number of plans to run, by default 1000; `signal`: an
+ * `AbortSignal`; once it is aborted, the best plan so far is the result.
  * @example
  * const { plan: smallest } = await shrink(plan, 'grant-order');
  * console.log(String(smallest));
@@ -325,7 +330,7 @@ export async function shrink(
   const others = found.others.map(({ cause, plan: other }) => {
     return { cause, plan: new Plan(other, catalogue) };
   });
-  // A plan that was never run is not known to break the claim, so its text must not name it.
+  // A plan that was never run is not known to break the claim, so its text must not name the claim.
   const smallest = reproduced === null ? plan : new Plan(found.plan, catalogue, { boundary });
   return { plan: smallest, isMinimal, runs, boundary: sidesOf(boundary), others };
 }

@@ -1,7 +1,7 @@
 /**
- * `cjson.encode` and `cjson.decode` as in Lua CJSON 2.1 within Redis: numbers have 14 digits, an
- * empty table is `{}`, and errors have the original text. Infinities and NaN are decoded but not
- * encoded.
+ * `cjson.encode` and `cjson.decode`, like the Lua CJSON 2.1 of Redis: numbers are encoded with 14
+ * significant digits, an empty table as `{}`, and errors have the original text. Infinities and NaN
+ * are decoded but not encoded.
  */
 import { lauxlib, lua, to_luastring } from 'fengari';
 import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';
@@ -110,7 +110,10 @@ function lengthOf(state: LuaState): number {
   return most;
 }
 
-/** Matches white space and one token, which is empty at the end and if it is invalid. */
+/**
+ * Matches white space and one token. The token is empty at the end of the text, or if it is
+ * invalid.
+ */
 const TOKEN =
   /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|[+-]?(?:0[xX](?:[\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)(?:[pP][+-]?\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\(\w*\))?)|[+-](?:\.\d+(?:[eE][-+]?\d+)?)?|)/y;
 const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;
@@ -133,7 +136,7 @@ const KINDS: readonly string[] = [
   'T_NULL',
 ];
 
-/** A token: its kind, or an error in its place; its content; and its position. */
+/** A token: its kind or, if it is invalid, the error; its content; and its position. */
 type Token = readonly [kind: string, content: string, at: number];
 
 /** Returns a function that reads the next token. */

@@ -2,12 +2,13 @@
  * Runs scripts in a real Lua interpreter. Each thread has one, which caches compiled scripts.
  *
  * The interpreter is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly).
- * Measured with the compiled scripts of npm redlock on Node 20: 7.3 µs per run against 8.3 µs (20
- * µs with the sandbox and the node), 9 ms to start against 17 ms; the memory of neither grew in
- * 200,000 runs. Three points decided against wasmoon: it seeds its tables from time and addresses,
- * so that `pairs` visits the same table in a different order in each process; it is loaded
- * asynchronously; and its numbers are 64-bit integers or print as `5.0`, and this cannot be changed
- * from outside. The 32-bit integers of fengari can be replaced: see `lua-values.ts`.
+ * Measured with the compiled scripts of npm redlock on Node 20, `fengari` takes 7.3 µs per run (20
+ * µs with the sandbox and the node) and 9 ms to start; `wasmoon` takes 8.3 µs and 17 ms. The memory
+ * of neither grew in 200,000 runs. Three points decided against `wasmoon`: it seeds its tables from
+ * time and addresses, so that `pairs` visits the same table in a different order in each process;
+ * it is loaded asynchronously; and its integers have 64 bits and its floats print as `5.0`, which
+ * cannot be changed from outside. The 32-bit integers of `fengari` can be replaced: see
+ * `lua-values.ts`.
  *
  * One difference from Lua 5.1 remains: the text of some compile errors.
  */
@@ -54,13 +55,15 @@ export interface ScriptRun {
   readonly chance: LuaChance;
   /** Executes a command of the script. */
   readonly call: (command: RedisCommand) => RedisReply;
-  /** Counts use of a part of Redis' Lua that the sandbox lacks, such as `cmsgpack`. */
+  /** Records the use of a part of Redis' Lua that the sandbox lacks, such as `cmsgpack`. */
   readonly noteUnsimulated: (name: string) => void;
-  /** Limit of interpreter steps; a script is ended at most about a hundred steps later. */
+  /**
+   * Maximum number of interpreter steps. A script that exceeds it is ended within about 100 steps.
+   */
   readonly mostSteps: number;
 }
 
-/** Names that exist in Redis and not in the sandbox. */
+/** Names that exist in Redis but not in the sandbox. */
 const UNSIMULATED: ReadonlySet<string> = new Set(
   'cmsgpack struct redis.acl_check_cmd redis.debug redis.set_repl redis.REPL_ALL \
 redis.REPL_AOF redis.REPL_NONE redis.REPL_REPLICA redis.REPL_SLAVE cjson.decode_invalid_numbers \
@@ -70,9 +73,15 @@ cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
 
 /** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/** Maximum number of cached scripts. A script with a value in its text is a new one each time. */
+/**
+ * Maximum number of cached scripts. A script whose text contains a value is a new script for each
+ * value.
+ */
 const MOST_KEPT = 500;
-/** Status of the interpreter if JavaScript threw, as when an array cannot be allocated. */
+/**
+ * Status that the interpreter returns if JavaScript code threw, for example because an array could
+ * not be allocated.
+ */
 const THROWN = -1;
 /** Pattern steps that take about as long as one interpreter step. */
 const STEPS_OF_PATTERN = 5;
@@ -94,7 +103,9 @@ class LuaEngine {
   private ended: string | null = null;
   /** The protocol version that the script requested. */
   private version: RespVersion = 2;
-  /** An error thrown by a command. The script must not catch it; it ends the engine. */
+  /**
+   * An error thrown by a command. The script must not catch it, and the engine is not used again.
+   */
   private defect: { readonly error: unknown } | null = null;
   /** True if the engine must not be used again. */
   isSpent = false;

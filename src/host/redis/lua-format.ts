@@ -27,7 +27,10 @@ export function format(state: LuaState): number {
   );
 }
 
-/** Formats one argument. Except with `%q`, text ends at its first NUL, as in C. */
+/**
+ * Formats one argument. As in C, text ends at its first NUL, except with `%q`, or with `%s` without
+ * precision if the text has 100 or more characters.
+ */
 function formatted(
   state: LuaState,
   at: number,
@@ -119,7 +122,10 @@ function fixed(value: number, precision: number): string {
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
-/** Returns the sign and digits of a 64-bit integer; out of range, the digits that C prints. */
+/**
+ * Returns the sign and digits of a 64-bit integer. For a value out of range, returns the digits
+ * that C prints.
+ */
 function integer(
   value: number,
   { flags, letter, digits }: Form,

@@ -1,7 +1,7 @@
 /**
- * Replaces, for scripts, the interpreter's library functions that would create integers, expose
- * addresses, use real randomness, or exceed a script's step limit. As in Redis, `math.random` draws
- * with `drand48`, from one stream for all scripts of a node.
+ * Replaces the interpreter's library functions that would create integers, expose addresses, use
+ * real randomness, or exceed a script's step limit. As in Redis, `math.random` draws with
+ * `drand48`, from one stream for all scripts of a node.
  *
  * A library call counts as one step, plus the steps of its pattern. The length of a text is limited
  * in `string.rep`, but not in concatenations by `..`.
@@ -81,7 +81,7 @@ function onNumber(run: (value: number) => number): LuaFunction {
   return (state) => returned(state, run(lauxlib.luaL_checknumber(state, 1)));
 }
 
-/** Pushes the results of a function, null as nil; returns their number. */
+/** Pushes the results of a function, with nil for null. Returns the number of results. */
 function returned(state: LuaState, ...values: readonly (number | null)[]): number {
   for (const value of values) {
     if (value === null) lua.lua_pushnil(state);
@@ -133,7 +133,7 @@ function modf(state: LuaState): number {
   );
 }
 
-/** Implements `error`, which adds the position to numbers as well. */
+/** Implements `error`, which adds the position in the script to numbers as well as to strings. */
 function raiseValue(state: LuaState): number {
   const level = wholeAt(state, 2, 1) | 0;
   lua.lua_settop(state, 1);
@@ -190,7 +190,7 @@ function unpack(state: LuaState): number {
 /** Maximum number of stack values of a function in Lua 5.1. */
 const MOST_RESULTS = 8000;
 
-/** The interpreter's code of the comparison `<`. */
+/** The interpreter's code for the comparison `<`. */
 const LESS_THAN = 1;
 
 /** Compares for `table.sort`, whose errors have no position. */
@@ -252,7 +252,10 @@ function seed(state: LuaState, chance: LuaChance): number {
   return 0;
 }
 
-/** Formats a value as `tostring` does, but addresses as 0, since they may differ between runs. */
+/**
+ * Formats a value as `tostring` does, but prints addresses as 0, since they may differ between
+ * runs.
+ */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);
@@ -302,7 +305,7 @@ function protectedCall(state: LuaState): number {
   return isDone ? lua.lua_gettop(state) : 2;
 }
 
-/** Implements `string.rep`, with an error if the result would be too long. */
+/** Implements `string.rep`. Raises an error if the result would be too long. */
 function repeat(state: LuaState): number {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const count = Math.max(0, wholeAt(state, 2) | 0);
@@ -363,7 +366,7 @@ function lengthOf(state: LuaState): number {
   return lua.lua_rawlen(state, 1);
 }
 
-/** Implements `table.insert`, which counts one step per item moved. */
+/** Implements `table.insert`, which counts one pattern step per item moved. */
 function insert(state: LuaState, count: CountSteps): number {
   const next = lengthOf(state) + 1;
   const arity = lua.lua_gettop(state);

@@ -1,8 +1,8 @@
 /**
  * The patterns of Lua 5.1 over byte strings, matched as in `lstrlib.c`: `string.find`, `match`,
  * `gmatch` and `gsub` for scripts. A pattern ends at its first NUL, and is parsed only as far as it
- * is matched. Matching backtracks over repetitions, so each `a*` of `a*a*a*b` multiplies its time.
- * Steps are therefore counted, and a script that takes too many is ended.
+ * is matched. Matching backtracks over repetitions, so each `a*` in `a*a*a*b` multiplies the time
+ * that it takes. Steps are therefore counted, and a script that takes too many is ended.
  */
 import { lauxlib, lua } from 'fengari';
 import {
@@ -53,7 +53,7 @@ interface Matching {
 interface Item {
   /** `(`, `()`, `)`, `$`, or the repetition: `*`, `+`, `-`, `?`, or '' for exactly once. */
   readonly kind: string;
-  /** Returns the end of a match that begins at `at`, or null if it does not match there. */
+  /** Returns the end of a match that begins at `at`, or null if the item does not match there. */
   readonly ends: (at: number) => number | null;
   /** Position of the next item in the pattern. */
   readonly next: number;
@@ -99,7 +99,10 @@ function problemOf(rest: string): string {
   return "malformed pattern (missing ']')";
 }
 
-/** Returns the end of balanced text that begins with the first of two characters. */
+/**
+ * Returns the end of the balanced text at `from`, which begins and ends with the two given
+ * characters, or null if there is none.
+ */
 function balancedEnd(m: Matching, from: number, [begin, end]: string): number | null {
   if (m.text.charAt(from) !== begin) return null;
   let open = 1;
@@ -113,11 +116,14 @@ function balancedEnd(m: Matching, from: number, [begin, end]: string): number | 
   return null;
 }
 
-/** Returns the end of another occurrence of a captured text at `at`, for `%1` and the like. */
+/**
+ * Matches a back reference such as `%1`: returns the end of the captured text if it occurs again at
+ * `at`, otherwise null.
+ */
 function repeatedEnd(m: Matching, at: number, index: number): number | null {
   const { from = 0, length = UNFINISHED } = m.captures[index] ?? {};
   if (length === UNFINISHED) return luaError(m.state, 'invalid capture index');
-  // In C, the length of a position capture is a very large number.
+  // In C, the length of a position capture is a very large number, so it never matches.
   if (length === POSITION) return null;
   m.steps += length / BUNDLE;
   return m.text.startsWith(m.text.slice(from, from + length), at) ? at + length : null;
@@ -132,7 +138,7 @@ function endOf(m: Matching, from: number): number | null {
   return end;
 }
 
-/** Reports the steps not counted yet, if they are more than `most`. */
+/** Counts the steps that are not counted yet, if there are more than `most`. */
 function spend(m: Matching, most: number): void {
   const { steps } = m;
   if (steps <= most) return;
@@ -225,7 +231,7 @@ function matchFrom(m: Matching, first: number): Match | null {
   return null;
 }
 
-/** Pushes one capture; the first one is the complete match if the pattern has no captures. */
+/** Pushes one capture. If the pattern has no captures, the first one is the complete match. */
 function pushCapture({ state, text, captures }: Matching, index: number, match: Match): void {
   const { from, length } = captures[index] ?? { from: match.from, length: match.end - match.from };
   if (index > 0 && index >= captures.length) luaError(state, 'invalid capture index');
@@ -247,7 +253,7 @@ type Fits = (sign: string) => boolean;
 /** Character classes by their letter in lower case. */
 const CLASSES: Readonly<Record<string, RegExp>> = {
   a: /[a-z]/i,
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what this class is
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the class of control characters
   c: /[\0-\x1f\x7f]/,
   d: /\d/,
   l: /[a-z]/,
@@ -259,7 +265,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   z: /\0/,
 };
 
-/** Returns the test for one character, `.`, or an escape such as `%d`. */
+/** Returns the test for a pattern item: one character, `.`, or an escape such as `%d`. */
 function signOf(text: string): Fits {
   if (text === '.') return () => true;
   const letter = text.slice(-1);
@@ -290,7 +296,7 @@ function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matc
   return { state, text, pattern, isAnchored, count, items, captures: [], steps: 0, depth: 0 };
 }
 
-/** A plain search that may take more character comparisons than this is counted. */
+/** Plain searches are counted if they may take more character comparisons than this. */
 const MANY = 1e6;
 
 /** Implements `string.find` or `string.match`. */

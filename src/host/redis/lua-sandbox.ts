@@ -1,8 +1,8 @@
 /**
  * Builds the sandbox in which an interpreter runs scripts. A script sees the globals of Redis' Lua
- * 5.1 and nothing of the machine. It cannot change them, because one interpreter runs the scripts
- * of all nodes: the tables that it sees are empty, forward reads to the real ones, and reject
- * writes.
+ * 5.1 and nothing of the machine. One interpreter runs the scripts of all nodes, so a script must
+ * not change the globals: the tables that it sees are empty, forward reads to the real tables, and
+ * reject writes.
  */
 
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
@@ -70,7 +70,10 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
   };
 }
 
-/** Leaves on the stack the environment of scripts and, on top, the table that it reads from. */
+/**
+ * Runs the prelude. Leaves two tables on the stack: the environment of scripts and, on top, the
+ * table that the environment reads from.
+ */
 function runPrelude(state: LuaState, functions: Functions): void {
   const text = to_luastring(PRELUDE);
   const name = nameInLua('=sandbox');
@@ -85,8 +88,8 @@ function runPrelude(state: LuaState, functions: Functions): void {
 }
 
 /**
- * A Lua chunk. It receives the functions of `lua-library.ts` and of `redis`, and returns the
- * environment of scripts and the table that it reads from, to which `KEYS` and `ARGV` are added.
+ * A Lua chunk. It receives the functions of `openSandbox`. It returns the environment of scripts,
+ * and the table that the environment reads from, to which `KEYS` and `ARGV` are added.
  */
 const PRELUDE: string = `
 local given = ...
@@ -281,8 +284,8 @@ return shown, open
 /* `bit` for scripts, as in Lua BitOp: numbers are rounded and treated as signed 32-bit integers. */
 
 /**
- * Adding this number to a double rounds it to the nearest integer, ties to even, and leaves the
- * integer's last 32 bits in the last bits of the double. This does not hold for very large numbers.
+ * Adding this number to a double rounds the double to the nearest integer, ties to even, and leaves
+ * the integer's low 32 bits in the low bits of the sum. This does not hold for very large numbers.
  */
 const ROUNDS = 1.5 * 2 ** 52;
 
@@ -324,7 +327,7 @@ const bitFunctions: readonly (readonly [string, LuaFunction])[] = [
   ['tohex', toHex],
 ];
 
-/** Formats a number in hexadecimal; negative `digits` select upper case. */
+/** Formats a number in hexadecimal. A negative number of digits selects upper case. */
 function toHex(state: LuaState): number {
   const bits = bitsAt(state, 1);
   const digits = lua.lua_gettop(state) > 1 ? bitsAt(state, 2) : 8;

@@ -1,13 +1,14 @@
 /**
  * Converts values between Redis and its scripts by the rules of redis.io, "Lua API": nil is false,
- * a number that a script returns is truncated, a list ends at its first nil. Results of scripts are
- * read without metamethods, which would run outside all limits. Texts are bytes in Lua and byte
+ * a number that a script returns is truncated, and a list ends at its first nil. Results of scripts
+ * are read without metamethods, which would run outside all limits. Texts are bytes in Lua and byte
  * strings here (`reply.ts`). Scripts see version 2 replies unless they request version 3.
  *
- * Numbers are those of Redis' Lua 5.1: always doubles, formatted like C's `%.14g`. The interpreter
- * is a Lua 5.3 with 32-bit integers, in which `1704067200 * 1000` overflows and `10 / 2` prints
- * `5.0`. Its type tests, its conversions between numbers and text, its constant folding and its
- * error texts are therefore replaced, with effect only while a script is compiled or run.
+ * Numbers are as in Redis' Lua 5.1: always doubles, formatted like C's `%.14g`. The interpreter is
+ * a Lua 5.3 with 32-bit integers, in which `1704067200 * 1000` overflows and `10 / 2` prints `5.0`.
+ * Its type tests, its conversions between numbers and text, its constant folding and its error
+ * texts are therefore replaced. The replacements take effect only while a script is compiled or
+ * run.
  */
 
 import { lauxlib, lua, to_luastring } from 'fengari';
@@ -27,12 +28,15 @@ import {
 } from './reply.ts';
 import { inPairs, type RespVersion } from './resp.ts';
 
-/** A stack of Lua values, with the interpreter behind it. */
+/** A state of the interpreter, with its stack of Lua values. */
 export interface LuaState {
   readonly kind: 'lua_State';
 }
 
-/** A function that Lua calls: takes arguments from the stack, returns the number of results. */
+/**
+ * A function that Lua calls. It takes its arguments from the stack and returns the number of
+ * results.
+ */
 export type LuaFunction = (state: LuaState) => number;
 
 /** Lists nested more deeply than this are treated as endless. */
@@ -73,7 +77,7 @@ export function pushReply(state: LuaState, original: RedisReply, version: RespVe
   }
 }
 
-/** Pushes a table with one field, which holds these keys and values. */
+/** Pushes a table with one field, `name`, whose value is a table of these keys and values. */
 function pushTable(state: LuaState, name: string, keysAndValues: readonly RedisReply[]): void {
   lua.lua_createtable(state, 0, 1);
   pushMapping(state, keysAndValues);
@@ -94,7 +98,7 @@ export function readReply(state: LuaState, version: RespVersion, depth = 0): Red
     case lua.LUA_TSTRING:
       return textAt(state, -1);
     case lua.LUA_TNUMBER: {
-      // Values beyond 64 bits become the minimum, the result of C on most machines.
+      // Values outside the 64-bit range become the minimum, as in C on most machines.
       const value = lua.lua_tonumber(state, -1);
       const integral = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
       return Number.isSafeInteger(integral) ? integral : { integer: String(BigInt(integral)) };
@@ -209,7 +213,10 @@ export function argumentAt(state: LuaState, index: number): string | null {
   return kind === lua.LUA_TSTRING ? textAt(state, index) : null;
 }
 
-/** Returns a text field of the table on top of the stack, without metamethods, or null. */
+/**
+ * Returns a text field of the table on top of the stack, or null if there is none. Does not use
+ * metamethods.
+ */
 export function fieldOf(state: LuaState, name: string): string | null {
   lua.lua_pushstring(state, nameInLua(name));
   const isText = lua.lua_rawget(state, -2) === lua.LUA_TSTRING;
@@ -231,11 +238,13 @@ export function raise(state: LuaState, problem: string): never {
   return lua.lua_error(state);
 }
 
-/** Significant digits of a number as text in Lua, and as an argument of a command. */
+/**
+ * Significant digits of a number that is converted to text in Lua, or for an argument of a command.
+ */
 export const LUA_DIGITS = 14;
 export const COMMAND_DIGITS = 17;
 
-/** A double represents every integer up to this one. */
+/** A double represents every integer up to this one exactly. */
 const MOST_EXACT = 2 ** 53;
 
 /** Formats a number like C's `%.<digits>g`, or `%#.<digits>g` if `keepsZeros`. */
@@ -273,7 +282,7 @@ export function rounded(value: number, digits: number): string {
   return isTie && /[02468]$/.test(kept) ? `${kept}e${power}` : value.toExponential(digits - 1);
 }
 
-/** Inserts a point after `integral` digits. */
+/** Inserts a decimal point after `integral` digits. */
 function withPoint(digits: string, integral: number): string {
   return `${digits.slice(0, integral)}.${digits.slice(integral)}`;
 }
@@ -285,7 +294,7 @@ function withoutZeros(digits: string, integral: number): string {
 const NUMERAL =
   /^[ \t-\r]*([+-]?)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|0x(?=\.?[\da-f])([\da-f]*)\.?([\da-f]*)(?:p([+-]?\d+))?|(inf(?:inity)?)|nan(?:\(\w*\))?)[ \t-\r]*$/i;
 
-/** Reads a number as Lua 5.1 does, by C's `strtod`, or returns null if the text is not a number. */
+/** Reads a number as Lua 5.1 does with C's `strtod`. Returns null if the text is not a number. */
 export function readNumber(text: string): number | null {
   const [all, sign, decimal, high = '', low = '', exponent = '0', infinite] =
     NUMERAL.exec(text) ?? [];
@@ -301,7 +310,7 @@ export function readNumber(text: string): number | null {
 let areDoubles = false;
 let isPatched = false;
 
-/** Runs `what` while the interpreter treats all numbers as doubles. */
+/** Runs `code` while the interpreter treats all numbers as doubles. */
 export function withDoubles<T>(code: () => T): T {
   patch();
   const before = areDoubles;
@@ -358,7 +367,7 @@ function patch(): void {
     objects.luaO_pushvfstring(state, format, args);
 }
 
-/** The interpreter's codes of two operations. */
+/** The interpreter's codes for two operations. */
 const MOD = 3;
 const POW = 4;
 
@@ -385,11 +394,11 @@ const OLD_WORDS: ReadonlyMap<string, string> = new Map([
 
 /** Last characters of the operators and labels that are new in Lua 5.2 or later. */
 const NEWER = '/<>&|~:';
-/** Bytes from this one up begin no token and do not occur in UTF-8. */
+/** Bytes of this value or above begin no token, and do not occur in UTF-8. */
 const NO_TOKEN = 0xf5;
 const LEXEME =
   /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))|[a-zA-Z_]\w*|\.?\d[\d.]*(?:[eE][+-]?)?\w*/g;
-/** Matches an escape. Captures its letter if it stands for itself in Lua 5.1. */
+/** Matches an escape. Captures the letter if it stands for itself in Lua 5.1. */
 const PLAIN_ESCAPE = /\\(?:([c-eg-mo-qswx-zA-Zu])|[\s\S])/g;
 
 /** Removes a `#!` line, and keeps syntax unknown to Lua 5.1 from compiling in Lua 5.3. */

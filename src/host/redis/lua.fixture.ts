@@ -1,14 +1,14 @@
 /**
- * Scripts drawn from a grammar of Lua's expressions: numbers at their limits, texts and fractional
- * positions in them, formats, patterns, tables, JSON, bits, and replies of scripts. Errors of each
- * expression are caught separately and all of its results are shown, so that one failure hides no
- * other.
+ * Scripts drawn from a grammar of Lua expressions: numbers at their limits, texts and fractional
+ * positions in texts, formats, patterns, tables, JSON, bits, and replies of scripts. A script
+ * catches the errors of each expression separately and shows all of its results, so that one
+ * failure does not hide another.
  */
 import fc from 'fast-check';
 
 type Text = fc.Arbitrary<string>;
 
-/** Draws Lua code from a template; each `${}` is drawn. */
+/** Draws Lua code from a template, with a drawn text in place of each `${}`. */
 function lua(parts: TemplateStringsArray, ...drawn: readonly Text[]): Text {
   return fc
     .tuple(...drawn)

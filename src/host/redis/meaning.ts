@@ -1,6 +1,7 @@
 /**
  * Determines the effect of a command on a lock, for the trace. The lock is the command's key. For a
- * script, a `Means` function determines both; the one here knows the scripts of npm redlock.
+ * script, a `Means` function determines the effect and the lock; `redlockMeaning` knows the scripts
+ * of npm redlock.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -32,7 +33,7 @@ export interface Meaning {
 /** Returns the effect of a script's call on a lock, or null if it has none. */
 export type Means = (call: ScriptCall) => Meaning | null;
 
-/** The scripts of npm redlock by SHA-1: those of 5.0.0-beta.2, then those of 4.2.0. */
+/** The scripts of npm redlock 5.0.0-beta.2, then of 4.2.0, by SHA-1. */
 const REDLOCK_SCRIPTS: ReadonlyMap<string, Meaning['verb']> = new Map([
   ['96da70f7716f27d278a5218544df37fd8b0a5e4c', 'acquire'],
   ['aed6f382e410db8ba7926d4e5e9aab410bf2a78a', 'renew'],
@@ -103,8 +104,8 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
 }
 
 /**
- * `SET key value NX PX ttl` acquires, and with `XX` renews; any other SET only writes. With `GET`
- * the reply is the previous value, so nil means that `NX` succeeded or `XX` failed.
+ * `SET key value NX PX ttl` acquires, and `XX` in place of `NX` renews; any other SET only writes.
+ * With `GET` the reply is the previous value, so nil means that `NX` succeeded or `XX` failed.
  */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
   const words = new Set(options.map((word) => word.toUpperCase()));

@@ -31,11 +31,14 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A `redis-server` started for a test, until `stop`. */
+/** A `redis-server` that runs for a test until `stop` is called. */
 export class RealServer {
   private readonly process: ChildProcess;
   private readonly folder: string;
-  /** The file with the time if the wall clock is frozen, or null. */
+  /**
+   * Descriptor of the file with the time of the frozen wall clock, or null if the clock is not
+   * frozen.
+   */
   private readonly clock: number | null;
   readonly port: number;
 
@@ -55,9 +58,9 @@ export class RealServer {
   }
 
   /**
-   * Starts a server whose wall clock stands still until `setClock`, and that deletes an expired key
-   * only when a command accesses it, so that both sides of a comparison see the same state at the
-   * same millisecond.
+   * Starts a server whose wall clock moves only by `setClock`, and that deletes an expired key only
+   * when a command accesses it. Both sides of a comparison thus see the same state at the same
+   * millisecond.
    */
   static async startFrozen(us: number): Promise<RealServer> {
     const folder = await mkdtemp(join(tmpdir(), 'real-redis-'));
@@ -219,7 +222,7 @@ export function readReply(bytes: string, from: number): ReadAt | null {
   return is(listReply(sign, items), end);
 }
 
-/** Returns a reply of one line, or null if the reply has more. */
+/** Returns a reply of one line, or null if the reply has more lines. */
 function simpleReply(sign: string, line: string): RedisReply | null {
   if (sign === '+') return { status: line };
   if (sign === '-') return errorOf(line);

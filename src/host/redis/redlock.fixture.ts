@@ -16,9 +16,9 @@ import { RedisNode, type RedisNodeOptions } from './node.ts';
 const fifth = await loadVirtually(() => import('redlock'));
 const fourth = await loadVirtually(() => import('redlock-4'));
 
-// Version 4 runs its callbacks through Bluebird, which keeps one queue per thread, flushed by the
-// `setImmediate` of the process that used it first. As a microtask of the current process, the
-// flush runs before the next process does.
+// Version 4 runs its callbacks through Bluebird, which has one queue per thread and flushes it with
+// the `setImmediate` of the process that used it first. Here, a microtask of the current process
+// flushes the queue before the next process runs.
 createRequire(import.meta.resolve('redlock-4'))('bluebird').setScheduler(queueMicrotask);
 
 /** Npm redlock 5.0.0-beta.2 and 4.2.0. */
@@ -32,8 +32,8 @@ const PACE = { retryCount: 10, retryDelay: 30, retryJitter: 10 };
 const COMMAND_TIMEOUT_MS = 50;
 const TTL_US = 2_000_000;
 /**
- * Delay between the clients' starts. After a lost vote, version 5 keeps the nodes that it won until
- * its last attempt.
+ * Delay between the clients' starts. The starts differ because version 5, after a lost vote, keeps
+ * the nodes that it won until its last attempt.
  */
 const APART_US = 20_000;
 

@@ -1,7 +1,7 @@
 /**
  * Commands and replies as plain data on the simulated network: the content of Redis' protocol,
- * independent of the protocol version (`resp.ts` encodes both). Texts are *byte strings*, in which
- * each character is one byte (`bytesOf`, `textOf`), so any binary value fits.
+ * independent of the protocol version (`resp.ts` encodes both versions). Texts are *byte strings*,
+ * in which each character is one byte (`bytesOf`, `textOf`), so any binary value fits.
  */
 
 /** A command with its arguments, such as `['SET', 'db', 'f3a1', 'NX', 'PX', '30000']`. */
@@ -11,13 +11,13 @@ export type RedisCommand = readonly string[];
 export type RedisRequest =
   | RedisCommand
   /**
-   * A command of one connection, for which the node keeps a transaction, a database and
-   * subscriptions. Other connections of the same program have other names.
+   * A command of the connection named `session`. The node keeps a transaction, a database and
+   * subscriptions for each connection. Each connection of a program has a different name.
    */
   | { readonly session: string; readonly command: RedisCommand }
   /**
-   * Waits for messages that the node pushes to that connection. Answered once there is a message,
-   * or with none once the connection has no subscription.
+   * Waits for messages that the node pushes to the connection. Answered as soon as there is a
+   * message, or without messages once the connection has no subscription.
    */
   | { readonly session: string; readonly awaits: 'push' }
   /** Reports that the connection is closed; the node forgets it. */
@@ -60,7 +60,9 @@ export type RedisRich =
   /** Digits, as a script wrote them. */
   | { readonly bigNumber: string }
   | { readonly boolean: boolean }
-  /** Pushed messages, or the replies of a command that has several; each is sent separately. */
+  /**
+   * Pushed messages, or the replies of a command that has several replies. Each is sent separately.
+   */
   | { readonly pushes: readonly (readonly RedisReply[])[] };
 
 /** A message such as `['message', 'channel', 'text']`. */

@@ -92,8 +92,8 @@ interface Read {
 
 /**
  * Returns true if a client that began with `bytes` speaks this protocol, or null while more bytes
- * are needed to decide. `knows` returns true for the name of a command: many protocols have lines
- * of words.
+ * are needed to decide. Many protocols have lines of words, so an inline command must begin with
+ * the name of a command, for which `knows` returns true.
  */
 export function isRedis(bytes: string, knows: (name: string) => boolean): boolean | null {
   try {
@@ -139,7 +139,7 @@ function readInline(bytes: string, from: number): Read | null {
   return { command: words.map(unquoted), end: stop + 1 };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those that are in no line of words
+// biome-ignore lint/suspicious/noControlCharactersInRegex: characters that no command contains
 const NEVER_TYPED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
 /** A word of an inline command: in quotes of either kind, or up to the next space. */

@@ -71,7 +71,7 @@ export class Scripts implements ScriptRunner {
     this.texts.clear();
   }
 
-  /** Forgets all scripts, as a node does when it restarts. */
+  /** Forgets all scripts and restarts `math.random`, as a node does when it restarts. */
   restart(): void {
     this.clear();
     this.chance = new LuaChance();
@@ -116,7 +116,7 @@ interface Shape {
   readonly args: readonly string[];
 }
 
-/** Splits a script's arguments into keys and others. */
+/** Splits a script's arguments into keys and other arguments. */
 function readShape([count = '', ...rest]: readonly string[]): Shape | RedisError {
   const keys = readInteger(count);
   if (keys === null) return NOT_AN_INTEGER;

@@ -1,8 +1,9 @@
 /**
- * The arguments of each command, and commands drawn from them: most valid, some with an extra,
- * missing or replaced argument. A word in capitals stands for itself, one in small letters for a
- * value drawn from `words`; `[a|b]` is optional, `a+` occurs once or more. `now` and `nowMs` are
- * the clock's time in seconds and in milliseconds when a command is sent (`atTime`).
+ * The argument syntax of each command, and commands drawn from it. Most are valid; some have an
+ * extra, missing or replaced argument. In the syntax, a word in upper case stands for itself, and a
+ * word in lower case for a value drawn from `words`. `[a|b]` is optional, and `a+` occurs once or
+ * more. `now` and `nowMs` are the clock's time in seconds and in milliseconds when a command is
+ * sent (`atTime`).
  */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
@@ -46,7 +47,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   /** The `COUNT` of a scan: more keys than any database has, or invalid. */
   many: ['99', '99', '0', '-1', 'x'],
   cursor: ['0', '0', 'x', ''],
-  /** Excludes `none`: Redis finds keys that have just expired under this type. */
+  /** Excludes `none`, as Redis finds keys that have just expired under this type. */
   type: ['string', 'hash', 'list', 'set', 'zset'],
   script: scripts,
   sha: [...scripts.map(shaOf), 'abc'],
@@ -199,7 +200,10 @@ export const syntax: Readonly<Record<string, string>> = {
   'client|getname': '',
 };
 
-/** Not drawn here: commands that the law on connections draws, and those with random results. */
+/**
+ * Commands that are not drawn here: those that the property test of connections draws, and those
+ * with random results.
+ */
 export const undrawn: ReadonlySet<string> = new Set([
   'subscribe',
   'psubscribe',
@@ -243,7 +247,7 @@ const flaw = fc.tuple(
   any,
 );
 
-/** Draws the command of one row, sometimes with a flaw. */
+/** Draws a command from one row of `syntax`, sometimes with a flaw. */
 function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<RedisCommand> {
   const word = name.split('|').map((one) => fc.constantFrom(one, one.toUpperCase()));
   return fc
@@ -257,7 +261,10 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
     });
 }
 
-/** With a wrong word, these draw at random, stop halfway, or fail with another text than Redis. */
+/**
+ * Commands of which no argument is missing or replaced: with a wrong argument, they draw at random,
+ * stop halfway, or fail with a different error text than Redis.
+ */
 const CAREFUL = /^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
 
 /** Returns the command with its times filled in. */
@@ -273,7 +280,7 @@ export function atTime(command: RedisCommand, nowMs: number): RedisCommand {
 const ENDING =
   /^([gp]?set(ex|nx)?|getex|p?(expire(at|time)?|ttl)|persist|get|exists|del|watch|multi|exec|incr|append|rename|copy|hset|keys|msetnx)$/;
 
-/** Every second command concerns expiry or its effect on a key. */
+/** Draws any command; about half of them concern expiry or show its effect on a key. */
 export const anyCommand: fc.Arbitrary<RedisCommand> = fc.oneof(
   fc.oneof(...Object.entries(syntax).map(commandOf)),
   fc.oneof(
