@@ -1,7 +1,8 @@
 /**
- * Checks that a history is linearizable to a model: its operations could have been executed one at
- * a time, each between its call and its return (Herlihy and Wing, 1990). This is the entry point of
- * the checker, which imports nothing but the kernel. Read on in this order:
+ * Checks that a history is linearizable with respect to a model: its operations could have been
+ * executed one at a time, each between its call and its return (Herlihy and Wing, 1990). This is
+ * the entry point of the checker. The checker imports only `core/kernel` and `text`. Read on in
+ * this order:
  *
  * 1. `model.ts`: the input, a history and a model; `models.ts` and `models/`: the models.
  * 2. This file: rejection of malformed input, the meaning of a failure, and the split by object.
@@ -21,8 +22,8 @@ import { type CheckOptions, type DecideOptions, type Decision, decide } from './
 import type { CallData, History, Model, Operation } from './model.ts';
 
 /**
- * The decision on a complete history. `part` names the object that it is about, '' if the model has
- * only one. All indices refer to the complete history.
+ * The decision on a complete history. `part` is the name of the object concerned, '' if the model
+ * has only one. All indices refer to the complete history.
  */
 export type HistoryVerdict =
   | Extract<Decision, { kind: 'valid' }>
@@ -36,15 +37,15 @@ export interface PartVerdict {
 }
 
 /**
- * Returns one verdict on the complete history. It is invalid if a part is invalid, at the earliest
- * bad return of all parts; otherwise unknown if a part is unknown; otherwise valid.
- * `configurations` is the sum over all parts. The order of a valid verdict can be replayed with
- * `refuteOrder`.
+ * Returns one verdict on the complete history. It is invalid if any part is invalid; `at` is then
+ * the earliest bad return of all parts. Otherwise, it is unknown if any part is unknown. Otherwise,
+ * it is valid. `configurations` is the sum over all parts. The order of a valid verdict can be
+ * replayed with `refuteOrder`.
  *
- * Throws a `MalformedOperation`, which has the operation's `index`, for an unknown `outcome`, an
- * `invoke` or `return` that is not a finite number, a return before the call, an `ok` without a
- * return, a call without a name, or a call that the model rejects (`Model.mistakeIn`; the models of
- * this package reject unknown names and missing or impossible fields). Throws a `RangeError` for an
+ * Throws a `MalformedOperation` with the operation's `index` for an unknown `outcome`, an `invoke`
+ * or `return` that is not a finite number, a return before the call, an `ok` without a return, a
+ * call without a name, or a call that the model rejects (`Model.mistakeIn`; the models of this
+ * package reject unknown names and missing or impossible fields). Throws a `RangeError` for an
  * invalid option.
  *
  * @example
@@ -128,8 +129,9 @@ function isWorse(history: History, one: Decision, other: Decision): boolean {
 
 /**
  * Returns the history with failures interpreted according to `failed`; indices stay the same. With
- * `drop`, a failed operation did not happen. With `strict`, the failure is an answer if the model
- * gives it a meaning: a failed cas found another value, a failed acquire met a holder.
+ * `drop`, a failed operation did not happen. With `strict`, the failure counts as an answer if the
+ * model gives it a meaning: a failed cas found another value, and a failed acquire found the lock
+ * held.
  */
 export function readFailures(
   history: History,

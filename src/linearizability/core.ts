@@ -7,9 +7,9 @@
  * `CoreSearch` chooses the start of the history and the order of relaxation; `CoreTrials` relaxes
  * and decides.
  *
- * Example: in the sequence w(1), w(2), r=1, w(3), r=3, the core is w(2) and r=1. From the call of
- * w(2) on, whatever the register contained, r=1 cannot follow it; w(1) had ended, and the
- * operations called after r=1 are not involved.
+ * Example: in the sequence w(1), w(2), r=1, w(3), r=3, the core is w(2) and r=1. Whatever the
+ * register contained when w(2) was called, r=1 cannot follow w(2). w(1) had returned by then, and
+ * the operations called after r=1 are not involved.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type DecideOptions, decide } from './decide.ts';
@@ -26,11 +26,11 @@ import {
 /**
  * The meaning of a core: at `from`, the object may be in any state that the calls up to the bad
  * return can produce, in any order and any number of times. Operations that returned before `from`
- * are excluded. The `required` operations happened as recorded; the `optional` ones may have
- * happened once, at any time after their calls and after `from`, or never; all others may have
- * happened at any time after `from`, any number of times. No order satisfies this. Since this
- * requires less than was recorded, no order satisfies the history either. A reader needs to look
- * only at the required and the optional operations.
+ * are excluded. The `required` operations happened as recorded. The `optional` operations may have
+ * happened once, at any time after their calls and after `from`, or never. All other operations may
+ * have happened at any time after `from`, any number of times. No order satisfies these
+ * requirements. They are weaker than the record, so no order satisfies the history either. A reader
+ * needs to look only at the required and the optional operations.
  */
 export interface Core {
   /** Indices of the operations that happened as recorded, in history order. */
@@ -48,7 +48,10 @@ export interface Core {
   readonly isMinimal: boolean;
 }
 
-/** Number of recent calls to examine first; the only ones if a history exceeds `longestUnsplit`. */
+/**
+ * Number of recent calls to examine first. If a history is longer than `longestUnsplit`, no others
+ * are examined.
+ */
 const recentCalls = 1_024;
 const longestUnsplit = 200_000;
 
@@ -95,7 +98,7 @@ export function findCore(
   );
 }
 
-/** Returns the indices of the operations that had not ended when the recent calls began. */
+/** Returns the indices of the operations that had not returned when the recent calls began. */
 function recentOperations(truncated: History<unknown>): readonly number[] {
   const invokes = Float64Array.from(truncated, ({ invoke, outcome }) =>
     outcome === 'fail' ? Number.NEGATIVE_INFINITY : invoke,
@@ -113,10 +116,12 @@ interface CoreOptions extends DecideOptions {
 }
 
 const defaultMaxConfigurationsOfCore = 50_000;
-/** After spending this many configurations from one start, no further `Way` is tried. */
+/** Once one start has cost this many configurations, no further `Way` is tried for it. */
 const mostBeforeAnotherWay = 1_500;
 const mostToBegin = 15_000;
-/** Candidate starts, as multiples of the smallest number of last calls that are contradictory. */
+/**
+ * Candidate starts, as multiples of the smallest number of last calls that contradict each other.
+ */
 const widths = [1, 1.5, 2, 4];
 
 /** An order of relaxation. Several are tried, since a minimal core is not always the smallest. */
@@ -133,8 +138,8 @@ const ways: readonly Way[] = [
 ];
 
 /**
- * The relation of a part to the complete history: the states that its calls lead to, and whether
- * the part is the complete history.
+ * The relation of a part to the complete history: the states that the calls of the complete history
+ * lead to, and whether the part is the complete history.
  */
 interface PartContext {
   readonly starts: StartStates;
@@ -160,7 +165,10 @@ class CoreSearch {
     this.left = options.maxConfigurations;
   }
 
-  /** Returns null if the part is not known to be contradictory from any earlier state. */
+  /**
+   * Returns the smallest core found, or null if the part is not known to be contradictory
+   * regardless of the state before it.
+   */
   find({ starts, isComplete }: PartContext): Core | null {
     let best: Core | null = null;
     for (const from of this.beginnings(starts, isComplete)) {
@@ -174,7 +182,9 @@ class CoreSearch {
     return best;
   }
 
-  /** Returns positions of calls from which the history is contradictory, the last of them first. */
+  /**
+   * Returns positions of calls such that the history from there on is contradictory, latest first.
+   */
   private beginnings(starts: StartStates, isComplete: boolean): readonly (number | null)[] {
     const called = this.truncated.flatMap(({ invoke, outcome }) =>
       outcome === 'fail' ? [] : [invoke],
@@ -269,7 +279,7 @@ const freeOfCharge = 64;
 
 /**
  * Relaxes operations and decides whether the rest is still contradictory. The object may start in
- * any of `states`: each must contradict the history.
+ * any of `states`, so the history must contradict each of them.
  */
 export class CoreTrials {
   isMinimal = true;
@@ -278,9 +288,9 @@ export class CoreTrials {
   /** All operations except those that failed. */
   private readonly places: readonly Asking[];
   private readonly options: DecideOptions;
-  /** The state that settled the last trial comes first in the next. */
+  /** The state that ended the last trial is tried first in the next one. */
   private readonly states: Json[];
-  /** True if calls that are repeated any number of times lead to few states. */
+  /** True if the calls, repeated any number of times, lead to few states. */
   readonly canFree: boolean;
   private readonly freeCalls: FreeCalls;
 

@@ -3,22 +3,22 @@
  *
  * 1. A fast path decides, if the model has one that applies (the folder `fast/`).
  * 2. Otherwise, `search.ts` searches for an order, and `look-ahead.ts` rules out hopeless ones
- *    early: a history is *infeasible* from the first return on that needs a state which no call up
- *    to then can have produced.
- * 3. If the search makes no progress for 500 configurations, then for 1,000 and so on, the same
- *    number is spent on the last part of the history alone; then the search continues. To refute a
- *    long history, the search visits everything that may precede a contradiction, although most
- *    contradictions are local. A *window*, which begins at some return, is less constrained: the
- *    object may be in any state there, and calls that began before and return later may already
- *    have happened. A history is refuted if one of its windows has no order. For example, in a
- *    history of a register, with time from left to right:
+ *    early: a history is *infeasible* from the first return that needs a state that no call up to
+ *    this return can have produced.
+ * 3. Whenever the search makes no progress for 500 configurations (then 1,000, and so on), the
+ *    checker spends the same number on the last part of the history alone, and then continues the
+ *    search. To refute a long history, the search visits everything that may precede a
+ *    contradiction, although most contradictions are local. A *window*, which begins at some
+ *    return, is less constrained: the object may be in any state there, and calls that began before
+ *    and return later may already have happened. A history is refuted if one of its windows has no
+ *    order. For example, in a history of a register, with time from left to right:
  *
  *        … 5,000 calls …  w(2) ├┤  w(1) ├──┤  r=2 ├──┤
  *                                w(3) ├────────────────┤
  *
- *    The window from the return of w(2) on is refuted at once. It may begin with any value, even 2;
- *    but w(1) lies inside it and before r=2, and then only w(3) is left to change the value. None
- *    of the 5,000 calls is examined.
+ *    The window that begins at the return of w(2) is refuted at once. It may begin with any value,
+ *    even 2, but w(1) lies inside the window and before r=2. After w(1), only w(3) can change the
+ *    value. None of the 5,000 calls is examined.
  *
  * 4. The look-ahead and windows may refute a longer prefix than the shortest bad one. The first bad
  *    return is then found by bisection: if a prefix has an order, so do all shorter prefixes.
@@ -48,8 +48,9 @@ export interface CheckOptions {
    */
   readonly shouldStop?: () => boolean;
   /**
-   * The meaning of a failed operation. `drop`, the default: it did not happen. `strict`: its reason
-   * must also be possible, if the model knows one, such as a cas that did not match.
+   * The meaning of a failed operation. With `drop`, the default, it did not happen. With `strict`,
+   * the reason for the failure must also be possible if the model knows the reason: for example, a
+   * failed cas must have found another value.
    */
   readonly failed?: 'drop' | 'strict';
 }
@@ -81,7 +82,7 @@ export interface Allowance {
 export type Decision =
   | {
       readonly kind: 'valid';
-      /** Indices of the operations, with all completed ones, in an order that the model allows. */
+      /** Indices of operations, including all completed ones, in an order that the model allows. */
       readonly order: readonly number[];
       readonly configurations: number;
     }
@@ -104,11 +105,14 @@ export type Decision =
 /** A state in which an operation may find the object, and the changes that lead to it. */
 export interface PossibleState<State> {
   readonly state: State;
-  /** Indices of the operations, without those that change no state. */
+  /**
+   * Indices of the operations that lead to this state, in order. Those that change no state are
+   * omitted.
+   */
   readonly order: readonly number[];
 }
 
-/** Minimum memory that the lists of numbers need per operation. */
+/** Minimum memory that the lists of numbers need per operation, in bytes. */
 const bytesOfOperation = 100;
 export const defaultMaxConfigurations = 1_000_000;
 const defaultMaxBytes = 0x8000_0000;
@@ -116,15 +120,18 @@ const defaultMaxBytes = 0x8000_0000;
 const maxConfigurationsApart = 20_000;
 /** Configurations without progress before the search for a contradiction starts. */
 const defaultPatience = 500;
-/** The same after a contradiction was found, since another one is likely to be near. */
+/**
+ * Patience after a contradiction was found. It is lower, since another contradiction is likely
+ * near.
+ */
 const patienceForPrefix = 64;
 /** Maximum patience, as a share of the remaining configurations; windows get the rest. */
 const mostPatience = 0.9;
 /**
  * Windows begin this many returns before the deepest one, and end at most `returnsAhead` after it.
- * Two steps double the length, so none is more than half again as long as necessary. If the effort
- * is proportional to the length, all failed attempts together cost about two and a half times the
- * last.
+ * Two steps double the length, so no window is more than half again as long as necessary. If the
+ * effort is proportional to the length, all failed attempts together cost about two and a half
+ * times the last.
  */
 const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] as const;
 const returnsAhead = 64;
@@ -144,7 +151,8 @@ export function decide(history: History, model: Model, options: DecideOptions = 
     const decision = model.fastPath?.(history, model) ?? null;
     if (decision !== null) return { ...decision, configurations: 0 };
   }
-  // A table that was already large would not have to grow, so the limit would not be reached.
+  // A reused table may be large enough already. It would not have to grow, so the limit would not
+  // be reached.
   if (options.maxBytes !== undefined) {
     return new Run(new Searches(), history, model, options).decide();
   }
@@ -174,7 +182,7 @@ function firstReturn(history: History): number | null {
 /**
  * Returns at most `limit` states that are possible just before the first return that no order
  * satisfies; empty if `history` is not found invalid. If there are too many to visit, one state
- * represents all that no remaining call distinguishes.
+ * represents all states that no remaining call distinguishes.
  */
 export function findPossibleStates<State extends Json>(
   history: History,
@@ -209,13 +217,16 @@ function withSearches<Result>(use: (searches: Searches) => Result): Result {
   return result;
 }
 
-/** A bad prefix of this many returns; `isFirst` if all shorter ones are known to have an order. */
+/**
+ * A bad prefix of `returns` returns. `isFirst` is true if all shorter prefixes are known to have an
+ * order.
+ */
 interface BadPrefix {
   readonly returns: number;
   readonly isFirst: boolean;
 }
 
-/** The part of a history after the return before `from`. */
+/** A part of a history, for which `from` is the first return to satisfy. */
 interface Window {
   readonly from: number;
   /** Number of returns of the complete history to satisfy, including those before `from`. */
@@ -251,7 +262,7 @@ class Run<State extends Json> {
   private left: number;
   private latest: { readonly horizon: number; readonly lookAhead: LookAhead | null } | null = null;
   private tried: TriedWindows = { deepest: 0, horizon: 0, count: 0 };
-  /** The return from which there is no order, if one was just found. */
+  /** Start of the window that was just found to have no order, or null. */
   private contradictoryFrom: number | null = null;
 
   constructor(searches: Searches, history: History, model: Model<State>, options: DecideOptions) {
@@ -345,7 +356,7 @@ class Run<State extends Json> {
 
   /**
    * Searches for an order of the first `horizon` returns. Whenever the search makes no progress for
-   * long, searches for a contradiction just before the deepest return.
+   * a long time, searches for a contradiction just before the deepest return.
    */
   private look(horizon: number, first: number): SearchEnding | 'refuted' {
     const lookAhead = this.lookAhead(horizon);
@@ -467,7 +478,10 @@ class Run<State extends Json> {
     return state;
   }
 
-  /** Returns the operations placed by branching before a configuration: all that change a state. */
+  /**
+   * Returns the operations placed by branching before a configuration: all those that change the
+   * state.
+   */
   private wayTo(configuration: number): readonly number[] {
     const { memo, history } = this.search;
     const way: number[] = [];

@@ -2,7 +2,7 @@
  * Explains why a history is not linearizable, as data: the longest prefix with an order, the states
  * in which the bad operation may then find the object, the reason why an operation that overlaps it
  * cannot have come later (a witness), and the few contradictory operations (the core).
- * `sentence.ts` puts it into words.
+ * `sentence.ts` puts the explanation into words.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type HistoryVerdict, readFailures, refuseOptions, splitHistory } from './check-history.ts';
@@ -22,13 +22,13 @@ import { leaveOut, truncateHistory } from './relax.ts';
 /** A state that the bad operation may have found. */
 export interface ExplainedState<State> {
   readonly state: State;
-  /** Operations that lead to it, in order, without those that change no state. */
+  /** The operations that lead to this state, in order. Those that change no state are omitted. */
   readonly order: readonly number[];
   /**
-   * An operation which shows that the last one of `order` cannot have come after the bad one: it
-   * returned before the bad one was called, and no order satisfies it unless the last one came
-   * before that call. Set only if the last one overlaps the bad one and such an operation was
-   * found.
+   * An operation that shows that the last operation of `order` must come before the bad operation.
+   * The example returned before the bad operation was called, and no order satisfies the example if
+   * the last operation comes after that call. Set only if the last operation overlaps the bad one
+   * and an example was found.
    */
   readonly example?: number;
 }
@@ -40,11 +40,11 @@ export interface ExplainedState<State> {
 export interface Reasons<State> {
   /** The operation whose return no order satisfies: the first one, as far as is known. */
   readonly at: number;
-  /** An order of everything that returned before `at`, with the operations that it needs. */
+  /** An order of everything that returned before `at`, with the other operations that it needs. */
   readonly prefix: readonly number[];
   /**
-   * States that `at` may have found, at most 16; it is illegal in every possible one. If there are
-   * too many to visit, the states to which the core alone leads.
+   * At most 16 of the states that `at` may have found; it is illegal in every possible state. If
+   * there are too many states to visit, the states to which the core alone leads.
    */
   readonly possible: readonly ExplainedState<State>[];
   readonly core: Core;
@@ -60,8 +60,8 @@ const none = -1;
 /**
  * Returns the reasons for `verdict`, which `checkHistory` returned for `history`, `model` and
  * `options`. This costs many times as much as the verdict, so it is separate. Both together stay
- * within `maxConfigurations`, or up to a fifth above it if the verdict left less than that. Throws
- * a `RangeError` for an invalid option.
+ * within `maxConfigurations`, or exceed it by up to a fifth if the verdict left less than a fifth
+ * of it. Throws a `RangeError` for an invalid option.
  */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -78,7 +78,7 @@ export function explainHistory<State extends Json, Call extends CallData>(
   const toCompleteIndices = (places: readonly number[]): number[] =>
     places.map((i) => indices[i] ?? i);
   const limited = { ...options, allowance: allowanceAfter(verdict, options) };
-  // The core is most important, but some of the limit must remain for the rest.
+  // The core is most important, but some of the limit must remain for the other reasons.
   const { maxConfigurations, allowance } = limited;
   const most = Math.ceil(allowance.left * shareOfCore);
   const coreOptions =
@@ -127,7 +127,7 @@ function statesThere<State extends Json>(
   const alone = history.map((operation, index) =>
     required.has(index) ? operation : leaveOut(operation),
   );
-  // Without a change by the core, the state is unknown.
+  // If the core changes nothing, the state is unknown.
   return findPossibleStates(alone, model, limited).filter(({ order }) => order.length > 0);
 }
 

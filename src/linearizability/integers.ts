@@ -1,6 +1,9 @@
 /** A growable array of 32-bit integers that keeps its memory when it is cleared. */
 const smallest = 64;
-/** Beyond this size it grows more slowly, since the old and new array are in memory together. */
+/**
+ * Above this size, the array grows more slowly, since the old and the new array are in memory
+ * together.
+ */
 const large = 1 << 21;
 
 export class Integers {

@@ -1,6 +1,6 @@
 /**
- * Assigns equal data the same small number, counted from 0 in the order of first use. Data is
- * compared by content, regardless of the order of an object's fields.
+ * Assigns small numbers to data, from 0 in the order of first use. Equal data gets the same number.
+ * Data is compared by content, regardless of the order of an object's fields.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
@@ -12,7 +12,7 @@ const bytesOfPlaces = 64;
 
 export class Interner {
   readonly values: Json[] = [];
-  /** The numbers of texts, whose built-in hashes are faster. */
+  /** The numbers of texts. A `Map` is faster for these, since it uses the engine's hashes. */
   private readonly texts: Map<string, number> = new Map();
   private readonly hashes = new Integers();
   /**
@@ -143,7 +143,10 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Hashes a long text by some of its characters, and its end, where texts that grew differ. */
+/**
+ * Hashes a text. For a long text, uses only some characters and the end, where texts that grew by
+ * appending differ.
+ */
 function hashText(text: string): number {
   let hash = text.length;
   const step = 1 + (text.length >>> 5);

@@ -12,16 +12,18 @@
  *     w(2) ├───────┤   w(3) ├────┤    r=3 ├──┤
  *
  * - r=1 is a *goal*: it is legal only in state 1. If it had read 7, which no call provides, the
- *   history would be *infeasible* from its return on, and no order of it would have to be tried.
+ *   history would be *infeasible* from the return of this read on, and no order would have to be
+ *   tried.
  * - The last call that provides 1 opens at the first return. From there until r=1 opens, 1 is
- *   *critical*: after the search places w(1), then w(2), it is in state 2 with no w(1) left, and
- *   gives up, regardless of how many calls come before r=1. It continues with w(2), w(1).
+ *   *critical*: if the search places w(1) and then w(2), it is in state 2 with no w(1) left. It
+ *   gives up at once, regardless of how many calls come before r=1, and continues with w(2), w(1).
  * - Once r=1 has returned, only 3 is awaited. States 1 and 2 are then equivalent, and the search
  *   visits one of them.
  *
- * Both follow from two numbers: the last return that awaits a state (`lastAwait`), and the last
- * return that opens a call which provides it (`supplyBefore`). A text may also grow into the
- * awaited one: a call may supply any state that its result `approaches`.
+ * Both savings follow from two numbers: the last return of a call that awaits a state
+ * (`lastAwait`), and the last return at which a call that provides the state opens
+ * (`supplyBefore`). A text may also grow into the awaited text: a call may supply any state that
+ * its result `approaches`.
  */
 import { addTo } from '../core/kernel/entries.ts';
 import { Integers } from './integers.ts';
@@ -29,10 +31,10 @@ import type { CallData } from './model.ts';
 import type { PreparedHistory } from './prepare.ts';
 import type { Transitions } from './transitions.ts';
 
-/** The state of the completed and crashed operations that are open. */
+/** The progress of the open operations, completed or crashed. */
 export interface OpenOperations {
   isPlaced(operation: number): boolean;
-  /** Returns true if a completed operation must be placed from here on, not before. */
+  /** Returns true if a completed operation cannot have happened before the search starts. */
   mustCome(operation: number): boolean;
 }
 
@@ -46,8 +48,8 @@ export class LookAhead {
   private readonly criticals: Criticals | null;
   private readonly horizon: number;
   /**
-   * If states grow, by state: the return before which some call is known to distinguish it, and the
-   * return from which none does.
+   * If states grow, by state: the return before which some call is known to distinguish the state,
+   * and the first return at which no call does.
    */
   private readonly knownUntil: Integers = new Integers();
   private readonly unknownFrom: Integers = new Integers();
@@ -56,8 +58,9 @@ export class LookAhead {
   private blindFrom = Number.POSITIVE_INFINITY;
 
   /**
-   * Only calls that return before `horizon` must be placed. Returns null for a model without
-   * `awaits` or `provides`. Without `givesUp`, no configuration counts as hopeless.
+   * Creates a look-ahead. Returns null for a model without `awaits` or `provides`. Only calls that
+   * return before `horizon` must be placed. If `givesUp` is false, no configuration counts as
+   * hopeless.
    */
   static of(
     history: PreparedHistory,
@@ -76,13 +79,14 @@ export class LookAhead {
     this.horizon = awaits.horizon;
   }
 
-  /** Number of returns before the first that is infeasible from the start. */
+  /** Number of returns before the first infeasible one. */
   get infeasible(): number {
     return this.awaits.infeasible;
   }
 
   /**
-   * True if `statesAt` returns all possible states. If calls add to a state, any state is possible.
+   * True if `statesAt` returns all possible states; false if calls may add to a state, since any
+   * state is then possible.
    */
   get knowsStates(): boolean {
     return !this.awaits.doStatesGrow;
@@ -93,7 +97,10 @@ export class LookAhead {
     return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
   }
 
-  /** Returns one state for all that no remaining call at `next` distinguishes from `state`. */
+  /**
+   * Returns one state that represents all states that no call remaining at return `next`
+   * distinguishes from `state`.
+   */
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;
     if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
@@ -140,7 +147,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Returns true if some open call needs a state that nothing can bring about in time. */
+  /** Returns true if some open call needs a state that no other call can bring about in time. */
   private isSomeOpenHopeless(next: number, state: number, open: OpenOperations): boolean {
     const { history, awaits } = this;
     const end = history.openStart.get(next + 1);
@@ -187,18 +194,18 @@ class Awaits {
   /** By class of calls, the state that it awaits and the state that it provides, or none. */
   readonly awaited: Integers = new Integers();
   readonly provided: Integers = new Integers();
-  /** By class, 1 if it is legal only in the state that it awaits, and therefore needs it. */
+  /** By class of calls, 1 if the call is legal only in the state that it awaits. */
   readonly isGoal: Integers = new Integers();
   /** The awaited states, each once, in the order of the last returns that await them. */
   readonly states: readonly number[];
   /** By state, the last return of a call that awaits it, or none. */
   readonly lastAwait: Integers = new Integers();
   /**
-   * By completed operation that needs a state, the last return, not after its own, at which a call
-   * opens that may bring the state about; or none.
+   * By completed operation that needs a state: the last return, up to that of the operation, at
+   * which a call opens that may bring about the state; or none.
    */
   readonly supplyBefore: Integers = new Integers();
-  /** Number of returns before the first that needs a state which nothing can have brought about. */
+  /** Number of returns before the first that needs a state that no call can have brought about. */
   readonly infeasible: number;
   /** Only calls that return before this return must be placed. */
   readonly horizon: number;
@@ -233,7 +240,7 @@ class Awaits {
     this.provided.push(provided === undefined ? none : transitions.number(provided));
   }
 
-  /** Returns true if a call is legal only in its awaited state. Tests one state for all others. */
+  /** Returns true if a call is legal only in its awaited state. Tests only one other state. */
   private needsAwaited(call: CallData, callClass: number): boolean {
     const { model, states } = this.transitions;
     const awaited = this.awaited.get(callClass);
@@ -274,7 +281,7 @@ class Awaits {
     return openings;
   }
 
-  /** Returns the awaited states that a call which provides `provided` may bring about. */
+  /** Returns the awaited states that a call that provides `provided` may bring about. */
   private suppliedBy(provided: number): readonly number[] {
     if (!this.doStatesGrow) return [provided];
     if (this.isCoarse) return this.states;
@@ -350,8 +357,8 @@ const mostLookedAt = 32;
 
 /**
  * For each return, the awaited states to check there: a call that needs the state has yet to open
- * and must come, and all calls that may bring the state about in time have already opened. Limited
- * to the few most urgent ones.
+ * and must come, and all calls that may bring the state about in time have already opened. Contains
+ * only the few most urgent states.
  */
 class Criticals {
   private readonly starts: Integers = new Integers();
@@ -382,7 +389,7 @@ class Criticals {
     this.starts.push(this.states.length);
   }
 
-  /** Adds a state to those of the last return, if it is new. */
+  /** Adds a state to the list of the last return, if it is new. */
   private add(state: number): void {
     const start = this.starts.get(this.starts.length - 1);
     if (this.states.length - start >= mostCriticals) return;

@@ -15,7 +15,10 @@ export interface Operation<Call = CallData> {
   readonly call: Call;
   /** Position of the call in the common order of events, such as an event's number or a time. */
   readonly invoke: number;
-  /** Position of the answer, at or after `invoke`, or null if none. Equal positions overlap. */
+  /**
+   * Position of the answer, at or after `invoke`, or null if there is none. Equal positions
+   * overlap.
+   */
   readonly return: number | null;
   /** `ok`: answered; `fail`: did not happen; `info`: may have happened, any time after its call. */
   readonly outcome: 'ok' | 'fail' | 'info';
@@ -45,8 +48,8 @@ export type CallData = Json & { readonly name: string };
  * checkHistory(history, flag);
  * ```
  *
- * All other fields are optional. `isPure` and `partition` make the search much faster, and `awaits`
- * and the fields after it even more so for objects that hold one value. The last fields produce
+ * All other fields are optional. `isPure` and `partition` make the search much faster. `awaits` and
+ * the fields after it make it faster still for objects that hold one value. The last fields produce
  * text for people.
  */
 export interface Model<State extends Json = Json, Call extends CallData = CallData> {
@@ -76,15 +79,15 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
   whenFailed?(call: Call): Call | null;
 
   /**
-   * Returns the one state that `call` distinguishes; it treats all other states alike. Either
+   * Returns the one state that `call` distinguishes; `call` treats all other states alike. Either
    * `call` is legal only in this state, or only in the others, or it has a different effect in this
-   * state. Returns undefined if the call is legal in every state with the same effect. States that
-   * no remaining call awaits then count as one.
+   * state. Returns undefined if `call` is legal in every state with the same effect. The search
+   * treats all states that no remaining call awaits as one.
    */
   awaits?(call: Call): State | undefined;
   /**
-   * Returns the state that results from `call` if it changes any, regardless of the state before,
-   * or undefined if the result depends on that state. Required if there is `awaits`.
+   * Returns the state that results from `call` whenever it changes the state, or undefined if the
+   * result depends on the state before. Required if `awaits` is defined.
    */
   provides?(call: Call): State | undefined;
   /** Returns true if calls that provide nothing may turn `state` into `awaited`; default: never. */
@@ -92,8 +95,8 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
 
   /**
    * Returns the states in which `calls` may find the object, regardless of earlier calls. States
-   * that they do not distinguish may be represented by one, or by one that allows more. By default,
-   * all states that calls lead to.
+   * that `calls` do not distinguish may be represented by one of them, or by a state that allows
+   * more. By default, returns all states that calls lead to.
    */
   startingStates?(calls: readonly Call[]): readonly State[];
 

@@ -1,7 +1,7 @@
 /**
- * Selects the operations of a history that count, and lays them out for the search: the completed
- * ones numbered in the order of their returns, then the crashed ones (which may take effect at any
- * time after their call, or never) in the order of their calls.
+ * Selects the relevant operations of a history, and numbers them for the search: first the
+ * completed ones, in the order of their returns, then the crashed ones (which may take effect at
+ * any time after their call, or never), in the order of their calls.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { Integers } from './integers.ts';
@@ -10,8 +10,8 @@ import type { CallData, History, Model } from './model.ts';
 
 /**
  * A history prepared for the search. The operations that are `open` at return `r` were called at or
- * before that return, and return at it or later. A slot is a bit of a configuration; a completed
- * operation frees its slot when it returns, while a crashed one never shares its slot.
+ * before `r`, and return at `r` or later. A slot is a bit of a configuration; a completed operation
+ * frees its slot when it returns, while a crashed one never shares its slot.
  */
 export class PreparedHistory {
   completed = 0;
@@ -27,7 +27,10 @@ export class PreparedHistory {
   readonly opensAt: Integers = new Integers();
   /** By crashed operation, counted from 0, the previous crashed one of the same class, or -1. */
   readonly twin: Integers = new Integers();
-  /** Completed ones open at return `r`: the items from `openStart` of `r` up to that of `r + 1`. */
+  /**
+   * The completed operations that are open at return `r` are the items from `openStart` of `r` up
+   * to `openStart` of `r + 1`.
+   */
   readonly open: Integers = new Integers();
   readonly openStart: Integers = new Integers();
   /** By return, the number of crashed operations that were called at or before it. */
@@ -106,7 +109,10 @@ export class PreparedHistory {
     for (let crashed = 0; crashed < this.crashed; crashed++) this.slotOf.push(crashed);
   }
 
-  /** Starts the list of return `next` with the previous one, minus the operation that returned. */
+  /**
+   * Starts the list of return `next` with the list of the previous return, minus the operation that
+   * returned.
+   */
   private closeBefore(next: number): void {
     const end = this.open.length;
     this.openStart.push(end);

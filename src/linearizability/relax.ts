@@ -1,6 +1,6 @@
 /**
- * Relaxes a history so that a linearizable one stays linearizable. If the relaxed history has no
- * order, the original has none either. The ways to relax it:
+ * Relaxes a history so that a linearizable history stays linearizable. If the relaxed history has
+ * no order, the original has none either. The ways to relax it:
  *
  * - `truncateHistory` keeps the history up to a return. `beginHistory` keeps it from a position on;
  *   the object may then be in any state that the calls of the history lead to (`StartStates`).
@@ -14,12 +14,15 @@ import type { Json } from '../core/kernel/json.ts';
 import { Interner } from './interner.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 
-/** Returns the operation as optional: it happened, with its answer, after its call, or never. */
+/**
+ * Returns the operation as optional: it happened at some time after its call, with its answer, or
+ * never.
+ */
 export function makeOptional<Call>(operation: Operation<Call>): Operation<Call> {
   return operation.outcome === 'ok' ? { ...operation, return: null, outcome: 'info' } : operation;
 }
 
-/** Returns the operation as one that did not happen: a pure one, or one outside the kept part. */
+/** Returns the operation as one that did not happen. It must be pure or outside the kept part. */
 export function leaveOut<Call>(operation: Operation<Call>): Operation<Call> {
   return { ...operation, outcome: 'fail' };
 }
@@ -46,8 +49,9 @@ export function truncateHistory<Call>(
 
 /**
  * Returns the history from a position on, for an object that may then be in any state. Operations
- * that returned before `from` are left out, as are pure ones called before it. All others called
- * before it may have happened before it, after it, or never. Indices stay the same.
+ * that returned before `from` are left out, as are pure operations called before `from`. All other
+ * operations called before `from` may have happened before or after `from`, or never. Indices stay
+ * the same.
  */
 export function beginHistory<Call>(
   history: History<Call>,
@@ -80,8 +84,8 @@ export class StartStates {
   }
 
   /**
-   * Returns the states in which `part` may find the object. If none of its calls distinguishes
-   * several states, one of them, or one that allows more, represents them all. Returns null if
+   * Returns the states in which `part` may find the object. States that no call of `part`
+   * distinguishes are represented by one of them, or by a state that allows more. Returns null if
    * there are too many states.
    */
   before(part: History): readonly Json[] | null {
@@ -94,7 +98,7 @@ export class StartStates {
 
 /**
  * Returns the initial state and the states that the calls provide. Returns null if the model does
- * not define these, or if other calls also change the state.
+ * not define `awaits`, or if calls may also add to a state.
  */
 function providedStates(model: Model, calls: readonly CallData[]): readonly Json[] | null {
   if (model.approaches !== undefined || model.awaits === undefined) return null;

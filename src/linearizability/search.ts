@@ -10,25 +10,26 @@
  *     w(1) ├──────────────┤           return 0: r=0, return 1: w(1), return 2: r=1
  *       r=0 ├──┤    r=1 ├──────┤
  *
- * - (return 0, state 0, nothing placed): r=0 is pure, that is, it changes nothing, and legal, so it
- *   is placed at once, and return 0 is satisfied: (return 1, state 0, nothing placed).
- * - w(1) can be placed: (return 2, state 1); r=1 is legal and pure: no return is left. Found.
- * - If r=0 had read 2, it would be illegal; w(1) would be tried before it, and then nothing is left
- *   to try. So no order satisfies return 0, however long the history is.
+ * - (return 0, state 0, nothing placed): r=0 is pure (it changes nothing) and legal, so it is
+ *   placed at once. Return 0 is then satisfied: (return 1, state 0, nothing placed).
+ * - w(1) can be placed: (return 2, state 1). There, r=1 is pure and legal, so no return is left,
+ *   and an order is found.
+ * - If r=0 had read 2, it would be illegal. w(1) would be tried before it in vain, and nothing else
+ *   would be left to try. No order would satisfy return 0, however long the history is.
  *
  * Pruning that loses no order:
  *
  * - A pure operation is placed as soon as it is legal.
  * - Of equal open operations, only the one that returns first is tried.
  * - Crashed operations may take effect at any time after their call, or never. A visited
- *   configuration covers each one that differs only in that more crashed operations are placed:
- *   whatever can follow the other can also follow it, since a crashed operation never has to be
- *   placed (`Memo`).
+ *   configuration covers every configuration that differs only in having more crashed operations
+ *   placed: any continuation of the latter is also possible from the former, since a crashed
+ *   operation never has to be placed (`Memo`).
  * - The look-ahead excludes hopeless configurations and merges equivalent ones.
  *
  * A search may also begin inside a history, in a window (see `decide.ts`). An operation that is
- * open at the start of the window may have happened before it. Such an operation is optional, like
- * a crashed one, but can be placed only before its return.
+ * open at the start of the window may have happened before the window. Such an operation is
+ * optional, like a crashed one, but can be placed only before its return.
  */
 import { Integers } from './integers.ts';
 import type { LookAhead, OpenOperations } from './look-ahead.ts';
@@ -65,7 +66,7 @@ interface Start {
 
 export const theBeginning: Start = { next: 0, states: [0] };
 
-/** `stuck`: its patience is exhausted, and it can be continued. */
+/** `stuck`: the search ran out of patience, and can be continued. */
 export type SearchEnding =
   | 'found'
   | 'exhausted'
@@ -74,13 +75,15 @@ export type SearchEnding =
   | 'maxBytes'
   | 'shouldStop';
 
-/** Share of the memory for tables. The rest is for replaced arrays until they are collected. */
+/**
+ * Share of the memory for tables. The rest is for replaced arrays until they are garbage-collected.
+ */
 const shareOfTables = 0.7;
 /** Each check for free space reserves space for this many further configurations. */
 const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
-/** Memory shared by the searches of one history, and reused for the next. */
+/** Memory that the searches of one history share, and that is reused for the next history. */
 export class Shared {
   readonly history: PreparedHistory = new PreparedHistory();
   readonly tables: TransitionTables = new TransitionTables();
@@ -96,10 +99,10 @@ export class OrderSearch {
   readonly memo: Memo = new Memo();
   /** The operations placed so far, in order. */
   readonly order: Integers = new Integers();
-  /** The latest return that is the next one to satisfy in a configuration visited so far. */
+  /** The highest `next` (the next return to satisfy) of all configurations visited so far. */
   deepest = 0;
 
-  /** By operation: which word of a configuration contains its bit, and the bit. */
+  /** By operation: the word of a configuration that contains the operation's bit, and the bit. */
   private readonly wordOf: Integers = new Integers();
   private readonly bitOf: Integers = new Integers();
   /** Frames `[configuration, next candidate, next choice, length of the order]`. */
@@ -132,14 +135,14 @@ export class OrderSearch {
     this.lay();
   }
 
-  /** Tries all orders, within `budget`; afterwards, it can be called again to continue. */
+  /** Tries all orders within `budget`. Can be called again to continue the search. */
   go(steps: Transitions, budget: Budget): SearchEnding {
     const { memo, start } = this;
     const most = memo.count + budget.maxConfigurations;
     if (budget.maxConfigurations <= 0) return 'maxConfigurations';
     this.gotDeeperAt = memo.count;
     while (this.started < start.states.length || this.stack.length > 0) {
-      // Many searches are over after the first configuration.
+      // Allows at least two configurations, since many searches end after the first one.
       if (memo.count >= Math.max(2, most)) return 'maxConfigurations';
       if (memo.count >= this.gotDeeperAt + budget.patience) return 'stuck';
       const ending = this.advanceOrStart(steps);
@@ -266,7 +269,10 @@ export class OrderSearch {
     return this.enter(from, -1) ? 'entered' : 'exhausted';
   }
 
-  /** Returns true if placing `operation` is useful. `before` counts open ones that return first. */
+  /**
+   * Returns true if placing `operation` is useful. `before` is the number of open operations that
+   * return before it.
+   */
   private mayTry(start: number, operation: number, firstOpen: number, before: number): boolean {
     const { history } = this;
     // A pure operation that is not placed yet is illegal here.
@@ -333,7 +339,9 @@ export class OrderSearch {
     return false;
   }
 
-  /** Returns true if the draft satisfies a return, whose bit is then free for other operations. */
+  /**
+   * Returns true if the draft satisfies a return, and frees the bit of the operation for others.
+   */
   private passes(operation: number): boolean {
     const { draft } = this.memo;
     if (!this.isPlaced(draft, operation)) {

@@ -1,15 +1,16 @@
 /**
- * Explains in one sentence why a history is not linearizable: names all operations of its core, as
- * a picture of the core shows them, and the premise under which they contradict each other. For
- * example:
+ * Explains in one sentence why a history is not linearizable. The sentence names all operations of
+ * the core, as a picture of the core does, and the premise under which they contradict each other.
+ * For example:
  *
  *     `read=2` by 3 needs the value 2, but `write(1)` by 0 came before it, and nothing else called
  *     or open in positions 8–13 sets 2.
  *
- * To verify it, a reader needs only the named operations and the premise about the others: whatever
- * else the others did, however often, and whatever the object contained before the first position,
- * the named ones fit into no order. A premise about values is verified before it is stated. If
- * there is none, the sentence only says that the others do not bring about what is needed.
+ * To verify the sentence, a reader needs only the named operations and the premise about the
+ * others: no matter what else the others did, how often they did it, and what the object contained
+ * before the first position, the named operations have no order. A premise about values is verified
+ * before it is stated. If there is no such premise, the sentence states only that the others do not
+ * bring about what is needed.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { listOf } from '../text/prose.ts';
@@ -22,7 +23,9 @@ import { distinctCalls, leaveOut, makeOptional } from './relax.ts';
 const inPositions = (from: number | null, to: number): string =>
   from === null ? `up to position ${to}` : `in positions ${from}–${to}`;
 
-/** If there are more, the sentence states only their number. */
+/**
+ * Maximum number of operations to name. If there are more, the sentence states only their number.
+ */
 const mostNamed = 12;
 const maxConfigurations = 2_000;
 
@@ -164,8 +167,9 @@ class Premise {
   }
 
   /**
-   * Returns `states` and each state from which another call leads into this set. Returns null if
-   * such a call leads into it from more states than the one that it awaits.
+   * Returns `states`, extended by each state from which a call of the other operations leads into
+   * the set. Returns null if such a call also leads into the set from a state that it does not
+   * await.
    */
   private readonly closed = (states: readonly Json[]): readonly Json[] | null => {
     const { model } = this;
@@ -183,8 +187,8 @@ class Premise {
   };
 
   /**
-   * Returns true if the core is contradictory as long as the others never lead to a state in
-   * `closed`, either from `any` state or from one outside `closed` (`elsewhere`).
+   * Returns true if the core is contradictory as long as the other operations never lead to a state
+   * in `closed`, either from `any` state or only from states outside `closed` (`elsewhere`).
    */
   private isContradictory(closed: readonly Json[], from: 'any' | 'elsewhere'): boolean {
     if (closed.length === 0) return false;

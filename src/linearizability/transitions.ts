@@ -1,7 +1,7 @@
 /**
  * Numbers the states that a history can reach, and caches the effect of each class of calls on each
- * state, so that the model is called once. The table is dense for the first states and sparse
- * beyond.
+ * state, so that the model is called only once for each pair. The table is dense for the first
+ * states, and sparse for all others.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
@@ -37,7 +37,10 @@ export class TransitionTables {
     this.manyBytes = 0;
   }
 
-  /** Returns the start of the pair's cell in the sparse table, used or free. */
+  /**
+   * Returns the start of the cell for a state and a class in the sparse table. The cell may be
+   * free.
+   */
   place(state: number, callClass: number): number {
     const { sparse } = this;
     const mask = sparse.length / 3 - 1;
@@ -74,7 +77,7 @@ export class TransitionTables {
     return this.states.bytes + this.dense.bytes + this.sparse.bytes + this.manyBytes;
   }
 
-  /** Returns the bytes to allocate to hold more; 0 if there is space. */
+  /** Returns the bytes to allocate to hold more transitions; 0 if there is space. */
   get bytesToGrow(): number {
     const { used, sparse } = this;
     const isAlmostFull = 2 * (used + (used >> 4)) > sparse.length / 3;

@@ -5,8 +5,8 @@ import type { CallData, History, Model } from './model.ts';
 /**
  * Returns the reason why `order` (indices of the complete history) does not prove the history
  * linearizable, or null if it does. Verifies a valid verdict independently: it shares no code with
- * the search, and takes linear time. `history` is the one that was judged. Failed operations count
- * as not having happened, as with `failed: 'drop'`.
+ * the search, and takes linear time. `history` is the history that was judged. Failed operations
+ * did not happen, as with `failed: 'drop'`.
  */
 export function refuteOrder<State extends Json, Call extends CallData>(
   history: History<Call>,

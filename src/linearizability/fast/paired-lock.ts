@@ -37,7 +37,9 @@ function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number):
   let freeFrom = never;
   let token = never;
   let met = 0;
-  /** Passes denied acquires that return before `to`. Returns false if one found the lock free. */
+  /**
+   * Checks the denied acquires that return before `to`. Returns false if one found the lock free.
+   */
   const passDenied = (to: number): boolean => {
     for (; met < denied.length; met++) {
       const operation = denied[met];
@@ -107,7 +109,7 @@ interface Acquire {
   readonly index: number;
   readonly invoke: number;
   readonly return: number;
-  /** In the order of returns. */
+  /** Position in the order of returns. */
   readonly place: number;
   /** Null if the lock has no tokens, or if the token is unknown. */
   readonly token: number | null;
@@ -131,9 +133,9 @@ interface LockPairs {
   readonly denied: readonly Acquire[];
 }
 
-/** The state of a client after its last call other than a denied acquire. */
+/** The state of a client after its last call, ignoring denied acquires. */
 interface Client {
-  /** The section that it is in. */
+  /** The section that the client is in, or null. */
   section: Section | null;
   return: number;
 }

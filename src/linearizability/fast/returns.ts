@@ -21,8 +21,8 @@ export function answeredByReturn<Call>(history: History<Call>): number[] {
 
 /**
  * Returns the number of returns in the shortest prefix that is not linearizable, given that the
- * complete history, which has `returns` returns, is not. Every longer prefix is not linearizable
- * either, so bisection finds it.
+ * complete history, which has `returns` returns, is not. Every longer prefix is bad too, so
+ * bisection finds the shortest one.
  */
 export function shortestBadPrefix(returns: number, isGood: (returns: number) => boolean): number {
   let good = 0;

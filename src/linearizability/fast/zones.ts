@@ -92,7 +92,10 @@ class Zones {
   /** By rank, the end of the shortest backward zone that begins here. */
   private readonly backwardEnd: Int32Array;
 
-  /** `clusters` is by answered operation; `sources` has the index of each cluster's write. */
+  /**
+   * `clusters` contains the cluster of each answered operation, and `sources` the write of each
+   * cluster.
+   */
   constructor(
     history: History<unknown>,
     answered: readonly number[],
@@ -127,7 +130,7 @@ class Zones {
     return this.gather(prefix) && this.sweep();
   }
 
-  /** Returns false if a read returned before its value could be read. */
+  /** Returns false if a read returned before its value was written, or if it was never written. */
   private gather(prefix: number): boolean {
     const { clusters, invokes, returns, writeInvokes, first, last } = this;
     first.fill(never);
@@ -157,7 +160,8 @@ class Zones {
     }
     let end = 0;
     for (let place = 0; place < ranks; place++) {
-      // The zones that begin here; `end` is the end of the last forward zone that began before.
+      // Checks the zones that begin here; `end` is the end of the last forward zone that began
+      // before.
       if ((backwardEnd[place] ?? never) < end) return false;
       const next = forwardEnd[place] ?? 0;
       if (next === 0) continue;

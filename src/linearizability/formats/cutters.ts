@@ -50,7 +50,7 @@ export class LineCutter {
     return this.rest === '' ? null : this.fail(this.rest, false);
   }
 
-  /** Passes on a line without surrounding space; skips blank lines. */
+  /** Passes a line without surrounding space to `take`; skips blank lines. */
   private fail(text: string, isClosed: boolean): Malformed | null {
     this.line += 1;
     const trimmed = text.trim();
@@ -92,9 +92,9 @@ export class MapCutter {
   private readonly syntax: Syntax;
   private readonly take: (map: SplitMap) => Malformed | null;
   private mode: Mode = 'code';
-  /** The closers of the open brackets, except the list around all maps. */
+  /** The closers of the open brackets, except that of the list around all maps. */
   private readonly closers: string[] = [];
-  /** The closer of the list around all maps; '' before the list and without one. */
+  /** The closer of the list around all maps; '' before the list, or if there is no list. */
   private listCloser = '';
   private listPlace: FilePlace = { line: 1, column: 1 };
   private isOver = false;

@@ -21,15 +21,17 @@ export interface Dialect {
   readonly words: ReadonlyMap<string, string>;
   /** The fields that may name the independent object; the first one present counts. */
   readonly keys: readonly string[];
-  /** Answers by the name of the model's call. Without an entry, all answers are positive. */
+  /**
+   * Answers by the name of the model's call. If a call has no entry, all its answers are positive.
+   */
   readonly answers?: ReadonlyMap<string, Answers>;
-  /** True if a text as the value of a call names the object. */
+  /** True if a call's value names the object, provided that the value is a text. */
   readonly isNamedByValue?: boolean;
-  /** True if a read of nil may mean that the answer is unknown, see `Format.hidesReads`. */
+  /** True if a read of nil may mean that the answer is unknown (see `Format.hidesReads`). */
   readonly mayHideNil?: boolean;
   /**
-   * Returns the model's beginning for an object with `initial` contents, or the reason why there is
-   * none.
+   * Returns the model's beginning for an object with `initial` contents, or the reason why the
+   * model has no such beginning.
    */
   readonly begin: (initial: Json | undefined) => Beginning | string;
   /** Returns the call with the answer in the record, or a text that describes what is missing. */
@@ -87,7 +89,10 @@ type Named = Omit<Said, 'name' | 'operation' | 'isNo'>;
 
 const ONLY_YES: Answers = { yes: [], no: [] };
 
-/** Returns a text if there is an error. `name` is the name of the model's call. */
+/**
+ * Reads the request and the answer of an operation. Returns a text that describes the error if
+ * there is one. `name` is the name of the model's call.
+ */
 export function readSaid(
   name: string,
   operation: RecordedOperation,
@@ -127,7 +132,10 @@ function readNamed(
     : { ...plain, key: '', isValueIgnored: true };
 }
 
-/** Returns the key of an operation, which its completion may omit, or null if there is none. */
+/**
+ * Returns the key of an operation, null if there is none, or an error if the completion names a
+ * different key than the call. The completion may omit the key.
+ */
 function namedKey(
   { asked, answered }: RecordedOperation,
   names: readonly string[],
@@ -145,7 +153,10 @@ function differs(called: string, answered: Json): string {
   return `the completion names the key ${keyText(answered)}, but its call ${called}`;
 }
 
-/** The value of a cas of a single object is itself a pair: `[expected new]`. */
+/**
+ * Returns true if a pair may be `[key value]`. The value of a cas of a single object is itself a
+ * pair, `[expected new]`.
+ */
 function mayBeKeyed(name: string, [, second]: readonly Json[]): boolean {
   return name !== 'cas' || (isArray(second) && second.length === 2);
 }
@@ -159,7 +170,7 @@ export function keyText(key: Json): string {
 export interface Answers {
   readonly yes: readonly string[];
   readonly no: readonly string[];
-  /** True if the completion's value may be the answer: true, false or such a word. */
+  /** True if the completion's value may be the answer: true, false or one of these words. */
   readonly mayBeValue?: boolean;
 }
 

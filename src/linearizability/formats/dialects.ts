@@ -1,6 +1,6 @@
 /**
- * The dialect of each model, and the choice of a model for a log: models of values (registers,
- * key-value maps, counters), and of locks, semaphores and leases.
+ * The dialects of all models: models of values (registers, key-value maps, counters), and models of
+ * locks, semaphores and leases. `detectModel` chooses a model for a log.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
@@ -38,7 +38,7 @@ const anyRegister = {
   begin: (initial: Json | undefined): Beginning => ({ value: scalarOf(initial ?? null) }),
 };
 
-/** A register whose keys belong to a resource; the fence is that of the resource. */
+/** A register whose keys belong to a resource. Tokens are compared per resource. */
 const anyFenced = {
   ...anyRegister,
   words: words({ read: READ, write: WRITE, open: [] }),
@@ -160,8 +160,8 @@ export function detectModel(operations: readonly RecordedOperation[]): string | 
 }
 
 /**
- * Returns true if a refusal shows that reads register their tokens: it refuses a read, or a write
- * for which only reads have a higher token.
+ * Returns true if a refusal shows that reads register their tokens: a read was refused, or a write
+ * was refused although only reads had higher tokens.
  */
 function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
   const calls = operations.flatMap((operation) => {

@@ -219,7 +219,10 @@ class EdnReader {
 const SEMICOLON = 0x3b;
 const HASH = 0x23;
 
-/** Returns a keyword's name, or the text of another key in a form that differs from all names. */
+/**
+ * Returns the name of a keyword. For any other key, returns its text in a form that differs from
+ * all names.
+ */
 function keyName(key: Json): string {
   if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
@@ -259,8 +262,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * The characters, by code, that end a token: space, a bracket, a string or a comment. This is a
- * table, since it is used for every character.
+ * The characters, by code, that end a token: space, a bracket, a string or a comment. A table is
+ * faster, and it is used for every character.
  */
 const ENDS: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => {
   return isSpace(code) || '"();[]{}'.includes(String.fromCharCode(code));

@@ -1,6 +1,6 @@
 /**
- * Orders the events of a file: either as in the file, passing on each event at once and recording
- * contradictory times, or by time, passing on all events after the last one was read.
+ * Orders the events of a file. In file order, each event is passed on at once, and contradictory
+ * times are recorded. In time order, all events are passed on after the last one was read.
  */
 import { ednText } from './edn.ts';
 import {
@@ -18,7 +18,7 @@ type TakeEvent = (event: RecordedEvent, position: number) => Malformed | null;
 
 interface OrderedEvents {
   push(event: RecordedEvent): Malformed | null;
-  /** Ends the file. */
+  /** Handles the end of the file. */
   end(): Malformed | null;
   /** Returns the disorder found so far. */
   disorder(): TimeDisorder | null;
@@ -28,7 +28,7 @@ export function orderEvents(order: EventOrder | undefined, take: TakeEvent): Ord
   return order === 'time' ? orderByTime(take) : orderByFile(take);
 }
 
-/** Keeps the order of the file. Positions are the numbers of the events. */
+/** Keeps the order of the file. Positions are event numbers, from 1. */
 function orderByFile(take: TakeEvent): OrderedEvents {
   let position = 0;
   let latest: RecordedEvent | null = null;
@@ -58,7 +58,7 @@ function orderByTime(take: TakeEvent): OrderedEvents {
   return {
     push(event) {
       const time = event.fields['time'];
-      // A fault without a time is at the position of the event before it.
+      // A fault without a time gets the position of the event before it.
       const other = event.process === NEMESIS ? (events.at(-1)?.position ?? 0) : null;
       const position = times.of(time) ?? other;
       if (position === null) {

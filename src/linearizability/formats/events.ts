@@ -114,7 +114,7 @@ class Pairing {
   readonly marks: RecordedMark[] = [];
   private readonly take: TakeOperation;
   private readonly open: Map<string, OpenCall> = new Map();
-  /** Interned names, so that each is in memory once. */
+  /** Interned names, so that each name is in memory only once. */
   private readonly names: Map<string, string> = new Map();
 
   constructor(take: TakeOperation) {
@@ -128,7 +128,7 @@ class Pairing {
     return isCall ? this.invoke(event, position) : this.complete(event, position);
   }
 
-  /** Ends the file. Calls that are still open never completed. */
+  /** Handles the end of the file. Calls that are still open never completed. */
   end(): Malformed | null {
     for (const call of this.open.values()) {
       const problem = this.take(this.operationOf(call, null, null));

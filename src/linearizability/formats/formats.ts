@@ -1,10 +1,10 @@
 /**
- * Reads histories recorded by any tool. A format has one file and one line in `formats`; a dialect,
- * in `dialects.ts`, defines how logs in any format describe one model. Read on in this order:
+ * Reads histories recorded by any tool. Each format is listed in `formats`. Each dialect, in
+ * `dialects.ts`, defines how logs in any format describe one model. Read on in this order:
  *
  * 1. `record.ts`: the data that every format is read into. `cutters.ts`: cuts a file into records.
  * 2. `events.ts`: pairs events into operations, in the order of `event-order.ts`; `jepsen-log.ts`
- *    and `map-events.ts`: formats of events, whose texts `edn.ts` and `json-fields.ts` read.
+ *    and `map-events.ts`: formats of events, whose text is read by `edn.ts` and `json-fields.ts`.
  * 3. `operations.ts`: records that are complete operations.
  * 4. `dialect.ts`: the meaning of a record to a model. `dialects.ts`: the dialect of each model.
  * 5. `history-builder.ts`: builds the history for the model that was named or that the log
@@ -37,7 +37,7 @@ export const formats: readonly Format[] = [
   jsonl,
 ];
 
-/** Characters of a file that suffice to recognize its format. */
+/** Number of characters at the beginning of a file that suffice to recognize its format. */
 export const TELLING_CHARACTERS = 16_384;
 
 /** Returns the format of a file that begins with `head`, or null. `head` may end anywhere. */
@@ -65,15 +65,17 @@ export function openHistory(options: BuildOptions & { readonly order?: EventOrde
   return { builder, reader };
 }
 
-/** Facts that the text does not contain, or that replace what it suggests. */
+/** Facts that the text does not contain, or that override those that the text suggests. */
 export interface ReadHistoryOptions {
-  /** A format of `fencepost check --format`, such as `jsonl`. By default, it is recognized. */
+  /**
+   * A format of `fencepost check --format`, such as `jsonl`. By default, recognized from the text.
+   */
   readonly format?: string;
-  /** A name in `models`. By default, suggested by the first thousand operations. */
+  /** A name in `models`. By default, the model that the first thousand operations suggest. */
   readonly model?: string;
   /** Initial contents of the object. By default, those of the model. */
   readonly initial?: Json;
-  /** `time`: events are ordered by time, not as in the file; events at equal times overlap. */
+  /** With `time`, events are ordered by time, not as in the file; events at equal times overlap. */
   readonly order?: 'file' | 'time';
 }
 

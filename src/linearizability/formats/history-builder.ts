@@ -29,16 +29,16 @@ export interface BuildOptions {
 
 export interface BuiltHistory {
   readonly model: Model<Json, CallData>;
-  /** True if the model was not named but chosen. */
+  /** True if the model was not named by the caller, but chosen from the operations. */
   readonly isDetected: boolean;
   readonly history: readonly Operation<CallData>[];
   /** By operation, the lines of its call and of its completion, 0 if there is none. @internal */
   readonly invokeLines: Integers;
   /** @internal */
   readonly returnLines: Integers;
-  /** Number of reads of nil that count as unanswered, see `Format.hidesReads`. */
+  /** Number of reads of nil that count as unanswered (see `Format.hidesReads`). */
   readonly hiddenReads: number;
-  /** Number of operations whose key is the first item of a pair, see `Format.readsPairs`. */
+  /** Number of operations whose key is the first item of a pair (see `Format.readsPairs`). */
   readonly keyedByPair: number;
   /** Number of operations with a value that has no meaning for them. */
   readonly ignoredValues: number;
@@ -86,7 +86,7 @@ export class HistoryBuilder {
     return isEnough ? this.choose() : null;
   }
 
-  /** Ends the file and returns its history, or an error. */
+  /** Handles the end of the file, and returns its history or an error. */
   finish(): BuiltHistory | Malformed {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;
@@ -161,7 +161,10 @@ export class HistoryBuilder {
   }
 }
 
-/** Returns an error if a value is a map or set, from which no model can be guessed, or null. */
+/**
+ * Returns an error if a value is a map or a set, since no model can be guessed from it; otherwise
+ * null.
+ */
 function collectionOf(operation: RecordedOperation): Malformed | null {
   const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
   const called = collectionIn(asked['value']);
@@ -172,7 +175,7 @@ function collectionOf(operation: RecordedOperation): Malformed | null {
   return malformed(place, `the value of this ${f} is a ${kind}: no model is guessed; ${hint}`);
 }
 
-/** Keeps most equal calls in memory only once, because a long history has few distinct calls. */
+/** Shares most equal calls in memory, because a long history has few distinct calls. */
 class DistinctCalls {
   private readonly numbers: Interner = new Interner();
   private readonly calls: CallData[] = [];

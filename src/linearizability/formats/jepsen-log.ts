@@ -1,12 +1,13 @@
 /**
- * Reads the two texts that a Jepsen test writes. In its log, lines of the logger `jepsen.util`, or
- * `jepsen.print` since 2026, are events among many other lines:
+ * Reads the two texts that a Jepsen test writes. The log contains events among many other lines.
+ * The events are lines of the logger `jepsen.util` or, since 2026, `jepsen.print`:
  *
  *     INFO  jepsen.util - 3 :invoke :write 4
  *     INFO  jepsen.util - 3 :info   :write :timed-out
  *
- * In its `history.txt`, every line is an event, with tabs between the process, the type, the
- * operation, its value, and possibly an error, whose text may continue in further lines.
+ * The file `history.txt` contains only events, one per line, with tabs between the process, the
+ * type, the operation, its value, and possibly an error. The text of an error may continue on
+ * further lines.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { type Line, LineCutter } from './cutters.ts';
@@ -106,7 +107,7 @@ function takeEvent(takeFields: TakeFields, part: EventPart, line: Line): Malform
   }
   const [head, process = '', type = '', f = ''] = match;
   const rest = part.text.slice(head.length);
-  // A value that follows a tab may be followed by an error, which may be any text.
+  // If the value comes after a tab, an error may follow the value. The error may be any text.
   const [data = '', ...errors] = rest.startsWith('\t') ? rest.slice(1).split('\t') : [rest];
   const read = readEdn(data);
   if (read.kind === 'malformed') {

@@ -1,7 +1,7 @@
 /**
  * Reads events that are maps. EDN maps, as Jepsen, Knossos and Maelstrom write them, follow each
- * other or are in one vector or list; those of Porcupine's key-value histories also have a `:key`.
- * JSON objects are in one array, as elle-cli expects them, or one per line.
+ * other or are in one vector or list. The maps of Porcupine's key-value histories also have a
+ * `:key`. JSON objects are in one array, as elle-cli expects them, or one per line.
  */
 import { suggest } from '../../text/problem.ts';
 import { LineCutter, splitFields } from './cutters.ts';
@@ -70,7 +70,7 @@ export const json: Format = {
  * `process` is a name or a number. `type` is one of `invoke`, `ok`, `fail` (it did not happen) and
  * `info` (the outcome is unknown). `f` is the operation, which a completion may omit. Events are in
  * the order of the lines, unless the reader is asked to order them by `time`. An `invoke` contains
- * the request, its completion the answer:
+ * the request, and its completion contains the answer:
  *
  * - `value`: the value to write, put or add; the value that was read. For a cas: `[expected, new]`.
  * - `key`, `lock`, `resource`: the independent object; without it, there is only one.
@@ -78,13 +78,13 @@ export const json: Format = {
  *   `invoke`.
  * - `owner`: the client that acquires or releases, if it is not the process.
  * - `answer`: an answer other than the usual one: `denied`, `refused`, `missed`.
- * - `version`: for a versioned register, in the `ok`. `expected`, in the `invoke` of a write: the
- *   only version over which it may write; if it was refused, the `ok` has the version that it
- *   found.
+ * - `version`: for a versioned register, in the `ok`.
+ * - `expected`: for a versioned register, in the `invoke` of a write: the only version that the
+ *   write may replace. If the write was refused, the `ok` contains the version that it found.
  * - `permits`: for a semaphore, by default 1.
  *
  * The process `nemesis` is not a client: its events are the faults that the recorder injected,
- * which are shown and not judged.
+ * which are shown but not judged.
  */
 export const jsonl: Format = {
   name: 'jsonl',

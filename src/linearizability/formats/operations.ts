@@ -1,12 +1,12 @@
 /**
- * Reads complete operations as JSON objects, in one array or one per line, with the fields of
- * Porcupine's `Operation` in any case:
+ * Reads complete operations as JSON objects, in one array or one per line, with the field names of
+ * Porcupine's `Operation`, in upper or lower case:
  *
  *     {"ClientId":0,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Output":null,"Return":30}
  *
  * `Call` and `Return` are times, in any unit. The outcome is unknown if there is no `Return`, or if
- * it is the largest 64-bit number, which some programs write for a pending operation. `Input` is an
- * object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`,
+ * `Return` is the largest 64-bit number, which some programs write for pending operations. `Input`
+ * is an object with the operation's name as `op` or `f`, or an array: `["put", "x", "4"]`,
  * `["get", "x"]`, `["write", 4]`. `Output` is the answer, or an object: `{"value": 4}`,
  * `{"ok": false}`, `{"unknown": true}`.
  */
@@ -47,7 +47,7 @@ export function beginsWithOperation(record: string): boolean {
   return names['input'] !== undefined && names['call'] !== undefined;
 }
 
-/** Returns the first object of a text; empty if its end is missing. */
+/** Returns the first object of a text, or an empty object if its end is missing. */
 function firstObject(text: string): Fields {
   for (let end = text.indexOf('}'); end >= 0; end = text.indexOf('}', end + 1)) {
     const read = readJsonFields(text.slice(0, end + 1));
@@ -128,7 +128,7 @@ function answeredOf(output: Json | undefined): Fields {
   return output === undefined ? {} : { value: output };
 }
 
-/** Normalizes field names: Go programs capitalize them, others do not. */
+/** Normalizes field names: Go programs capitalize them, and other programs do not. */
 function lowered(fields: Fields): Fields {
   const entries = Object.entries(fields);
   return Object.fromEntries(

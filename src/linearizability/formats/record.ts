@@ -29,14 +29,14 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** Jepsen's name for the process that injects faults. No client can have it. */
 export const NEMESIS = 'nemesis';
 
-/** The order of events: that of the records in the file, or that of their `time`. */
+/** The order of events: as in the file, or by their `time`. */
 export const EVENT_ORDERS = ['file', 'time'] as const;
 
 export type EventOrder = (typeof EVENT_ORDERS)[number];
 
 /**
- * The events with a time before that of an earlier event in the file: their count, and the place of
- * the first.
+ * The events whose time is before that of an earlier event in the file: their count, and the place
+ * of the first one.
  */
 export interface TimeDisorder {
   /** From 1, like `column`. */
@@ -68,7 +68,10 @@ export interface RecordedOperation {
   /** Null if the outcome is unknown. */
   readonly return: number | null;
   readonly invokedAt: FilePlace;
-  /** Null if the file has no completion. An `info` has a place, although `return` is null. */
+  /**
+   * Null if the file has no completion. An `info` completion has a place, although `return` is
+   * null.
+   */
   readonly returnedAt: FilePlace | null;
 }
 
@@ -90,14 +93,14 @@ export interface RecordedMark {
 export interface HistoryReader {
   /** Reads the next piece of the file. Must not be called after an error. */
   push(piece: string): Malformed | null;
-  /** Ends the file. An operation that is still open has an unknown outcome. */
+  /** Handles the end of the file. An operation that is still open has an unknown outcome. */
   end(): Malformed | null;
-  /** The marks read so far. */
+  /** The faults read so far. */
   readonly marks: readonly RecordedMark[];
   /**
    * After the end, returns true if the last record is well-formed but has no line ending, so it may
-   * be truncated: `:read 1` from `:read 12`. Omitted if the format itself shows where a record
-   * ends.
+   * be truncated, such as `:read 1` from `:read 12`. Omitted if the format itself shows where a
+   * record ends.
    */
   mayBeTruncated?(): boolean;
   /**
@@ -138,5 +141,5 @@ export interface FileHead {
 /** Longer lines and maps are rejected, so that a file without line ends does not fill memory. */
 export const MOST_RECORD_CHARACTERS = 1_000_000;
 
-/** Deeper nesting is rejected, so that recursion over a value terminates. */
+/** Deeper nesting is rejected, so that recursion over a value does not overflow the stack. */
 export const MOST_DEPTH = 100;

@@ -1,6 +1,6 @@
 /**
  * Converts times, in any unit, to positions in one order. The conversion is exact for numbers and
- * texts, with or without a fraction, and however far from zero.
+ * texts, with or without a fraction, at any distance from zero.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { decimalOf, scaleUp } from './json-fields.ts';
@@ -22,7 +22,7 @@ export class Times {
 
   /**
    * Returns the position of a time, or null if the value is not a time or is too far from the first
-   * one to be exact.
+   * time to be exact.
    */
   of(value: Json | undefined): number | null {
     const exact = exactTime(value);

@@ -1,6 +1,6 @@
 /**
  * A mutex in which every grant carries a fencing token above all earlier ones. While a reentrant
- * one is held, it grants its owner the same token again.
+ * fenced mutex is held, it grants its owner the same token again.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
@@ -36,13 +36,15 @@ const mistakeIn = mistakesIn<FencedMutexCall>({
 
 export type FencedHold = {
   readonly hold: Hold;
-  /** The last token, or its lower bound; null if no token was given yet or any is possible. */
+  /**
+   * The last token, or its lower bound; null if no token was granted yet or any token is possible.
+   */
   readonly highest: number | null;
   /** False while the mutex is held with an unknown token. */
   readonly isSeen: boolean;
 };
 
-/** Tokens are integers; the first may be any. */
+/** Creates a fenced mutex. Tokens are integers; the first token may be any integer. */
 export function fencedMutex(): Model<FencedHold, FencedMutexCall> {
   return { ...withDepth('fenced-mutex', 1), fastPath: decidePairedLock, startingStates };
 }

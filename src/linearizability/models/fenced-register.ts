@@ -1,7 +1,7 @@
 /**
  * A store that guards a resource with fencing tokens (Kleppmann, "How to do distributed locking",
- * 2016): it accepts a write iff its token is at least the highest that it has seen or, if it is
- * strict, above it. Reads register no token, except in `fenced-register-with-reads`.
+ * 2016): a write is accepted iff its token is at least the highest token seen so far or, in a
+ * strict store, above it. Reads register no token, except in `fenced-register-with-reads`.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
@@ -50,7 +50,7 @@ const mistakeIn = mistakesIn<FencedCall>({
   },
 });
 
-/** One resource. A key that is not in `values` was never written. */
+/** The state of one resource. A key that is not in `values` was never written. */
 export type FencedState = {
   readonly highest: number;
   readonly values: { readonly [key: string]: Value };
@@ -136,7 +136,7 @@ function held(state: FencedState, key: string, initial: Value): Value {
   return value === undefined ? initial : value;
 }
 
-/** Returns the state after a call that passed the comparison. */
+/** Returns the state after a call whose token passed the comparison. */
 function accept(state: FencedState, call: FencedCall): FencedState {
   if (call.name !== 'write') return { highest: call.token, values: state.values };
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };

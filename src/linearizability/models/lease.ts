@@ -1,9 +1,9 @@
 /**
  * A lease: a lock that may expire at any time, unobserved. A grant is therefore always possible,
- * but a renewal or release succeeds only for the last client to which it was granted. An acquire
- * may be denied while any client may hold the lease, including the caller, whose earlier attempt
- * may not have been answered. It is never denied if the lease was never taken, or was released or
- * observed to expire after it was last taken.
+ * but a renewal or release succeeds only for the last client to which the lease was granted. An
+ * acquire may be denied while any client may hold the lease, including the caller, whose earlier
+ * attempt may not have been answered. It is never denied if the lease was never taken, or was
+ * released or observed to expire after it was last taken.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
@@ -42,7 +42,7 @@ const mistakeIn = mistakesIn<LeaseCall>({
 
 /**
  * The state is the holder, or null if there is none. An unobserved expiry is not a call: `step`
- * lets the lease expire if a call needs it.
+ * lets the lease expire if a call requires this.
  */
 export function lease(): Model<string | null, LeaseCall> {
   return {

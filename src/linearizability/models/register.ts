@@ -8,7 +8,8 @@ import { illegal, type Model } from '../model.ts';
 
 /**
  * The contents of a register; null before the first write. A text must not be `unknown` or
- * `refused`, which calls use in place of a value; recorded texts are in quotes.
+ * `refused`, which calls use in place of a value. Texts from recorded histories are in quotes, so
+ * they cannot be these words.
  */
 export type Value = number | string | null;
 

@@ -1,7 +1,7 @@
 /**
  * A register that counts its writes, like a key in etcd or a node in ZooKeeper: a write returns the
- * version that it created, a read the version that it saw. A write that expects a version is
- * accepted only over this version, and refused only over any other.
+ * version that it created, and a read the version that it saw. A write may expect a version. It is
+ * then accepted only if it finds this version, and refused only if it finds any other.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
