@@ -83,8 +83,8 @@ function wordOf(protocol: Protocol): LockWord {
 }
 
 /**
- * Reads a scenario from `text`, or returns every problem in it. `file` only appears in the
- * problems. The scenario may `use` the modules in the catalogue; `loadScenarioFile` loads them.
+ * Reads a scenario from `text`, or returns every problem in it. `file` is used only in the text of
+ * the problems. The scenario may `use` the modules in the catalogue; `loadScenarioFile` loads them.
  */
 export function loadScenario(
   text: string,

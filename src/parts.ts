@@ -34,7 +34,7 @@ const noLock: LockDriver = {
   *release() {},
 };
 
-/** No lock: all clients work at once. The baseline for all others. */
+/** No lock: all clients work at once. The baseline for all other locks. */
 const none: LockDefinition = {
   about: 'no lock: all clients work at once',
   source: 'the baseline',
@@ -44,7 +44,7 @@ const none: LockDefinition = {
   build: () => () => noLock,
 };
 
-/** All built-in locks. A report page omits those that its findings do not need (undefined). */
+/** All built-in locks. In a report page, the locks that its findings do not need are undefined. */
 const definitions: readonly (readonly [string, LockDefinition | undefined])[] = [
   ['cache-lock', cacheLock],
   ['etcd', etcd],

@@ -1,6 +1,6 @@
 /**
  * Turns the result of a scenario into cases, one for each possible failure: every claim listed for
- * a system, every kept plan, every seed that had to run. Test reports, annotations and the step
+ * a system, every kept plan, and every seed that had to run. Test reports, annotations and the step
  * summary are views of these cases.
  */
 
@@ -25,9 +25,9 @@ export interface ReportedScenario extends ScenarioPlace {
   readonly findings: readonly Finding[];
 }
 
-/** The place of a scenario for a reader, and its duration. */
+/** References to the files of a scenario, and its duration. */
 export interface ScenarioPlace {
-  /** The lines of the scenario file that name its systems, from 1. */
+  /** By system, the line of the scenario file that names it, from 1. */
   readonly lines: ReadonlyMap<string, number>;
   /** The path of its HTML page, as a user would type it. */
   readonly pageFile: string;
@@ -53,7 +53,7 @@ export interface Case {
 }
 
 /**
- * `broke`, `held`: a claim did the opposite of what it should. `changed`: a kept plan has an
+ * `broke` or `held`: a claim did the opposite of what was expected. `changed`: a kept plan has an
  * unexpected outcome. `failed`: the system or fencepost did not run. `open`: the case could not be
  * judged.
  */
@@ -64,7 +64,9 @@ export function isFailure({ outcome }: Case): boolean {
   return outcome !== 'passed' && outcome !== 'open';
 }
 
-/** Returns the cases of a scenario: those of each system, then those of all of them. */
+/**
+ * Returns the cases of a scenario: first those of each system, then those of the whole scenario.
+ */
 export function casesOf(scenario: ReportedScenario): readonly Case[] {
   const { result } = scenario;
   return [
@@ -105,7 +107,7 @@ function placeOf(system: string, { result, lines }: ReportedScenario): Place {
 
 const PASSED: Judged = { outcome: 'passed', message: '' };
 
-/** Returns the counts of a claim, or null if no seed judged it. */
+/** Returns the counts of a claim, or null if it was judged on no seed. */
 function countsOf(claim: string, { claims }: SystemResult): ClaimResult | null {
   return Object.hasOwn(claims, claim) ? (claims[claim] ?? null) : null;
 }
@@ -148,7 +150,10 @@ function judgeHold(claim: string, system: SystemResult): Judged {
   return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
 }
 
-/** If a system requests what is not simulated, its behavior here may differ from that elsewhere. */
+/**
+ * A system that uses a feature that is not simulated may behave differently here than in
+ * production.
+ */
 function simulationCase({ unsimulated }: SystemResult, at: Place): readonly Case[] {
   if (unsimulated === undefined) return [];
   const message = unsimulatedText(unsimulated);

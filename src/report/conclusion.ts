@@ -1,8 +1,8 @@
 /**
- * Summarizes a run in words: one line per scenario if there are several and, at the end, at most
- * six lines for all of them, plus one line if errors ended sections of a system that met its
- * expectations (for other systems, the overview reports such errors). Unexpected results come
- * first; expected breaches are only counted and named. Held claims get a bound: with none of n
+ * Summarizes a run in words. If there are several scenarios, each gets one line. At the end, there
+ * are at most six lines for all of them, plus one line if errors ended sections of a system that
+ * met its expectations (for other systems, the overview reports such errors). Unexpected results
+ * come first; expected breaches are only counted and named. Held claims get a bound: with none of n
  * seeds broken, the share of breaking seeds is below 1 - 0.05^(1/n) with 95 % confidence (the exact
  * form of the rule of three). The trials are the seeds on which the claim was judged, so the bound
  * applies to seeds of this scenario; the number of seeds that exercised the claim is given beside
@@ -315,8 +315,8 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
 }
 
 /**
- * Returns the start of the last line, which shows that the run is incomplete, even to a reader of
- * this line only. Returns '' for a complete run.
+ * Returns the start of the last line, which shows that the run is incomplete, even to a reader who
+ * sees only this line. Returns '' for a complete run.
  */
 function truncateText(summary: Summary): string {
   const { scenarios, notBegun = 0 } = summary;

@@ -1,6 +1,6 @@
 /**
  * Tabulates the messages that a queue delivered, with their steps, retries and fences. The table
- * explains idempotency for workers whose messages are delivered at least once.
+ * helps to explain how workers stay idempotent if messages are delivered at least once.
  */
 import type { Deliver, Job, TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -13,7 +13,10 @@ export interface DeliveryRow {
   readonly fence: number | false;
   /** True if the server released the lease, or null if no release was handled. */
   readonly released: boolean | null;
-  /** `failed`: the worker noticed, and requested a retry. `unfinished`: it did not get that far. */
+  /**
+   * `failed`: the worker noticed a failure and requested a retry. `unfinished`: the run ended, or
+   * the next delivery to the worker came, before the job ended.
+   */
   readonly ending: 'ran' | 'skipped' | 'failed' | 'unfinished' | 'no lease';
 }
 
@@ -28,7 +31,9 @@ export function deliveriesOf({ events }: Trace): readonly DeliveryRow[] {
   });
 }
 
-/** Builds a row from the events `since` the delivery, up to the next one to the same worker. */
+/**
+ * Builds a row from the events `since` the delivery, up to the next delivery to the same worker.
+ */
 function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
   const { client, lock } = event;
   const entered = since.find(
@@ -74,7 +79,7 @@ function endingOf(phases: readonly Job['phase'][], hasLeft: boolean): DeliveryRo
 
 /**
  * Returns the decisions of the servers in order, such as `1 F F T`: the token of a grant, F for a
- * denial, T or F for a release. A request that no server handled has none.
+ * denial, T or F for a release. A request that no server handled has no decision.
  */
 export function leaseAnswers({ events }: Trace): string {
   const answers = events.flatMap((event): string[] => {

@@ -84,7 +84,7 @@ async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promis
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** Returns the numbers of numbered events and of fired faults before and after shrinking. */
+/** Counts the numbered events and the fired faults, before and after shrinking. */
 function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
   const [originalEvents = 0, events = 0] = [before, after].map(({ trace, evidence }) =>
     countEvents(listSteps(trace, { evidence })),
@@ -99,8 +99,8 @@ function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
  * Describes a boundary: "breaks with any pause of alice over 10 ms", "of 9 ms or more", "up to 2
  * ms" or "under 1 ms", using the side with fewer digits. The plan's own value is added if it is not
  * the smallest round one beyond the boundary: "; 10.5 ms drawn". If the value is 0: "with no think
- * time of bob". If the claim holds again further on, only the two observed values are given:
- * "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
+ * time of bob". If the claim holds again at values farther beyond the boundary, only the two
+ * observed values are given: "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
  */
 export function boundaryText({ what, keepsUs, isOnlyOne, ...sides }: Boundary): string {
   const { breaksAtUs, holdsAtUs } = sides;

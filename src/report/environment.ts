@@ -1,4 +1,4 @@
-/** Collects the facts about a run on which the words for its events depend. */
+/** Collects the facts about a run that determine the words for its events. */
 import type { Call } from '../core/history/call.ts';
 import type { TraceEvent, VersionScale } from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
@@ -10,7 +10,7 @@ import { bodyField, deedOf, denialReason } from './state-phrases.ts';
 export interface Environment {
   readonly calls: ReadonlyMap<string, Call>;
   readonly tokens: ReadonlyMap<number, number>;
-  /** False if no event of the run has a token. Then tokens are not mentioned. */
+  /** False if no event of the run has a token. In that case, tokens are not mentioned. */
   readonly hasTokens: boolean;
   /** Names of locks are mentioned only if there are several. */
   readonly hasSeveralLocks: boolean;
@@ -22,15 +22,15 @@ export interface Environment {
   readonly services: ReadonlySet<string>;
   /** The kind of versions in the stores of this run, or null if they have none. */
   readonly versionsBy: VersionScale | null;
-  /** Maps the sending of an access with an outdated token to the current token of its lock. */
+  /** Maps the `send` event of an access with an outdated token to the current token of its lock. */
   readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Lease tests that do not change the believed end of the lease. */
   readonly repeated: ReadonlySet<TraceEvent>;
   /** Maps a denied renew or release to the reason, or to '' if the trace does not show it. */
   readonly denials: ReadonlyMap<TraceEvent, string>;
-  /** Maps the sending of a quorum node's answer to the action of the node. */
+  /** Maps the `send` event of a quorum node's answer to the action of the node. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
-  /** Times at which messages were sent. */
+  /** Times at which messages were sent, by message. */
   readonly sentAtUs: ReadonlyMap<string, number>;
 }
 
@@ -70,7 +70,7 @@ export function environmentOf(trace: Trace): Environment {
   };
 }
 
-/** Returns how the stores of a run distinguish versions, or null if they have none. */
+/** Returns how the stores of a run distinguish versions, or null if they have no versions. */
 export function versionsIn({ events }: Trace): Environment['versionsBy'] {
   for (const event of events) {
     if (event.kind !== 'write' && event.kind !== 'read') continue;
@@ -80,7 +80,7 @@ export function versionsIn({ events }: Trace): Environment['versionsBy'] {
 }
 
 /**
- * Maps the sending of each access with an outdated token to the current token of its lock. The
+ * Maps the `send` event of each access with an outdated token to the current token of its lock. The
  * client itself cannot know whether its token is current.
  */
 function outdatedTokens(
@@ -159,9 +159,9 @@ export interface NodeDeed {
 }
 
 /**
- * Maps the sending of each quorum node's answer to the node's action, such as `sets db for alice,
- * ttl 10 ms`. The actions are inferred from requests and answers, since a single node of a quorum
- * records no grant. Empty if no grant is by a quorum.
+ * Maps the `send` event of each quorum node's answer to the node's action, such as `sets db for
+ * alice, ttl 10 ms`. The actions are inferred from requests and answers, since a single node of a
+ * quorum records no grant. Returns an empty map if grants are not made by a quorum.
  */
 function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
   const deeds = new Map<TraceEvent, NodeDeed>();

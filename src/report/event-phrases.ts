@@ -1,9 +1,10 @@
 /**
- * The words of every event of a trace. A row gives the clause about an event, as subject and
- * predicate, from which all views derive: the line in the column of its process (`grants token 1 to
- * alice for 10 ms, until 12 ms`), the label in a picture, and the sentence of the story (`At 2 ms
- * \`lock\` grants \`db\` token 1 to \`alice\` for 10 ms, until 12 ms.`). `state-phrases.ts` has the
- * words for lasting states, such as leases and pauses, and for the reasons that servers give.
+ * The words for every kind of event in a trace. A row contains the clause about an event, as
+ * subject and predicate. All views derive from this clause: the line in the column of the event's
+ * process (`grants token 1 to alice for 10 ms, until 12 ms`), the label in a picture, and the
+ * sentence of the story (`At 2 ms \`lock\` grants \`db\` token 1 to \`alice\` for 10 ms, until 12
+ * ms.`). `state-phrases.ts` contains the words for lasting states, such as leases and pauses, and
+ * for the reasons that servers give.
  */
 import { isClientGrant } from '../check/holders.ts';
 import {
@@ -41,7 +42,7 @@ export interface Clause {
   readonly predicate: string;
 }
 
-/** The facts that a clause depends on: those about the run, and the notation of names. */
+/** The facts that a clause depends on: the facts about the run, and the notation of names. */
 interface Context extends Environment {
   readonly name: (name: string) => string;
 }
@@ -59,7 +60,7 @@ interface EventPhrase<E> {
   /** Default: the process of the event. */
   readonly subject?: (event: E, context: Context) => string;
   readonly predicate: (event: E, context: Context) => string;
-  /** The text beside an arrow, which shows both ends. Default: the line. */
+  /** The text beside an arrow. The arrow shows the processes at both ends. Default: the line. */
   readonly label?: (event: E, context: Context) => string;
   /** Details that a line adds if the sentences above it mention them. */
   readonly asides?: (event: E, context: Environment) => readonly string[];
@@ -73,7 +74,7 @@ interface EventPhrase<E> {
 /** The event of a kind. The ends of faults share one type. */
 type Of<Kind extends EventKind> = Kind extends FaultEnds['kind'] ? FaultEnds : EventOf<Kind>;
 
-/** The words by kind of event. A missing kind does not type-check. */
+/** The words for each kind of event. A missing kind does not type-check. */
 const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   send: {
     predicate: (event, context) =>
@@ -280,7 +281,7 @@ function clauseOf(event: TraceEvent, context: Context): Clause {
   };
 }
 
-/** Returns the process that an event happens to, or '' for the whole world. */
+/** Returns the process that an event happens to, or '' if it concerns all processes. */
 export function processOf(event: TraceEvent): string {
   if (event.kind === 'send') return event.from;
   if (event.kind === 'receive' || event.kind === 'lose') return event.to;
@@ -295,7 +296,8 @@ export function eventText(event: TraceEvent, around: Environment): string {
   const { subject, predicate } = clauseOf(event, context);
   const sign = phraseOf(event.kind).sign?.(event) ?? '';
   const process = processOf(event);
-  // The column shows the process: `alice is paused` becomes `paused`, `bob's clock` `clock`.
+  // The column shows the process: `alice is paused` becomes `paused`, and `bob's clock` becomes
+  // `clock`.
   const words =
     subject === process
       ? [sign, predicate.replace(/^is /, '')]
@@ -334,7 +336,10 @@ export function leaseEndClause(lease: LeaseSpan, name: (name: string) => string)
   return { subject: `${name(client)}'s lease of ${name(lock)}${which}`, predicate: 'expires' };
 }
 
-/** Returns the text of an arrow. `sentAtUs` is null if the sending is near the end of the arrow. */
+/**
+ * Returns the text of an arrow. `sentAtUs` is null if the message is sent close to the end of the
+ * arrow.
+ */
 export function flightText(
   label: string,
   flight: {
@@ -407,7 +412,7 @@ function faultText(event: EventOf<'fault'>, context: Context): Clause {
   return { subject, predicate: `${predicate}${hasEnd ? `,${untilText(untilUs)}` : ''}` };
 }
 
-/** Names a grant by its token, with its lock if there are several, or by its lock alone. */
+/** Names a grant by its token, with its lock if there are several locks, or by its lock alone. */
 function grantName(
   { lock, token }: { readonly lock: string; readonly token: number },
   { hasSeveralLocks, name }: Context,
@@ -433,12 +438,12 @@ function sentAt(
   return sent === undefined ? [] : [`sent at ${proseDuration(sent)}`];
 }
 
-/** Returns the grant that a request meant, or '' if the server changed this grant. */
+/** Returns a note on the grant that a request meant, or '' if the server changed that grant. */
 function meantText(changed: number, meant: number): string {
   return changed === meant ? '' : ` (meant grant ${meant})`;
 }
 
-/** Returns true if a server acted without a request. Events that clients record need none. */
+/** Returns true if a server acted without a request. Events that clients record need no request. */
 function isUnasked({ message, process, client }: EventOf<'renew' | 'release'>): boolean {
   return message === '' && process !== client;
 }
@@ -464,8 +469,8 @@ function writeText(event: EventOf<'write'>, context: Context): string {
 }
 
 /**
- * Returns the value that an accepted write replaces, and the end of its client's lease if that is
- * over. Returns '' for a refused write, and null for an announcement of a token.
+ * Returns the value that an accepted write replaces, and the end of the client's lease if the lease
+ * is over. Returns '' for a refused write, and null for an announcement of a token.
  */
 function writeConsequence(
   event: Write,

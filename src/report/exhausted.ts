@@ -25,7 +25,7 @@ export function trialOf({ exhausted }: Pick<SystemResult, 'exhausted'>): Trial {
   return exhausted === undefined ? 'seed' : 'plan';
 }
 
-/** Returns the word for several systems of one command. */
+/** Returns the word for the trials of several systems of one command. */
 export function trialOfAll(systems: readonly Pick<SystemResult, 'exhausted'>[]): Trial {
   return systems.some(({ exhausted }) => exhausted !== undefined) ? 'plan' : 'seed';
 }
@@ -37,7 +37,8 @@ export function trialText({ seed, exhaust }: Pick<Finding, 'seed' | 'exhaust'>):
 
 /**
  * Returns `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919
- * plans`, with the number of examined plans if some were not. Returns '' if seeds were examined.
+ * plans`, with the number of examined plans if not all were examined. Returns '' if seeds were
+ * examined.
  */
 export function exhaustedText(system: SystemResult): string {
   return system.exhausted === undefined ? '' : exhaustedTextOf([system]);

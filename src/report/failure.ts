@@ -16,11 +16,11 @@ import { essentialSteps, fitSteps } from './story-steps.ts';
 
 /** Lines have at most 100 columns, even on a wider terminal. */
 export interface FailureOptions extends TerminalText {
-  /** Replacements for texts that only apply to `fencepost run`. */
+  /** Replacements for texts that apply only to `fencepost run`. */
   readonly wording?: FailureWording;
 }
 
-/** Each absent text defaults to that of `run`. */
+/** Each omitted text defaults to the text of `run`. */
 export interface FailureWording {
   /** The claim and its place: `grant-order of unfenced in zombie-writer, seed 1`. */
   readonly place?: string;
@@ -159,7 +159,10 @@ export function shrunkText(size: ShrunkSize): string {
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 
-/** Returns the result of each twin. If there are many, counts all but the first few. */
+/**
+ * Returns the result of each twin. If there are many twins, returns only the first few results, and
+ * the number of the others.
+ */
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;

@@ -1,6 +1,6 @@
 /**
  * Renders the output for GitHub Actions: failures as annotations beside the lines of the scenario
- * file in a pull request and, on the page of the job, a table of systems and claims, then each
+ * file in a pull request; and on the page of the job, a table of systems and claims, and each
  * counterexample in words and as a diagram.
  */
 
@@ -72,7 +72,7 @@ function command(
 export const MOST_STEP_BYTES: number = 1024 * 1024;
 
 /**
- * Renders the document with a final line break. Sections that do not fit in `mostBytes` are
+ * Renders the step summary with a final line break. Sections that do not fit in `mostBytes` are
  * replaced by a note. Returns '' if not even the title fits.
  */
 export function renderStepSummary(
@@ -117,7 +117,7 @@ function tableOf({ result: { name, file, systems } }: ReportedScenario): string 
   ].join('\n');
 }
 
-/** Returns a row per claim. A system without expectations that broke nothing also gets a row. */
+/** Returns a row per claim. A system without expectations gets a row even if it broke no claim. */
 function systemRows(system: SystemResult): readonly (readonly string[])[] {
   const { sign, word } = markOf(system.met);
   const rows = claimRows(system, false);

@@ -1,7 +1,7 @@
 /**
- * The result of checking a recorded history, and two of its views; the page is a third. As text: a
- * line for the whole history and, for each invalid part, the reason, with its core as lanes (a
- * column per process, a line per event of the file). As JSON: one line.
+ * The result of checking a recorded history, rendered as text or as JSON. (The page is a third
+ * view.) The text contains a line for the whole history and, for each invalid part, the reason, and
+ * the core as lanes (a column per process, a line per event of the file). The JSON is one line.
  */
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -28,7 +28,7 @@ export interface HistoryReport {
   readonly configurations: number;
   /** Ordered by the first completed operation of each part. */
   readonly parts: readonly PartReport[];
-  /** Sentences that a reader must know to trust the verdict. */
+  /** Sentences that a reader must know before trusting the verdict. */
   readonly notes: readonly string[];
 }
 
@@ -42,18 +42,24 @@ export interface PartReport {
   /** The reason why the part is not valid, as one sentence, or '' if it is valid. */
   readonly because: string;
   /**
-   * Operations that contradict each other, in call order; empty unless the part is invalid. They do
-   * so for any initial value, and whenever the other operations take effect, if at all.
+   * Operations that contradict each other, in call order; empty unless the part is invalid. They
+   * contradict each other for any initial value, regardless of whether and when other operations
+   * take effect.
    */
   readonly core: readonly ReportedOperation[];
-  /** True if the core is known to be minimal: without any one operation, it is no contradiction. */
+  /**
+   * True if the core is known to be minimal: without any one of its operations, there is no
+   * contradiction.
+   */
   readonly isMinimal: boolean;
   readonly returns: number;
-  /** The number of returns before the bad one. Some order satisfies them unless `isPerhapsLate`. */
+  /**
+   * The number of returns before the bad return. Some order satisfies them unless `isPerhapsLate`.
+   */
   readonly satisfied: number;
   /** True if no order satisfies the bad return, but it may not be the first such return. */
   readonly isPerhapsLate: boolean;
-  /** The operations to draw: the core and those around it, in call order. May be empty. */
+  /** The operations to draw: the core and the operations around it, in call order. May be empty. */
   readonly drawn: readonly ReportedOperation[];
   /** Faults that the recorder injected during the drawn operations. */
   readonly marks: readonly ReportedMark[];
