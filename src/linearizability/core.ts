@@ -48,11 +48,9 @@ export interface Core {
   readonly isMinimal: boolean;
 }
 
-/**
- * Number of recent calls to examine first. If a history is longer than `longestUnsplit`, no others
- * are examined.
- */
+/** Number of recent calls to examine first. */
 const recentCalls = 1_024;
+/** In longer histories, only the recent calls are examined. */
 const longestUnsplit = 200_000;
 
 /**
@@ -119,9 +117,7 @@ const defaultMaxConfigurationsOfCore = 50_000;
 /** Once one start has cost this many configurations, no further `Way` is tried for it. */
 const mostBeforeAnotherWay = 1_500;
 const mostToBegin = 15_000;
-/**
- * Candidate starts, as multiples of the smallest number of last calls that contradict each other.
- */
+/** Candidate starts, as multiples of the smallest contradictory number of last calls. */
 const widths = [1, 1.5, 2, 4];
 
 /** An order of relaxation. Several are tried, since a minimal core is not always the smallest. */
@@ -137,10 +133,7 @@ const ways: readonly Way[] = [
   { first: 'effects', from: 'the newest' },
 ];
 
-/**
- * The relation of a part to the complete history: the states that the calls of the complete history
- * lead to, and whether the part is the complete history.
- */
+/** The states that the complete history leads to, and whether the part is the complete history. */
 interface PartContext {
   readonly starts: StartStates;
   readonly isComplete: boolean;
@@ -165,10 +158,7 @@ class CoreSearch {
     this.left = options.maxConfigurations;
   }
 
-  /**
-   * Returns the smallest core found, or null if the part is not known to be contradictory
-   * regardless of the state before it.
-   */
+  /** Returns null if the part may be consistent with some state of the object before it. */
   find({ starts, isComplete }: PartContext): Core | null {
     let best: Core | null = null;
     for (const from of this.beginnings(starts, isComplete)) {
@@ -182,9 +172,7 @@ class CoreSearch {
     return best;
   }
 
-  /**
-   * Returns positions of calls such that the history from there on is contradictory, latest first.
-   */
+  /** Returns positions of calls at which a contradictory history can begin, latest first. */
   private beginnings(starts: StartStates, isComplete: boolean): readonly (number | null)[] {
     const called = this.truncated.flatMap(({ invoke, outcome }) =>
       outcome === 'fail' ? [] : [invoke],

@@ -42,10 +42,7 @@ export interface CheckOptions {
   readonly maxConfigurations?: number;
   /** Maximum bytes that each part's search may use, at least 1, by default 2 GB. */
   readonly maxBytes?: number;
-  /**
-   * Called from time to time; returns true to end the search, for limits on time or memory, which
-   * this code cannot measure.
-   */
+  /** Called from time to time. Returns true to end the search, for limits on time or memory. */
   readonly shouldStop?: () => boolean;
   /**
    * The meaning of a failed operation. With `drop`, the default, it did not happen. With `strict`,
@@ -75,10 +72,7 @@ export interface Allowance {
   left: number;
 }
 
-/**
- * The decision on a history. `configurations` is the number visited, a measure of the effort; a
- * fast path visits none.
- */
+/** The decision on a history. `configurations` is the number visited, 0 for a fast path. */
 export type Decision =
   | {
       readonly kind: 'valid';
@@ -105,10 +99,7 @@ export type Decision =
 /** A state in which an operation may find the object, and the changes that lead to it. */
 export interface PossibleState<State> {
   readonly state: State;
-  /**
-   * Indices of the operations that lead to this state, in order. Those that change no state are
-   * omitted.
-   */
+  /** Indices of the operations that lead to this state, except those that change no state. */
   readonly order: readonly number[];
 }
 
@@ -120,10 +111,7 @@ const defaultMaxBytes = 0x8000_0000;
 const maxConfigurationsApart = 20_000;
 /** Configurations without progress before the search for a contradiction starts. */
 const defaultPatience = 500;
-/**
- * Patience after a contradiction was found. It is lower, since another contradiction is likely
- * near.
- */
+/** Patience after a contradiction was found. Lower, since another one is likely near. */
 const patienceForPrefix = 64;
 /** Maximum patience, as a share of the remaining configurations; windows get the rest. */
 const mostPatience = 0.9;
@@ -137,10 +125,7 @@ const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] 
 const returnsAhead = 64;
 const mostStatesOfWindow = 1_000;
 
-/**
- * Decides `history` as the history of one object, regardless of the model's parts. Ignores
- * `failed`: see `readFailures`.
- */
+/** Decides a history of one object. Ignores the model's parts, and `failed`: see `readFailures`. */
 export function decide(history: History, model: Model, options: DecideOptions = {}): Decision {
   const cause = whyNotBegin(history, options);
   const first = cause === null ? null : firstReturn(history);
@@ -151,8 +136,7 @@ export function decide(history: History, model: Model, options: DecideOptions = 
     const decision = model.fastPath?.(history, model) ?? null;
     if (decision !== null) return { ...decision, configurations: 0 };
   }
-  // A reused table may be large enough already. It would not have to grow, so the limit would not
-  // be reached.
+  // A reused table may be so large that it need not grow, and thus never reaches the limit.
   if (options.maxBytes !== undefined) {
     return new Run(new Searches(), history, model, options).decide();
   }
@@ -217,10 +201,7 @@ function withSearches<Result>(use: (searches: Searches) => Result): Result {
   return result;
 }
 
-/**
- * A bad prefix of `returns` returns. `isFirst` is true if all shorter prefixes are known to have an
- * order.
- */
+/** A bad prefix of a history. `isFirst` is true if all shorter prefixes are known to be good. */
 interface BadPrefix {
   readonly returns: number;
   readonly isFirst: boolean;
@@ -479,8 +460,7 @@ class Run<State extends Json> {
   }
 
   /**
-   * Returns the operations placed by branching before a configuration: all those that change the
-   * state.
+   * Returns the operations placed by branching before a configuration: all that change the state.
    */
   private wayTo(configuration: number): readonly number[] {
     const { memo, history } = this.search;

@@ -22,7 +22,7 @@ import { leaveOut, truncateHistory } from './relax.ts';
 /** A state that the bad operation may have found. */
 export interface ExplainedState<State> {
   readonly state: State;
-  /** The operations that lead to this state, in order. Those that change no state are omitted. */
+  /** The operations that lead to this state, in order, except those that change no state. */
   readonly order: readonly number[];
   /**
    * An operation that shows that the last operation of `order` must come before the bad operation.

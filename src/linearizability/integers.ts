@@ -1,9 +1,6 @@
 /** A growable array of 32-bit integers that keeps its memory when it is cleared. */
 const smallest = 64;
-/**
- * Above this size, the array grows more slowly, since the old and the new array are in memory
- * together.
- */
+/** Above this size, the array grows more slowly, since a copy is in memory while it grows. */
 const large = 1 << 21;
 
 export class Integers {

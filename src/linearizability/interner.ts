@@ -30,10 +30,7 @@ export class Interner {
     this.places.reset(smallest, 0);
   }
 
-  /**
-   * Returns the number of `value`. The value is new if its number equals `values.length` before the
-   * call.
-   */
+  /** Returns the number of `value`. A new value gets the previous `values.length`. */
   intern(value: Json): number {
     if (typeof value === 'string') return this.internText(value);
     const hash = hashContent(value);
@@ -143,10 +140,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/**
- * Hashes a text. For a long text, uses only some characters and the end, where texts that grew by
- * appending differ.
- */
+/** Hashes a text. For a long text, uses samples and the end, where texts that grew differ. */
 function hashText(text: string): number {
   let hash = text.length;
   const step = 1 + (text.length >>> 5);

@@ -84,10 +84,7 @@ export class LookAhead {
     return this.awaits.infeasible;
   }
 
-  /**
-   * True if `statesAt` returns all possible states; false if calls may add to a state, since any
-   * state is then possible.
-   */
+  /** True if `statesAt` returns all possible states; false if calls may add to a state. */
   get knowsStates(): boolean {
     return !this.awaits.doStatesGrow;
   }
@@ -98,8 +95,7 @@ export class LookAhead {
   }
 
   /**
-   * Returns one state that represents all states that no call remaining at return `next`
-   * distinguishes from `state`.
+   * Returns a representative of the states that no call left at `next` distinguishes from `state`.
    */
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;

@@ -16,8 +16,7 @@ export interface Operation<Call = CallData> {
   /** Position of the call in the common order of events, such as an event's number or a time. */
   readonly invoke: number;
   /**
-   * Position of the answer, at or after `invoke`, or null if there is none. Equal positions
-   * overlap.
+   * Position of the answer, not before `invoke`, or null if unanswered. Equal positions overlap.
    */
   readonly return: number | null;
   /** `ok`: answered; `fail`: did not happen; `info`: may have happened, any time after its call. */

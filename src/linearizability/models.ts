@@ -1,7 +1,4 @@
-/**
- * The models by their names on the command line. Each is created with the initial contents of an
- * object.
- */
+/** The models by their names on the command line, created with an object's initial contents. */
 import type { Json } from '../core/kernel/json.ts';
 import type { CallData, Model } from './model.ts';
 import { type CounterCall, counter } from './models/counter.ts';
@@ -24,9 +21,7 @@ import {
 import { type SemaphoreCall, semaphore } from './models/semaphore.ts';
 import { type VersionedCall, versionedRegister } from './models/versioned-register.ts';
 
-/**
- * The initial contents and the bounds of an object. Each model uses the fields that apply to it.
- */
+/** Initial contents and bounds of an object. Each model uses the fields that apply to it. */
 export interface Beginning {
   /** Initial contents of a register, or of a counter, which accepts only a number. */
   readonly value?: Value;

@@ -28,8 +28,7 @@ export class PreparedHistory {
   /** By crashed operation, counted from 0, the previous crashed one of the same class, or -1. */
   readonly twin: Integers = new Integers();
   /**
-   * The completed operations that are open at return `r` are the items from `openStart` of `r` up
-   * to `openStart` of `r + 1`.
+   * Completed operations open at return `r`: from index `openStart(r)` up to `openStart(r + 1)`.
    */
   readonly open: Integers = new Integers();
   readonly openStart: Integers = new Integers();
@@ -109,10 +108,7 @@ export class PreparedHistory {
     for (let crashed = 0; crashed < this.crashed; crashed++) this.slotOf.push(crashed);
   }
 
-  /**
-   * Starts the list of return `next` with the list of the previous return, minus the operation that
-   * returned.
-   */
+  /** Starts the list of `next` with the previous list, minus the operation that returned. */
   private closeBefore(next: number): void {
     const end = this.open.length;
     this.openStart.push(end);

@@ -14,10 +14,7 @@ import type { Json } from '../core/kernel/json.ts';
 import { Interner } from './interner.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 
-/**
- * Returns the operation as optional: it happened at some time after its call, with its answer, or
- * never.
- */
+/** Returns the operation as optional: it happened after its call, with its answer, or never. */
 export function makeOptional<Call>(operation: Operation<Call>): Operation<Call> {
   return operation.outcome === 'ok' ? { ...operation, return: null, outcome: 'info' } : operation;
 }

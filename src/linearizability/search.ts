@@ -75,9 +75,7 @@ export type SearchEnding =
   | 'maxBytes'
   | 'shouldStop';
 
-/**
- * Share of the memory for tables. The rest is for replaced arrays until they are garbage-collected.
- */
+/** Share of the memory for tables. The rest is for replaced arrays that are not collected yet. */
 const shareOfTables = 0.7;
 /** Each check for free space reserves space for this many further configurations. */
 const configurationsAhead = 32;
@@ -269,10 +267,7 @@ export class OrderSearch {
     return this.enter(from, -1) ? 'entered' : 'exhausted';
   }
 
-  /**
-   * Returns true if placing `operation` is useful. `before` is the number of open operations that
-   * return before it.
-   */
+  /** Returns true if placing `operation` is useful; `before` open operations return before it. */
   private mayTry(start: number, operation: number, firstOpen: number, before: number): boolean {
     const { history } = this;
     // A pure operation that is not placed yet is illegal here.
@@ -339,9 +334,7 @@ export class OrderSearch {
     return false;
   }
 
-  /**
-   * Returns true if the draft satisfies a return, and frees the bit of the operation for others.
-   */
+  /** Returns true if the draft satisfies a return, and frees its bit for other operations. */
   private passes(operation: number): boolean {
     const { draft } = this.memo;
     if (!this.isPlaced(draft, operation)) {

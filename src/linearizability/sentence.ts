@@ -23,9 +23,7 @@ import { distinctCalls, leaveOut, makeOptional } from './relax.ts';
 const inPositions = (from: number | null, to: number): string =>
   from === null ? `up to position ${to}` : `in positions ${from}–${to}`;
 
-/**
- * Maximum number of operations to name. If there are more, the sentence states only their number.
- */
+/** Maximum number of operations to name. If there are more, only their number is stated. */
 const mostNamed = 12;
 const maxConfigurations = 2_000;
 

@@ -37,10 +37,7 @@ export class TransitionTables {
     this.manyBytes = 0;
   }
 
-  /**
-   * Returns the start of the cell for a state and a class in the sparse table. The cell may be
-   * free.
-   */
+  /** Returns the start of the cell for a state and a class in the sparse table; it may be free. */
   place(state: number, callClass: number): number {
     const { sparse } = this;
     const mask = sparse.length / 3 - 1;

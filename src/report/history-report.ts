@@ -47,15 +47,10 @@ export interface PartReport {
    * take effect.
    */
   readonly core: readonly ReportedOperation[];
-  /**
-   * True if the core is known to be minimal: without any one of its operations, there is no
-   * contradiction.
-   */
+  /** True if the core is known to be minimal: the contradiction needs all of its operations. */
   readonly isMinimal: boolean;
   readonly returns: number;
-  /**
-   * The number of returns before the bad return. Some order satisfies them unless `isPerhapsLate`.
-   */
+  /** Number of returns before the bad return. Some order satisfies them unless `isPerhapsLate`. */
   readonly satisfied: number;
   /** True if no order satisfies the bad return, but it may not be the first such return. */
   readonly isPerhapsLate: boolean;
@@ -251,10 +246,7 @@ function count(open: Map<string, number>, { operation, isReturn }: ReportedEvent
   open.set(operation.process, (open.get(operation.process) ?? 0) + (isReturn ? -1 : 1));
 }
 
-/**
- * Sizes columns by their texts if all fit. Otherwise, all have the same width, and a text may
- * extend over its neighbors.
- */
+/** Sizes columns by their texts if all fit; otherwise equally, so that texts may overlap. */
 function columnsOf(
   names: readonly string[],
   events: readonly ReportedEvent[],

@@ -37,9 +37,7 @@ function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number):
   let freeFrom = never;
   let token = never;
   let met = 0;
-  /**
-   * Checks the denied acquires that return before `to`. Returns false if one found the lock free.
-   */
+  /** Checks denied acquires that return before `to`. Returns false if one found the lock free. */
   const passDenied = (to: number): boolean => {
     for (; met < denied.length; met++) {
       const operation = denied[met];

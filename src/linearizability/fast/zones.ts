@@ -92,10 +92,7 @@ class Zones {
   /** By rank, the end of the shortest backward zone that begins here. */
   private readonly backwardEnd: Int32Array;
 
-  /**
-   * `clusters` contains the cluster of each answered operation, and `sources` the write of each
-   * cluster.
-   */
+  /** `clusters` is indexed by answered operation, and `sources` by cluster. */
   constructor(
     history: History<unknown>,
     answered: readonly number[],
@@ -160,8 +157,7 @@ class Zones {
     }
     let end = 0;
     for (let place = 0; place < ranks; place++) {
-      // Checks the zones that begin here; `end` is the end of the last forward zone that began
-      // before.
+      // Checks the zones that begin here. The last forward zone that began before ends at `end`.
       if ((backwardEnd[place] ?? never) < end) return false;
       const next = forwardEnd[place] ?? 0;
       if (next === 0) continue;

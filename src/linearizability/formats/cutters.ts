@@ -246,10 +246,7 @@ export class MapCutter {
     return this.open('{', at);
   }
 
-  /**
-   * Handles a character after `#`: a tag before a map, which has no effect here, or `#_`, which
-   * discards the map.
-   */
+  /** Handles a character after `#`. A tag has no effect, and `#_` discards the next map. */
   private stepInTag(character: string, at: number): Malformed | null {
     if (character === '_' && !this.hasTag) {
       this.toDiscard += 1;

@@ -21,18 +21,13 @@ export interface Dialect {
   readonly words: ReadonlyMap<string, string>;
   /** The fields that may name the independent object; the first one present counts. */
   readonly keys: readonly string[];
-  /**
-   * Answers by the name of the model's call. If a call has no entry, all its answers are positive.
-   */
+  /** Answers by the name of the model's call. A call without an entry has only positive answers. */
   readonly answers?: ReadonlyMap<string, Answers>;
   /** True if a call's value names the object, provided that the value is a text. */
   readonly isNamedByValue?: boolean;
   /** True if a read of nil may mean that the answer is unknown (see `Format.hidesReads`). */
   readonly mayHideNil?: boolean;
-  /**
-   * Returns the model's beginning for an object with `initial` contents, or the reason why the
-   * model has no such beginning.
-   */
+  /** Returns the model's beginning for `initial` contents, or the reason why there is none. */
   readonly begin: (initial: Json | undefined) => Beginning | string;
   /** Returns the call with the answer in the record, or a text that describes what is missing. */
   readonly callOf: (exchange: Said) => NamedFields | string;
@@ -89,10 +84,7 @@ type Named = Omit<Said, 'name' | 'operation' | 'isNo'>;
 
 const ONLY_YES: Answers = { yes: [], no: [] };
 
-/**
- * Reads the request and the answer of an operation. Returns a text that describes the error if
- * there is one. `name` is the name of the model's call.
- */
+/** Reads an operation; returns a text for an error. `name` is the name of the model's call. */
 export function readSaid(
   name: string,
   operation: RecordedOperation,
@@ -153,10 +145,7 @@ function differs(called: string, answered: Json): string {
   return `the completion names the key ${keyText(answered)}, but its call ${called}`;
 }
 
-/**
- * Returns true if a pair may be `[key value]`. The value of a cas of a single object is itself a
- * pair, `[expected new]`.
- */
+/** Returns true if a pair may be `[key value]`. For a cas, it may also be `[expected new]`. */
 function mayBeKeyed(name: string, [, second]: readonly Json[]): boolean {
   return name !== 'cas' || (isArray(second) && second.length === 2);
 }

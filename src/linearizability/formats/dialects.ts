@@ -201,10 +201,7 @@ function readWriteOrCas(exchange: Said): NamedFields | string {
   return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
 }
 
-/**
- * Returns the pair from separate fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`.
- * Nil counts as a value.
- */
+/** Returns a pair from separate fields, such as `from` and `to`. Nil counts as a value. */
 function namedPair(fields: Fields): readonly (Json | undefined)[] {
   const first = (...names: string[]): Json | undefined =>
     names.map((name) => fields[name]).find((value) => value !== undefined);

@@ -219,10 +219,7 @@ class EdnReader {
 const SEMICOLON = 0x3b;
 const HASH = 0x23;
 
-/**
- * Returns the name of a keyword. For any other key, returns its text in a form that differs from
- * all names.
- */
+/** Returns the name of a keyword. Returns any other key as a text that differs from all names. */
 function keyName(key: Json): string {
   if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
@@ -283,10 +280,7 @@ export function ednText(value: Json): string {
   return `{${fields.map((name) => `${name} ${ednText(value[name] ?? null)}`).join(', ')}}`;
 }
 
-/**
- * Returns the kind of collection that a value is or contains, or null if there is none. A tagged
- * map counts as a map.
- */
+/** Returns the kind of collection that a value is or contains, or null. A tagged map is a map. */
 export function collectionIn(value: Json | undefined): 'map' | 'set' | null {
   if (typeof value !== 'object' || value === null) return null;
   const isMap = !isArray(value);

@@ -161,10 +161,7 @@ export class HistoryBuilder {
   }
 }
 
-/**
- * Returns an error if a value is a map or a set, since no model can be guessed from it; otherwise
- * null.
- */
+/** Returns an error if a value is a collection, from which no model can be guessed, or null. */
 function collectionOf(operation: RecordedOperation): Malformed | null {
   const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
   const called = collectionIn(asked['value']);

@@ -110,10 +110,7 @@ interface Decimal {
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MOST_EXPONENT = 400;
 
-/**
- * Returns the exact number in a text, or null if the text is not a number or its exponent exceeds
- * that of any double.
- */
+/** Returns the exact number in a text, or null if it is not a number or far beyond all doubles. */
 export function decimalOf(text: string): Decimal | null {
   const [, sign, integer = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (sign === undefined || Math.abs(Number(exponent)) > MOST_EXPONENT) return null;

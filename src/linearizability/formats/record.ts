@@ -34,10 +34,7 @@ export const EVENT_ORDERS = ['file', 'time'] as const;
 
 export type EventOrder = (typeof EVENT_ORDERS)[number];
 
-/**
- * The events whose time is before that of an earlier event in the file: their count, and the place
- * of the first one.
- */
+/** Events with a time before that of an earlier event: their number, and the place of the first. */
 export interface TimeDisorder {
   /** From 1, like `column`. */
   readonly line: number;
@@ -68,10 +65,7 @@ export interface RecordedOperation {
   /** Null if the outcome is unknown. */
   readonly return: number | null;
   readonly invokedAt: FilePlace;
-  /**
-   * Null if the file has no completion. An `info` completion has a place, although `return` is
-   * null.
-   */
+  /** Null if the file has no completion. An `info` completion has a place. */
   readonly returnedAt: FilePlace | null;
 }
 
@@ -103,10 +97,7 @@ export interface HistoryReader {
    * record ends.
    */
   mayBeTruncated?(): boolean;
-  /**
-   * After the end, returns the contradictory times, or null if there are none. Omitted if times
-   * determine the order.
-   */
+  /** After the end, returns the contradictory times, or null. Omitted if times define the order. */
   disorder?(): TimeDisorder | null;
 }
 

@@ -20,10 +20,7 @@ export const NEVER: bigint = scaleUp(9_223_372_036_854_775_807n, PLACES);
 export class Times {
   private base: bigint | null = null;
 
-  /**
-   * Returns the position of a time, or null if the value is not a time or is too far from the first
-   * time to be exact.
-   */
+  /** Returns the position of a time, or null if it is not a time, or is too far from the first. */
   of(value: Json | undefined): number | null {
     const exact = exactTime(value);
     if (exact === null) return null;

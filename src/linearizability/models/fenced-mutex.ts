@@ -36,9 +36,7 @@ const mistakeIn = mistakesIn<FencedMutexCall>({
 
 export type FencedHold = {
   readonly hold: Hold;
-  /**
-   * The last token, or its lower bound; null if no token was granted yet or any token is possible.
-   */
+  /** The last token, or its lower bound; null if no token was granted or any token is possible. */
   readonly highest: number | null;
   /** False while the mutex is held with an unknown token. */
   readonly isSeen: boolean;
