@@ -18,7 +18,7 @@ import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts
 import { exhaustedText, type Trial, trialOf, trialOfAll } from './exhausted.ts';
 
 export interface OverviewOptions extends TerminalText {
-  /** True to show a row for every claim, not only for those that were expected or broke. */
+  /** True to show a row for every claim, not only for claims that are expected or broke. */
   readonly isFull: boolean;
 }
 
@@ -41,7 +41,7 @@ export function renderOpenSystems(summary: Summary, options: OverviewOptions): s
   return lines.slice(0, -1).join('\n');
 }
 
-/** Returns false if the expectation was met, or if judging it only requires more seeds. */
+/** Returns false if the expectation was met, or if only more seeds are needed to judge it. */
 function isReported({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
   return (

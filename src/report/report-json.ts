@@ -1,6 +1,6 @@
 /**
  * Renders findings and whole results as JSON, in the format of `output-schema.ts`. Also reads the
- * findings of an earlier run, to classify current findings as new or known, and earlier ones as
+ * findings of an earlier run, to classify current findings as new or known, and earlier findings as
  * fixed. Two findings are the same if they have the same scenario, system and claim: a different
  * seed or client name does not make a finding new.
  */

@@ -76,7 +76,7 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
   return Array.isArray(clients);
 }
 
-/** Returns `names`, else `count` default names, else the names in `each`, else two defaults. */
+/** Returns `names`, or `count` default names, or the names in `each`, or else two default names. */
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const named = Object.keys(each ?? {});

@@ -27,7 +27,7 @@ import type { ListedFile } from './scenario-file.ts';
 const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
 /** Times are rounded up to a multiple of this, for readability. */
 const ROUND_US = 10_000;
-/** More events than any section takes, including retries of a busy lock. */
+/** An upper bound on the number of events of a section, including retries of a busy lock. */
 const EVENTS_PER_SECTION = 2_000;
 
 /** Returns the one-way latency of the file, or the default. */

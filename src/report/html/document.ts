@@ -40,7 +40,7 @@ export interface DocumentParts {
   /** If null, the page has no script, and its policy forbids scripts. If absent, it has neither. */
   readonly script?: PageScript | null;
   readonly packed?: PackedParts;
-  /** True if the script may start workers from its own text. */
+  /** True if the script may start workers that run its own code. */
   readonly workers?: boolean;
 }
 

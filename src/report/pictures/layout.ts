@@ -144,7 +144,7 @@ function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): re
   return shown;
 }
 
-/** Returns the steps up to `lastEvent`, or those around another event that must be included. */
+/** Returns the steps up to `lastEvent`, or the steps around an event that must be included. */
 function windowOf(
   steps: readonly Step[],
   lastEvent: number,

@@ -118,7 +118,7 @@ function drawAxis(layout: Layout): Child {
   return [times, waits];
 }
 
-/** The vertical extent of a span, from the row of its start to that of its end. */
+/** The vertical extent of a span, from the row of its start to the row of its end. */
 interface Extent {
   readonly y: number;
   readonly height: number;

@@ -165,7 +165,7 @@ export interface ShrunkFailure {
   readonly system: string;
   readonly claim: string;
   readonly seed: number;
-  /** The number of this counterexample among those of its claim, from 1. */
+  /** The number of this counterexample among the counterexamples of its claim, from 1. */
   readonly number: number;
   readonly original: Plan;
   readonly result: ShrunkPlan;

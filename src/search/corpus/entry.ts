@@ -9,7 +9,7 @@ export interface CorpusEntry {
   readonly file: string;
   readonly plan: Plan;
   readonly signature: Signature;
-  /** The actual outcome; `expected` is the one that the plan declares. */
+  /** The actual outcome; `expected` is the outcome that the plan declares. */
   readonly outcome: KeptFate;
   readonly expected: Expectation['outcome'];
 }
@@ -47,7 +47,7 @@ export type Superfluous =
   | { readonly kind: 'inert'; readonly entry: CorpusEntry }
   | { readonly kind: 'duplicate'; readonly entry: CorpusEntry; readonly of: CorpusEntry };
 
-/** Returns the redundant entries: those that test nothing, and all but one of each kind. */
+/** Returns the redundant entries: entries that test nothing, and all but one entry of each kind. */
 export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfluous[] {
   const live = entries.filter(({ outcome }) => outcome !== 'inert');
   return entries.flatMap((entry): Superfluous[] => {

@@ -53,7 +53,7 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly plan: Plan;
   /** Differences of `plan` from the kept plan, one phrase each. */
   readonly changes: readonly string[];
-  /** If the plan diverged, the label without a match and its possible new names, else null. */
+  /** If the plan diverged, the label without a match and its possible new names; otherwise null. */
   readonly lost: LostLabel | null;
   /**
    * The cause of the breach, if the plan was kept for a different cause. If the plan does not break

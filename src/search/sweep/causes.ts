@@ -18,7 +18,7 @@ export interface CauseCounts {
 export const KEPT_OF_CAUSE = 3;
 
 /**
- * Maximum number of causes to keep per claim. The first ones in alphabetical order are kept, so
+ * Maximum number of causes to keep per claim. The first causes in alphabetical order are kept, so
  * that the order in which chunks are merged does not matter. Few claims have 12 causes or more.
  */
 export const KEPT_CAUSES = 48;
