@@ -287,7 +287,7 @@ export interface ShrinkResult {
     readonly breaksAtUs: number;
     readonly holdsAtUs: number;
   } | null;
-  /** Simpler plans that also break the claim, each by another cause. */
+  /** Simpler plans that also break the claim, each by a different cause. */
   readonly others: readonly { readonly cause: string; readonly plan: Plan }[];
 }
 
@@ -352,7 +352,7 @@ export interface Replay {
   readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
   /** The first name in the plan without a match, or null if all matched. */
   readonly divergedAt: string | null;
-  /** `sha256:…` of the trace's events: the same for the same plan on every machine. */
+  /** Digest of the trace's events, `sha256:…`. Equal for equal plans on every machine. */
   readonly digest: string;
   readonly trace: Trace;
   readonly verdict: Verdict;

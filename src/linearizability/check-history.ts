@@ -151,7 +151,7 @@ export interface HistoryPart {
   /** The object's name, '' if the model has only one. */
   readonly name: string;
   readonly history: History;
-  /** Index in the complete history, by operation of the part. */
+  /** By operation of the part, its index in the complete history. */
   readonly indices: readonly number[];
 }
 

@@ -44,7 +44,7 @@ export interface Core {
   readonly areOthersFree: boolean;
   /** The position at which the core starts, or null for the initial state of the model. */
   readonly from: number | null;
-  /** False if a limit was reached before every operation was relaxed alone. */
+  /** False if a limit was reached before every operation was relaxed individually. */
   readonly isMinimal: boolean;
 }
 

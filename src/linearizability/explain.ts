@@ -1,7 +1,7 @@
 /**
  * Explains why a history is not linearizable, as data: the longest prefix with an order, the states
- * in which the bad operation may then find the object, the reason why an operation that overlaps it
- * cannot have come later (a witness), and the few contradictory operations (the core).
+ * in which the bad operation may then find the object, the reason why an operation that overlaps
+ * the bad one cannot have come later (a witness), and the few contradictory operations (the core).
  * `sentence.ts` puts the explanation into words.
  */
 import type { Json } from '../core/kernel/json.ts';

@@ -185,7 +185,7 @@ export class OrderSearch {
     return true;
   }
 
-  /** Lays out the words of a configuration. Optional operations share the slots of crashed ones. */
+  /** Lays out the words of a configuration. Optional operations get slots after crashed ones. */
   private lay(): void {
     const { history, memo } = this;
     const completedWords = (history.slots + 31) >>> 5;

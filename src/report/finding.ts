@@ -60,7 +60,7 @@ function exhaustFlags({ faults, ties, clients, sections }: ExhaustScope): readon
   ];
 }
 
-/** Returns the command that keeps the plan so that `run` replays it first, as words. */
+/** Returns, as words, the command that keeps the plan so that `run` replays it first. */
 export function keepCommand(finding: Finding): readonly string[] {
   const { planFile, keptIn } = finding;
   const corpus = keptIn === '' ? [] : ['--corpus', keptIn.replace(/\/$/, '')];

@@ -70,7 +70,7 @@ export interface ReportedOperation {
   /** Positions in the common order of events. `return` is null if the outcome is unknown. */
   readonly invoke: number;
   readonly return: number | null;
-  /** The line numbers of both events in the file; null if the operation never completed. */
+  /** Lines of both events in the file. `returnLine` is null if the operation never completed. */
   readonly invokeLine: number;
   readonly returnLine: number | null;
   readonly role: 'first bad' | 'core' | 'other';
@@ -300,7 +300,7 @@ function laneLine(event: ReportedEvent, { columns, open, space, paint }: LaneSet
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** Compares numbers by value, then names. A total order. */
+/** Compares numbers by value, then names. This is a total order. */
 export function byName(left: string, right: string): number {
   const [isNumber, isOther] = [NUMBER.test(left), NUMBER.test(right)];
   if (isNumber !== isOther) return isNumber ? -1 : 1;

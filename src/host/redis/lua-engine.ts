@@ -1,14 +1,14 @@
 /**
- * Runs scripts in a real Lua interpreter. Each thread has one, which caches compiled scripts.
+ * Runs scripts in a real Lua interpreter. There is one per thread, which caches compiled scripts.
  *
  * The interpreter is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly).
  * Measured with the compiled scripts of npm redlock on Node 20, `fengari` takes 7.3 µs per run (20
  * µs with the sandbox and the node) and 9 ms to start; `wasmoon` takes 8.3 µs and 17 ms. The memory
- * of neither grew in 200,000 runs. Three points decided against `wasmoon`: it seeds its tables from
- * time and addresses, so that `pairs` visits the same table in a different order in each process;
- * it is loaded asynchronously; and its integers have 64 bits and its floats print as `5.0`, which
- * cannot be changed from outside. The 32-bit integers of `fengari` can be replaced: see
- * `lua-values.ts`.
+ * of neither grew in 200,000 runs. There are three reasons against `wasmoon`: it seeds its tables
+ * from time and addresses, so that `pairs` visits the same table in a different order in each
+ * process; it is loaded asynchronously; and its integers have 64 bits and its floats print as
+ * `5.0`, which cannot be changed from outside. The 32-bit integers of `fengari` can be replaced:
+ * see `lua-values.ts`.
  *
  * One difference from Lua 5.1 remains: the text of some compile errors.
  */

@@ -239,7 +239,7 @@ export function raise(state: LuaState, problem: string): never {
 }
 
 /**
- * Significant digits of a number that is converted to text in Lua, or for an argument of a command.
+ * Significant digits of a number that is converted to text in Lua, or to an argument of a command.
  */
 export const LUA_DIGITS = 14;
 export const COMMAND_DIGITS = 17;

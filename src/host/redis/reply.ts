@@ -26,7 +26,7 @@ export type RedisRequest =
 export type SessionCommand = Extract<RedisRequest, { readonly command: RedisCommand }>;
 export type PushRequest = Extract<RedisRequest, { readonly awaits: 'push' }>;
 
-/** A node's reply: a bulk string is a string, an integer a number, an array a list. */
+/** A node's reply. Bulk strings are strings, integers are numbers, and arrays are lists. */
 export type RedisReply =
   | string
   | number
@@ -76,7 +76,7 @@ export function errorOf(error: string): RedisError {
   return { error };
 }
 
-/** Returns a word as an error repeats it: up to its first NUL, without line breaks. */
+/** Returns a word as errors repeat it: up to its first NUL, without line breaks. */
 export function repeated(word: string): string {
   return word.replace(/\0[\s\S]*$/, '').replace(/[\r\n]/g, ' ');
 }
@@ -120,7 +120,10 @@ export function isList(reply: RedisReply): reply is readonly RedisReply[] {
   return Array.isArray(reply);
 }
 
-/** A reply as `RedisClient` returns it: nil is null, a status its text, an error an `Error`. */
+/**
+ * A reply as `RedisClient` returns it: nil as null, a status as its text, and an error as an
+ * `Error`.
+ */
 export type RedisValue = string | number | null | Error | readonly RedisValue[];
 
 /** An error reply, whose first word is its kind: `NOSCRIPT No matching script. …`. */
@@ -142,7 +145,7 @@ export function toValue(reply: RedisReply): RedisValue {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Encodes a text as the byte string of its UTF-8. */
+/** Encodes a text in UTF-8, as a byte string. */
 export function bytesOf(text: string): string {
   return isAscii(text) ? text : latin1Of(encoder.encode(text));
 }

@@ -47,7 +47,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   /** The `COUNT` of a scan: more keys than any database has, or invalid. */
   many: ['99', '99', '0', '-1', 'x'],
   cursor: ['0', '0', 'x', ''],
-  /** Excludes `none`, as Redis finds keys that have just expired under this type. */
+  /** Excludes `none`: under this type, Redis finds keys that have just expired. */
   type: ['string', 'hash', 'list', 'set', 'zset'],
   script: scripts,
   sha: [...scripts.map(shaOf), 'abc'],

@@ -138,7 +138,7 @@ interface Client {
   return: number;
 }
 
-/** Returns null if a client's calls are not sequential pairs, of which only the last may crash. */
+/** Returns null if a client's calls are not sequential pairs. Only its last call may crash. */
 function pairLockCalls(
   history: History<PairedLockCall>,
   answered: readonly number[],

@@ -84,7 +84,7 @@ class Zones {
   /** By cluster, the rank of its write's call; 0 for the initial value. */
   private readonly writeInvokes: Int32Array;
   private readonly ranks: number;
-  /** By cluster, its first return and its last call in the prefix swept last. */
+  /** By cluster, its first return and its last call in the prefix that was swept last. */
   private readonly first: Int32Array;
   private readonly last: Int32Array;
   /** By rank, the end of the forward zone that begins here; 0 if there is none. */

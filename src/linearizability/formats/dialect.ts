@@ -75,7 +75,7 @@ export interface Said {
   readonly isNo: boolean;
   /** True if the key is the first item of a pair, which may not have been meant as a key. */
   readonly isFromPair: boolean;
-  /** True if a value was given that has no meaning for such a call. */
+  /** True if a value was given that has no meaning for this call. */
   readonly isValueIgnored: boolean;
 }
 

@@ -67,7 +67,7 @@ export function openHistory(options: BuildOptions & { readonly order?: EventOrde
 
 /** Facts that the text does not contain, or that override those that the text suggests. */
 export interface ReadHistoryOptions {
-  /** A format of `fencepost check --format`, such as `jsonl`. Recognized by default. */
+  /** A format of `fencepost check --format`, such as `jsonl`. By default, it is detected. */
   readonly format?: string;
   /** A name in `models`. By default, the model that the first thousand operations suggest. */
   readonly model?: string;

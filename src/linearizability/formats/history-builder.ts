@@ -161,7 +161,7 @@ export class HistoryBuilder {
   }
 }
 
-/** Returns an error if a value is a collection, from which no model can be guessed, or null. */
+/** Returns null, or an error if a value is a collection, from which no model can be guessed. */
 function collectionOf(operation: RecordedOperation): Malformed | null {
   const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
   const called = collectionIn(asked['value']);

@@ -73,7 +73,7 @@ export const json: Format = {
  * the request, and its completion contains the answer:
  *
  * - `value`: the value to write, put or add; the value that was read. For a cas: `[expected, new]`.
- * - `key`, `lock`, `resource`: the independent object; without it, there is only one.
+ * - `key`, `lock`, `resource`: the independent object; if omitted, there is only one.
  * - `token`: for a fenced mutex, in the `ok` of an acquire; for a fenced register, in each
  *   `invoke`.
  * - `owner`: the client that acquires or releases, if it is not the process.

@@ -93,8 +93,8 @@ export interface HistoryReader {
   readonly marks: readonly RecordedMark[];
   /**
    * After the end, returns true if the last record is well-formed but has no line ending, so it may
-   * be truncated, such as `:read 1` from `:read 12`. Omitted if the format itself shows where a
-   * record ends.
+   * be truncated, for example from `:read 12` to `:read 1`. Omitted if the format itself shows
+   * where a record ends.
    */
   mayBeTruncated?(): boolean;
   /** After the end, returns the contradictory times, or null. Omitted if times define the order. */

@@ -5,7 +5,7 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { decimalOf, scaleUp } from './json-fields.ts';
 
-/** Digits after the point that are significant. */
+/** Number of significant digits after the decimal point. */
 const PLACES = 12;
 const ONE = scaleUp(1n, PLACES);
 /** Larger than the time of any clock. */

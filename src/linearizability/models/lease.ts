@@ -2,7 +2,7 @@
  * A lease: a lock that may expire at any time, unobserved. A grant is therefore always possible,
  * but a renewal or release succeeds only for the last client to which the lease was granted. An
  * acquire may be denied while any client may hold the lease, including the caller, whose earlier
- * attempt may not have been answered. It is never denied if the lease was never taken, or was
+ * attempt may not have been answered. It must not be denied if the lease was never taken, or was
  * released or observed to expire after it was last taken.
  */
 import { mistakesIn } from '../call-shape.ts';

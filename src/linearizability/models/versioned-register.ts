@@ -14,9 +14,9 @@ export type VersionedCall =
       readonly name: 'write';
       readonly key: string;
       readonly value: Value;
-      /** The version that it created or, if refused, found. Null if unknown. */
+      /** The version that the write created or, if refused, found; null if unknown. */
       readonly version: number | null;
-      /** The version that it must find; any by default. The initial value has `firstVersion`. */
+      /** Version that the write must find; any by default. The initial value has `firstVersion`. */
       readonly expected?: number;
       /** If not set, the write is accepted, provided it takes effect at all. */
       readonly answer?: 'refused';
