@@ -109,7 +109,7 @@ export function tierLine(
     case 'test':
       return `left out: ${rest}: servers, browsers, packed installs, the fleet, the verdict table; ${laws} (npm run test:all)`;
     case 'test:all':
-      return `left out: ${laws}, every second sweep of a fixture, of npm’s lock packages and of the explained third-party locks, half of the repeated layouts, 10,000 seeds per row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)`;
+      return `left out: ${laws}, every second sweep of a fixture, of npm’s lock packages and of the explained third-party locks, half of the repeated layouts, of the fleet’s faults and of the longest tests of init and vitest, 10,000 seeds per row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)`;
     default:
       return null;
   }

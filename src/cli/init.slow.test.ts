@@ -20,6 +20,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { rotating } from '../../properties/runs.ts';
 import { readModule } from '../host/modules/read-module.ts';
 import { runHere } from './command-line.fixture.ts';
 import { starterFiles, startersIn, templateOf } from './init.ts';
@@ -72,6 +73,9 @@ function filesBelow(folder: string): readonly string[] {
 }
 
 const pack = z.object({ files: z.array(z.object({ path: z.string() })) });
+
+/** Each of these takes half a minute or more. */
+const inTurn = rotating(test);
 
 describe('the written project', () => {
   let folder = '';
@@ -150,7 +154,7 @@ describe('a lock on ioredis', () => {
     expect(fencepost(folder, 'init').code).toBe(0);
   });
 
-  test('breaks as first written, and holds with the fenced server', () => {
+  inTurn('breaks as first written, and holds with the fenced server', () => {
     const { code, out } = fencepost(
       folder,
       'run',
@@ -166,7 +170,7 @@ describe('a lock on ioredis', () => {
     expect(code).toBe(0);
   });
 
-  test('passes in vitest, and TypeScript accepts it', () => {
+  inTurn('passes in vitest, and TypeScript accepts it', () => {
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
     const env = ['run', 'locks', '-t', 'my lock', '--root', folder];
     const { code, out } = node(folder, [vitest, ...env]);
@@ -329,7 +333,7 @@ describe('the workflow', () => {
     }
   });
 
-  test('has a nightly job that recognizes the findings of its previous run', () => {
+  inTurn('has a nightly job that recognizes the findings of its previous run', () => {
     const folder = emptyProject();
     fencepost(folder, 'init', '--ci', 'github');
     expect(given(night.steps, 'cache')).toMatchObject({ path: 'baseline.json' });
@@ -353,7 +357,7 @@ describe('the workflow', () => {
     expect(outputs[1]?.join('')).toMatch(/known/);
   });
 
-  test('with fewer seeds, finds failures in shards, then merges and reports them', async () => {
+  inTurn('with fewer seeds, finds failures in shards, then merges and reports them', async () => {
     const folder = emptyProject();
     await fencepostHere(folder, 'init', '--ci', 'github');
     const blobs = join(folder, String(given(merge.steps, 'download-artifact')['path']));

@@ -3,6 +3,7 @@
  * process, or ends with an error that suggests what to do. Needs `redis-server`.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
+import { rotating } from '../../../properties/runs.ts';
 import { said } from './fleet-shell.fixture.ts';
 import {
   type Outcome,
@@ -18,7 +19,7 @@ import { OneRedis } from './trial/one-redis.fixture.ts';
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const redis = new OneRedis();
-const onRedis = redis.test;
+const onRedis = rotating(redis.test);
 const fleet = new TestFleet(redis);
 const ALL = Array.from({ length: SHARDS }, (_, at) => at + 1);
 let alone: Outcome['result'] | null = null;

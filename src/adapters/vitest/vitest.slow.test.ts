@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { rotating } from '../../../properties/runs.ts';
 import { outputOf, Project, type Ran } from './project.fixture.ts';
 import {
   cancelScript,
@@ -58,6 +59,8 @@ const running = (): Promise<Ran> => {
   begun ??= project.run(['--pool=forks']);
   return begun;
 };
+
+const inTurn = rotating(test);
 
 describe('a run in forks', () => {
   const messageOf = async (name: string): Promise<string> =>
@@ -181,7 +184,7 @@ describe('a run in forks', () => {
   });
 });
 
-test('in node:vm contexts, asynchronous code is refused, and a named lock works', async () => {
+inTurn('in node:vm contexts, asynchronous code is refused, and a named lock works', async () => {
   const ran = await project.run(['many', '--pool=vmThreads', '-t', 'a name|a ttl']);
   expect(failed(ran)).toEqual(['a ttl of 10ms', 'a ttl of 20ms']);
   expect(messages(ran).get('a ttl of 10ms')).toContain("`pool: 'forks'`");
@@ -247,7 +250,7 @@ describe('a kept plan', () => {
   });
 });
 
-test('a test fails with a place if no client gets the lock, or work is not awaited', async () => {
+inTurn('a test fails with a place if no client gets the lock, or work is not awaited', async () => {
   project.write('saboteurs.test.ts', saboteurTests);
   const ran = await project.run(['saboteurs.test.ts']);
   const messageOf = (name: string): string => ran.tests.get(name)?.message ?? '';
@@ -267,13 +270,13 @@ test('a requested seed runs alone, and its events are printed', async () => {
   expect(ran.output).toMatch(/[✓✗–] grant-order (held|broke|was never exercised)/);
 });
 
-test('a linked package, which vitest transforms, gives the same failure', async () => {
+inTurn('a linked package, which vitest transforms, gives the same failure', async () => {
   const installed = messages(await running()).get(NAME);
   project.linkFencepost();
   expect(messages(await project.run(['lock.test.ts']))).toEqual(new Map([[NAME, installed]]));
 });
 
-test('a change of its file reruns a test', async () => {
+inTurn('a change of its file reruns a test', async () => {
   project.write('watched.test.ts', tokenlessTest);
   const child = project.start(['watched.test.ts', '--watch']);
   const output = outputOf(child);
@@ -286,7 +289,7 @@ test('a change of its file reruns a test', async () => {
   await closed;
 });
 
-test('a canceled test ends', async () => {
+inTurn('a canceled test ends', async () => {
   project.write('long.test.ts', longTest);
   project.write('cancel.mjs', cancelScript);
   const child = project.startNode('cancel.mjs');
@@ -295,16 +298,20 @@ test('a canceled test ends', async () => {
   expect(output()).toContain('it ended');
 });
 
-test('a lock with its own driver is loaded for each process, and fails', async () => {
-  const project = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
-  project.link('ioredis');
-  const ran = await project.run([]);
-  project.remove();
-  expect(failed(ran)).toEqual(['each process has its own owner id']);
-  expect(messages(ran).get('each process has its own owner id')).toMatch(
-    /Stale write accepted by `own-lock`.*the store took\s+it/s,
-  );
-}, 90_000);
+inTurn(
+  'a lock with its own driver is loaded for each process, and fails',
+  async () => {
+    const project = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
+    project.link('ioredis');
+    const ran = await project.run([]);
+    project.remove();
+    expect(failed(ran)).toEqual(['each process has its own owner id']);
+    expect(messages(ran).get('each process has its own owner id')).toMatch(
+      /Stale write accepted by `own-lock`.*the store took\s+it/s,
+    );
+  },
+  90_000,
+);
 
 test('a mutex in memory passes for one process, and fails for two', async () => {
   const two = turnsTest.replace('of one process', 'of two').replace('count: 1', 'count: 2');
