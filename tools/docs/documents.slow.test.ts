@@ -96,7 +96,7 @@ async function listingOf({ shown }: Row): Promise<readonly string[]> {
   const from = lines.findIndex((line) => line.startsWith('high contention, with faults'));
   const text = lines.slice(from).join('\n');
   return [
-    `The end of what \`npm run compare -- ${shown.comparedSeeds}\` prints:\n\n\`\`\`text\n${text}\n\`\`\`\n`,
+    `The last part of the output of \`npm run compare -- ${shown.comparedSeeds}\`:\n\n\`\`\`text\n${text}\n\`\`\`\n`,
   ];
 }
 
@@ -125,11 +125,12 @@ async function render({ title, about, rows }: SourceDocument, at: number): Promi
   );
 }
 
-const INTRODUCTION = `# The four documents, line by line
+const INTRODUCTION = `# The four source documents, line by line
 
-fencepost implements four documents. Each row has a statement of one of them, its lines, a command or script that shows
-it in fencepost, and whether fencepost conforms. \`tools/docs/documents.slow.test.ts\` runs every command and script
-below, checks the output, and writes this page. To run a script, save it where fencepost is installed, and use \`node\`.
+fencepost implements four documents on locks, leases and fencing tokens. Each table lists the statements of one
+document, with their lines, the command or script that shows each statement in fencepost, and whether fencepost
+conforms. \`tools/docs/documents.slow.test.ts\` runs every command and script below, checks the output, and writes this
+page. To run a script, save it as a \`.mjs\` file where fencepost is installed, and run it with \`node\`.
 `;
 
 test('every row of a document is present', () => {

@@ -8,11 +8,11 @@ const EXTENDED = 'show fixtures/cache-lock-extension.yaml --system owner --seed 
 export const document: SourceDocument = {
   title: 'A lock on a cache',
   about:
-    'djblets’ review request 14628, `djblets.protect.locks.CacheLock`, with its discussion, and otherwise its code (djblets 6.0).',
+    'djblets review request 14628 for `djblets.protect.locks.CacheLock`, with its discussion. Statements that are marked *according to the code* come from djblets 6.0.',
   rows: [
     {
       lines: '18',
-      says: 'The lock helps to avoid a cache stampede: five clients that miss one value do not all compute it.',
+      says: 'The lock helps to avoid a cache stampede: if five clients miss the same value, they do not all compute it.',
       shown: {
         command: 'run fixtures/stampede.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -25,7 +25,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '31',
-      says: 'An atomic `add` of a UUID sets the lock, and succeeds for one client only.',
+      says: 'A client acquires the lock with an atomic `add` of a UUID, which succeeds for only one client.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock({ blocking: false })];
@@ -41,7 +41,7 @@ print('bob', bob.acquire(1));`,
     },
     {
       lines: '32–34',
-      says: 'A client may wait for a busy lock, with a timeout and a time between two attempts.',
+      says: 'A client may wait for a busy lock, with a timeout and with a time between attempts.',
       shown: {
         script: `${LOCKS}
 lock({ expiration: 100 }).acquire(0);
@@ -59,7 +59,7 @@ print('carol', lock({ blocking: false }).acquire(1));`,
     },
     {
       lines: '37',
-      says: 'The time between two attempts has a random jitter. Without it, 4 ms would pass here: a round trip of 2 ms and a wait of 2 ms.',
+      says: 'The time between two attempts has a random jitter. In this run, it would be 4 ms without jitter: a round trip of 2 ms and a wait of 2 ms.',
       shown: {
         command: 'show fixtures/stampede-timeout.yaml --system patient --seed 1 --plan pinned',
         prints: [/backoff: 2\.\d+ms/],
@@ -67,7 +67,7 @@ print('carol', lock({ blocking: false }).acquire(1));`,
     },
     {
       lines: '40',
-      says: 'A lock ends when it expires, or by `release()`.',
+      says: 'A lock ends when it expires or when the client calls `release()`.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock()];
@@ -88,7 +88,7 @@ print('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '41–43',
-      says: 'The cache may drop the lock; then the lock is no longer valid, and this is logged.',
+      says: 'The cache may drop the lock. The lock is then no longer valid, and a message is logged.',
       shown: {
         command: EXTENDED,
         prints: ['logs cache-lock: db fell out of the cache; the lock is no longer valid'],
@@ -96,7 +96,7 @@ print('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '45–49',
-      says: 'After the expected end (`>`), release does nothing. Exactly at the end, it still touches the key; if the next client got the lock at that instant, it extends that client’s lock.',
+      says: 'After the expected end of the lock (`>`), `release()` does nothing. Exactly at the end, it still touches the key. If another client got the lock at that instant, `release()` extends that client’s lock.',
       shown: {
         command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -110,7 +110,7 @@ print('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '49–52',
-      says: 'Otherwise, release extends the key, compares its owner, and deletes its own key. At worst, it extends the lock of another client.',
+      says: 'Before the end, `release()` extends the key, compares its owner, and deletes the key if it is the client’s own. At worst, it extends the lock of another client.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock()];
@@ -132,7 +132,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '54–55',
-      says: 'As a context manager, the lock is released however the work ends, even after a failed renewal.',
+      says: 'If the lock is used as a context manager, it is released however the work ends, even after a failed renewal.',
       shown: {
         command: EXTENDED,
         prints: [
@@ -142,7 +142,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '65–72',
-      says: '`cache_memoize` with a lock reads, takes the lock on a miss, reads again, computes if needed, stores and releases.',
+      says: 'With a lock, `cache_memoize` reads the value. On a miss, it acquires the lock, reads again, computes and stores the value if needed, and releases the lock.',
       shown: {
         command: 'show fixtures/plans/stampede-cache-lock-single-flight.yaml -v',
         prints: [
@@ -154,7 +154,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '68–71',
-      says: 'If it does not get the lock, it reads again and computes anyway, without the lock (according to the code).',
+      says: 'If `cache_memoize` does not get the lock, it reads once more, and then computes the value without the lock (according to the code).',
       shown: {
         command: 'run fixtures/stampede-timeout.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -167,7 +167,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '65',
-      says: '`cache_memoize_iter` stores its value in pieces, and extends the lock after each (according to the code). Four pieces of 30 ms are stored under a lock for 60 ms.',
+      says: '`cache_memoize_iter` stores its value in pieces, and extends the lock after each piece (according to the code). In this run, computing each of the four pieces takes 30 ms, and the lock lasts 60 ms.',
       shown: {
         command: PIECES,
         prints: [
@@ -180,7 +180,7 @@ console.log('left: ' + cache.get('db', 12));`,
     },
     {
       lines: '137, 199',
-      says: 'Extending or releasing a lock that is not acquired is an error.',
+      says: 'It is an error to extend or release a lock that is not acquired.',
       shown: {
         script: `${LOCKS}
 const alice = lock();
@@ -198,7 +198,7 @@ print('release twice', alice.release(2));`,
     },
     {
       lines: '148',
-      says: 'Acquiring, extending and releasing are logged.',
+      says: 'The lock logs when it is acquired, extended and released.',
       shown: {
         command: EXTENDED,
         prints: [
@@ -208,7 +208,7 @@ print('release twice', alice.release(2));`,
     },
     {
       lines: '172',
-      says: 'The lock’s arguments are validated.',
+      says: 'The constructor validates its arguments.',
       shown: {
         script: `${LOCKS}
 try {
@@ -223,7 +223,7 @@ try {
     },
     {
       lines: '174',
-      says: 'A timeout of −1 waits forever; any other ends the wait.',
+      says: 'With a timeout of −1, a client waits forever. Any other timeout ends the wait.',
       shown: {
         script: `${LOCKS}
 lock({ expiration: 1_000_000 }).acquire(0);
@@ -237,7 +237,7 @@ for (const [name, one] of Object.entries({ patient, hasty })) {
     },
     {
       lines: '197–199',
-      says: 'Acquiring an acquired instance again is an error, for the same instance, not the same key.',
+      says: 'It is an error to acquire the same instance again before its release. Another instance with the same key can be acquired.',
       shown: {
         script: `${LOCKS}
 const alice = lock();
@@ -253,7 +253,7 @@ print('another instance', lock().acquire(20));`,
     },
     {
       lines: '243',
-      says: 'The author proposes to `add` the key again with the same token, and, even if that fails, to delete the key if it is the client’s own. This does not help: the delete still removes a successor’s key.',
+      says: 'The author proposes that a release calls `add` again with the same token. Even if this fails, the release deletes the key if it is the client’s own. This does not help: the delete still removes a successor’s key.',
       shown: {
         command: 'run fixtures/cache-lock-release.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -265,7 +265,7 @@ print('another instance', lock().acquire(20));`,
     },
     {
       lines: '245–247',
-      says: 'Memcached is not safe for a lock: it may evict any key, and then two clients hold the lock.',
+      says: 'Memcached is not safe for a lock, because it may evict any key. Two clients then hold the lock.',
       shown: {
         command: 'run fixtures/cache-lock-eviction.yaml --seeds 50 --workers 0 -v',
         prints: [
@@ -276,7 +276,7 @@ print('another instance', lock().acquire(20));`,
     },
     {
       lines: '267',
-      says: 'Passing an acquired lock to `cache_memoize` is an error, and nothing is computed.',
+      says: 'It is an error to pass an acquired lock to `cache_memoize`, which then computes nothing.',
       shown: {
         script: HELD,
         prints: [

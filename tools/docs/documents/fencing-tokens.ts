@@ -73,7 +73,7 @@ export const document: SourceDocument = {
   rows: [
     {
       lines: '11',
-      says: 'four parts: the token, the lock service, fenced and unfenced resource servers, and the client that connects them',
+      says: 'The design has four parts: the token, the lock service, the fenced and unfenced resource servers, and the client that connects them.',
       shown: {
         script: client,
         prints: ['A acquires at 0: granted', 'A writes with its token: accepted'],
@@ -81,7 +81,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '17',
-      says: 'a grant has a token, the name of its lock, the id of its client, a time of issue, and a ttl',
+      says: 'A grant has a token, the name of its lock, the id of its client, a time of issue, and a ttl.',
       shown: {
         script: grants,
         prints: ['db at 0 for A: {"token":1,"lock":"db","client":"A","issuedAt":0,"ttl":10}'],
@@ -89,12 +89,12 @@ export const document: SourceDocument = {
     },
     {
       lines: '17',
-      says: 'a grant expires at the time of issue + ttl: issued at 0 with ttl 10, it has expired at 10',
+      says: 'A grant expires at its time of issue plus its ttl. If it was issued at 0 with ttl 10, it has expired at 10.',
       shown: { script: grants, prints: ['expired at 9: false, at 10: true', 'db at 9 for B: "A"'] },
     },
     {
       lines: '21',
-      says: 'one counter from 1 for all locks, and a map from each lock to its current token',
+      says: 'The lock service has one counter for all locks, which starts at 1, and a map from each lock to its current token.',
       shown: {
         script: grants,
         prints: [
@@ -105,7 +105,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '25',
-      says: 'the fenced server stores values by resource and key, and the highest token of each resource',
+      says: 'The fenced server stores values by resource and key, and the highest token of each resource.',
       shown: {
         script: places,
         prints: [
@@ -117,7 +117,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '25, 63',
-      says: 'it refuses a token below the highest, and accepts an equal one, for further keys of one holder',
+      says: 'The fenced server refuses a token below the highest. It accepts an equal token, so one holder can write several keys.',
       shown: {
         script: places,
         prints: ['db/y, token 2: accepted', 'db/y, token 1: refused, has seen 2'],
@@ -125,7 +125,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '29',
-      says: 'the unfenced server accepts every write, which shows the corruption',
+      says: 'The unfenced server accepts every write, which shows the corruption.',
       shown: {
         command: 'show six-steps --system unfenced',
         prints: [
@@ -136,7 +136,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '33',
-      says: 'the client binds its id to a lock service, stores its tokens, and attaches the right one to each write',
+      says: 'The client binds its id to a lock service, stores its tokens, and attaches the right token to each write.',
       shown: {
         script: client,
         prints: ['A writes with its token: accepted', 'A writes after that: no-token'],
@@ -144,7 +144,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '43–57',
-      says: 'the six steps, at 0, 10 and 15: the late write is refused, as 1 < 2; an unfenced server silently accepts it',
+      says: 'In the six steps, at the times 0, 10 and 15, the fenced server refuses the late write because 1 < 2. An unfenced server silently accepts it.',
       shown: {
         command: 'show six-steps --system fenced',
         prints: [
@@ -159,7 +159,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '49',
-      says: 'advancing the time past the ttl simulates a stall',
+      says: 'Advancing the time past the ttl simulates a stall.',
       shown: {
         command: 'show six-steps',
         prints: [
@@ -172,7 +172,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '61',
-      says: 'tokens only increase, and the counter is never reset',
+      says: 'Tokens only increase, and the counter is never reset.',
       shown: {
         command:
           'replay token-regression-durable-tokens-increase token-regression-volatile-tokens-increase',
@@ -184,7 +184,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '63',
-      says: '`write` enforces token ≥ highest',
+      says: '`write` requires that the token is at least the highest token.',
       shown: {
         command: 'replay six-steps-fenced-grant-order six-steps-unfenced-grant-order',
         prints: [
@@ -195,7 +195,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '65',
-      says: 'only the holder can release or renew',
+      says: 'Only the holder can release or renew a grant.',
       shown: {
         script: client,
         prints: ['B releases what A holds: denied by A', 'B renews what A holds: denied by A'],
@@ -203,7 +203,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '65',
-      says: 'a release names only the client, so it also releases a later grant of the client',
+      says: 'A release names only the client, so it also releases a later grant of that client.',
       shown: {
         script: byName,
         prints: ['that of the first grant: denied', 'for whatever A holds, as published: released'],
@@ -211,7 +211,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '67',
-      says: 'a renewal changes the time of issue and the ttl, and keeps the token',
+      says: 'A renewal changes the time of issue and the ttl, and keeps the token.',
       shown: {
         script: client,
         prints: [
@@ -223,7 +223,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '69',
-      says: 'a holder that acquires again gets a new, higher token',
+      says: 'A holder that acquires again gets a new, higher token.',
       shown: {
         script: client,
         prints: ['A acquires again at 28: granted', 'now token 3'],
@@ -231,7 +231,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '73',
-      says: 'a denial is returned as a value, never raised',
+      says: 'A denial is returned as a value, never raised as an exception.',
       shown: {
         script: client,
         prints: [
@@ -243,7 +243,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '65 (upstream)',
-      says: 'a holder can still release an expired grant that no other client took',
+      says: 'A holder can still release an expired grant if no other client has acquired the lock since.',
       shown: {
         script: client,
         prints: ['B acquires at 30: granted', 'B releases at 99, expired and untaken: released'],

@@ -23,7 +23,7 @@ const fencing: readonly Row[] = [
   },
   {
     lines: '22–28',
-    says: 'A holds token 31 and pauses, B gets 32 and writes with it, and A’s write with 31 is refused.',
+    says: 'A holds token 31 and pauses. B gets token 32 and writes with it. Then A’s write with 31 is refused.',
     shown: {
       script: `
 import { LockService, Store, stores } from 'fencepost/servers';
@@ -94,7 +94,7 @@ const optimistic: readonly Row[] = [
     lines: '40–44',
     says:
       '`UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = 123 AND version = ' +
-      '5`, in SQLite; the stock does not fall below 0.',
+      '5` runs in SQLite, and the stock does not fall below 0.',
     shown: {
       command: 'show fixtures/stock.yaml --system last-piece',
       prints: [
@@ -107,7 +107,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '45',
-    says: 'If another client has made it version 6, 0 rows are updated, and the client retries.',
+    says: 'If another client has changed the row to version 6, the update changes 0 rows, and the client retries.',
     shown: {
       command: STOCK,
       prints: [
@@ -120,7 +120,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '36–45',
-    says: 'The conflict is visible: the expected version, the current version, and why a write is refused.',
+    says: 'The conflict is visible: the expected version, the current version, and the reason for the refusal.',
     shown: {
       command: `${STOCK} --format mermaid`,
       prints: [
@@ -132,7 +132,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '36',
-    says: 'Integrity holds without a lock: the history of the clients is judged to be linearizable.',
+    says: 'Data stays correct without a lock: the history of the clients is linearizable.',
     shown: {
       command: STOCK,
       prints: [/✓ linearizable +holds +exercised 1 time/],
@@ -140,7 +140,7 @@ const optimistic: readonly Row[] = [
   },
   {
     lines: '54',
-    says: 'The application must retry, and must not apply an update twice because its answer was lost.',
+    says: 'The application must retry, but it must not apply an update twice if the answer to the update is lost.',
     shown: {
       command: 'show fixtures/plans/unknown-commit-retry-blindly-no-lost-update.yaml',
       prints: [
@@ -155,7 +155,7 @@ const optimistic: readonly Row[] = [
 const pessimistic: readonly Row[] = [
   {
     lines: '53',
-    says: 'Pessimistic locking: other clients must wait, and may deadlock.',
+    says: 'With pessimistic locking, other clients must wait, and may deadlock.',
     shown: {
       command: 'show fixtures/plans/opposite-order-wait-progress.yaml -v',
       prints: [
@@ -167,7 +167,7 @@ const pessimistic: readonly Row[] = [
   },
   {
     lines: '53–55',
-    says: 'The table of the three strategies: measured latency and contention, and safety.',
+    says: 'A table compares the latency, the contention and the safety of the three strategies.',
     shown: {
       comparedSeeds: 20,
       prints: [

@@ -43,11 +43,12 @@ for (const event of (await run(plan)).events) {
 
 export const document: SourceDocument = {
   title: 'Leases of at-least-once workers',
-  about: 'A smoke test and two versions of `dispatch` of Workiva’s aws-lambda-fsm-workflows.',
+  about:
+    'A smoke test and two versions of the function `dispatch`, all from Workiva’s aws-lambda-fsm-workflows.',
   rows: [
     {
       lines: '1',
-      says: 'a smoke test: leases and releases return 1 F F F F T 2 3',
+      says: 'In the smoke test, acquiring and releasing leases returns 1 F F F F T 2 3.',
       shown: {
         command: 'show fixtures/smoke-sequence.yaml',
         prints: [
@@ -59,7 +60,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '1',
-      says: 'a holder cannot acquire its lease again',
+      says: 'A holder cannot acquire its lease again.',
       shown: {
         script: sequence,
         prints: ['acquire (1, 1): leased 1', 'acquire (1, 1) again: held'],
@@ -67,7 +68,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '1',
-      says: 'a release needs the steps, the retries and the fence token of the lease',
+      says: 'A release must name the steps, the retries and the fence token of the lease.',
       shown: {
         script: sequence,
         prints: [
@@ -79,7 +80,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '1',
-      says: 'a lease with a timeout of 1 is taken over 2 s later, with the next token',
+      says: 'A lease with a timeout of 1 s can be taken over 2 s later, with the next token.',
       shown: {
         script: sequence,
         prints: [
@@ -91,7 +92,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'on a system error (0), dispatch logs it, switches to the other back end, and tries once more',
+      says: 'On a system error (0), `dispatch` logs the error, switches to the other back end, and tries once more.',
       shown: {
         script: flip,
         prints: [
@@ -101,7 +102,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: '`fence_token == 0` is also true for `False`, so dispatch also switches if the lease is held',
+      says: '`fence_token == 0` is also true for `False`, so `dispatch` also switches if the lease is held.',
       shown: {
         command: 'run fixtures/false-is-zero.yaml --seeds 100 --workers 0 -v',
         prints: [
@@ -115,7 +116,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'the machine stays on the other back end',
+      says: 'After the switch, the machine stays on the other back end.',
       shown: {
         script: flip,
         prints: [/fence 1\nalice\/2\/acquire-standby\nfence 2$/m],
@@ -123,7 +124,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'without a lease, dispatch logs that it could not acquire one, and retries the message',
+      says: 'Without a lease, `dispatch` logs that it could not acquire one, and retries the message.',
       shown: {
         command: 'show fixtures/reordered-steps.yaml',
         prints: [
@@ -134,7 +135,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '2',
-      says: 'the lease is released in any case, and a failed release is logged',
+      says: '`dispatch` releases the lease in every case, and logs a failed release.',
       shown: {
         command: 'show fixtures/smoke-sequence.yaml',
         prints: [
@@ -146,7 +147,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'a pause between lease and write lets process 1 write after process 2 (times 0 to 6)',
+      says: 'If process 1 pauses after it gets its lease, it can write after process 2 (times 0 to 6).',
       shown: {
         command: 'show write-data',
         prints: [
@@ -162,7 +163,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'the action gets the fence token and can attach it to its writes',
+      says: 'The action gets the fence token and can attach it to its writes.',
       shown: {
         command: 'show fixtures/delivered-steps.yaml',
         prints: [1, 2, 3, 4].map(
@@ -172,12 +173,12 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'without failures, steps 0 to 3 in retry 0 have the fences 1 to 4',
+      says: 'Without failures, steps 0 to 3, all in retry 0, get the fence tokens 1 to 4.',
       shown: { command: 'show fixtures/delivered-steps.yaml', prints: [tableOf('00 10 20 30')] },
     },
     {
       lines: '3',
-      says: 'with retries, step 1 in retries 0, 1, 2 has the fences 2, 3, 4; then 5 and 6',
+      says: 'With two retries of step 1, its retries 0, 1 and 2 get the fence tokens 2, 3 and 4. The next steps get 5 and 6.',
       shown: {
         command: 'show fixtures/retried-steps.yaml',
         prints: [tableOf('00 10 11 12 20 30')],
@@ -185,7 +186,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'with an out-of-order duplicate, step 1 in retries 0, 2, 1, 2 has the fences 2 to 5',
+      says: 'With an out-of-order duplicate, the retries 0, 2, 1 and 2 of step 1 get the fence tokens 2 to 5.',
       shown: {
         command: 'show fixtures/reordered-steps.yaml',
         prints: [tableOf('00 10 12 11 12 20 30'), 'delivers a copy of step 1, retry 1 to dave'],
@@ -193,7 +194,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: '(machine, step) and (machine, step, fence) identify a repeated step',
+      says: 'A repeated step can be identified by (machine, step) or by (machine, step, fence).',
       shown: {
         command: 'run fixtures/redelivered-steps.yaml --seeds 60 --workers 0 -v',
         prints: [
@@ -205,7 +206,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'messages are delivered at least once, possibly repeated and out of order',
+      says: 'Messages are delivered at least once, possibly more than once and out of order.',
       shown: {
         command: 'show fixtures/plans/redelivered-steps-marked-at-most-once.yaml',
         prints: ['✖ crashes', 'delivers step 0, retry 0 to alice, delivery 2'],
@@ -213,7 +214,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'a global resource must compare fence tokens itself',
+      says: 'A global resource must compare fence tokens itself.',
       shown: {
         command: 'show write-data --system fenced',
         prints: [
