@@ -110,7 +110,7 @@ print('carol at the end', lock().acquire(16));`,
     },
     {
       lines: '49–52',
-      says: 'Before the end, `release()` extends the key, compares its owner, and deletes the key if it is the client’s own. At worst, it extends the lock of another client.',
+      says: 'Until then, `release()` extends the key, compares its owner, and deletes the key if it is the client’s own. At worst, it extends the lock of another client.',
       shown: {
         script: `${LOCKS}
 const [alice, bob] = [lock(), lock()];
@@ -237,7 +237,7 @@ for (const [name, one] of Object.entries({ patient, hasty })) {
     },
     {
       lines: '197–199',
-      says: 'It is an error to acquire the same instance again before its release. Another instance with the same key can be acquired.',
+      says: 'It is an error to acquire an instance again before its release. This does not affect other instances with the same key.',
       shown: {
         script: `${LOCKS}
 const alice = lock();

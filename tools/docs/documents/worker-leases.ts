@@ -206,7 +206,7 @@ export const document: SourceDocument = {
     },
     {
       lines: '3',
-      says: 'Messages are delivered at least once, possibly more than once and out of order.',
+      says: 'Messages are delivered at least once. They may be repeated and out of order.',
       shown: {
         command: 'show fixtures/plans/redelivered-steps-marked-at-most-once.yaml',
         prints: ['✖ crashes', 'delivers step 0, retry 0 to alice, delivery 2'],
