@@ -11,8 +11,8 @@
  *
  * Example: alice is paused before her DEL, her lease expires, bob takes the lock, the DEL removes
  * his key, and carol enters while he is inside. The evidence is about bob and carol, whom no fault
- * affected. alice's release passed the lock from him to her, and the cause is the fault that made
- * the release late: `pause before release`. If alice had been paused before her write instead, bob
+ * affected. alice's release passed the lock from bob to carol, and the cause is the fault that made
+ * this release late: `pause before release`. If alice had been paused before her write instead, bob
  * would have received the lock without a foreign release.
  */
 
@@ -30,12 +30,12 @@ export interface BreachCause {
   readonly rule: string;
   /** True if the lock was lost to a release meant for another grant, such as a late DEL. */
   readonly isByNonOwnerRelease: boolean;
-  /** Sorted by their text, without repetition. */
+  /** Sorted by text, without duplicates. */
   readonly faults: readonly FaultHit[];
   /**
    * Faults injected before the breach, if the trace connects none of them to it. They may still be
-   * the cause, so they are reported, but two breaches that differ only here count as the same
-   * mistake.
+   * the cause, so they are reported. Two breaches that differ only in these faults have the same
+   * cause.
    */
   readonly earlier?: readonly FaultHit[];
 }
@@ -194,9 +194,9 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
 }
 
 /**
- * Returns the faults because of which the lock changed holders too early. If no fault delayed a
- * foreign release, its client had already lost its own grant, so the handover of that grant is
- * examined instead.
+ * Returns the faults that made the lock change holders too early. If no fault delayed a foreign
+ * release, its client had already lost its own grant, so the handover of that grant is examined
+ * instead.
  */
 function faultsOfHandover(
   indexed: TraceIndex,
@@ -225,7 +225,7 @@ interface NonOwnerRelease {
   readonly client: string;
   readonly server: string;
   readonly message: string;
-  /** The grant that the releasing client had. */
+  /** The grant that the client meant to release, if known. */
   readonly meant: GrantLog | undefined;
 }
 
@@ -248,7 +248,7 @@ function notedReleases(
   });
 }
 
-/** A call about a lock that a server handled and whose answer was a success. */
+/** A call to a server about a lock, which was answered with success. */
 interface HandledCall {
   readonly index: number;
   readonly server: string;
@@ -257,7 +257,7 @@ interface HandledCall {
   readonly lock: string;
 }
 
-/** Returns foreign releases by clients that report their own grants, from calls and answers. */
+/** Finds foreign releases in calls and answers, for clients that report their own grants. */
 function calledReleases(
   indexed: TraceIndex,
   { earlier, later }: Handover,
@@ -267,7 +267,7 @@ function calledReleases(
   return handledCalls(indexed, 'release').flatMap(({ index, server, message, invoke, lock }) => {
     const key = `${server} ${lock}`;
     const indexes = [from.get(key)?.index ?? index, until.get(key)?.index ?? index];
-    // The client that was granted the lock first may learn of it last.
+    // The first client to be granted the lock may be the last to learn of its grant.
     const [givenFirst, givenAgain] = [Math.min(...indexes), Math.max(...indexes)];
     if (index <= givenFirst || index >= givenAgain) return [];
     const { process: client } = invoke.event;
@@ -283,8 +283,8 @@ function calledReleases(
 }
 
 /**
- * Maps each server and lock to the last acquire that the grant's client made there successfully
- * before its grant.
+ * Maps each server and lock to the last successful acquire there by the grant's client before its
+ * grant.
  */
 function acquiredBy(
   acquires: readonly HandledCall[],
@@ -338,7 +338,7 @@ function faultsBefore(
 
 /**
  * Returns the faults that made the service grant a lock that it should still have held for another
- * client; empty if that grant had ended.
+ * client. Returns an empty list if the earlier grant had ended.
  */
 function faultsOfTheft(
   indexed: TraceIndex,

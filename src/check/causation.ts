@@ -1,19 +1,20 @@
 /**
- * Data about the cause of a breach, found by neighboring runs that each differ in one thing: an
- * event neutralized, a number moved to the other side of the boundary, or, as a cure, another
- * store, option or client setting. The turning point is the first event on the way to the breach
- * that differs in a run in which the claim holds; the change that made it hold is a cause.
- * `search/evidence/` performs the runs; reports and JSON carry this result.
+ * The causes of a breach as data. They are found by comparing the run with its neighbors: runs that
+ * each differ in one thing, which is a neutralized event, a number moved to the other side of the
+ * boundary, or a cure (another store, option or client setting). An event is a cause if the claim
+ * holds without it. The turning point is the first event on the way to the breach that differs in a
+ * neighbor without this breach. `search/evidence/` chooses the runs; reports and JSON contain this
+ * result.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { isRemovalByNonOwner } from './leases.ts';
 import type { Evidence } from './verdict.ts';
 
-/** The cause of a breach. The same pinned plan always gives the same result. */
+/** The causes of a breach. The same pinned plan always gives the same result. */
 export interface Causation {
   /**
-   * The events without which the claim holds, each alone unless `isPair`: faults first, both groups
-   * in trace order.
+   * The events without which the claim holds: each alone or, if `isPair`, both together. Faults
+   * come first, then timers, then the other events in trace order.
    */
   readonly causes: readonly {
     readonly kind: 'fault' | 'message' | 'timer' | 'expiry' | 'renewal' | 'release' | 'order';
@@ -26,13 +27,16 @@ export interface Causation {
   }[];
   /** True if there are two causes, either of which is enough for the breach. */
   readonly isPair: boolean;
-  /** The number of possible causes, and how many of them were tested within the budget. */
+  /** The number of possible causes (`of`), and of those that were tested within the budget. */
   readonly tested: { readonly tested: number; readonly of: number };
-  /** First difference on the way to the breach, or null if no neighbor holds. */
+  /**
+   * First difference on the way to the breach, or null if every neighbor breaks in the same way.
+   */
   readonly turn: {
     /**
      * `answer`: the same call got another answer; `grant`: another client had the lock; `order`: a
-     * server handled two calls in another order; `only here`: the event occurred in no other run.
+     * server handled two calls in another order; `only here`: the event did not occur in the
+     * neighbor.
      */
     readonly kind: 'answer' | 'grant' | 'order' | 'only here';
     /** Index in the trace. */
@@ -44,7 +48,7 @@ export interface Causation {
   } | null;
   /**
    * Runs that each differ from the breaking one in one thing: one per possible cause that was
-   * tested, then the other side of the boundary, then the cure.
+   * tested (or for a pair of causes), then the other side of the boundary, then the cure.
    */
   readonly neighbours: readonly {
     readonly kind: 'intervention' | 'boundary' | 'cure';
@@ -54,13 +58,14 @@ export interface Causation {
     readonly fault: number | null;
     /**
      * `otherwise`: the claim also breaks there, but by another rule or for another cause. `stalls`:
-     * it does not break, but the sections of the breach did not run.
+     * the claim does not break there, but it could not be judged, or the sections of the breach did
+     * not run.
      */
     readonly outcome: 'holds' | 'breaks' | 'otherwise' | 'stalls';
   }[];
   /**
-   * A change of the system or its clients under which the same plan keeps the claim and the work
-   * still progresses, or null if no run showed one.
+   * A change of the system or its clients with which the claim holds under the same plan and work
+   * continues, or null if no run showed one.
    */
   readonly cure: {
     /** `store: fenced`, `expires: kept`. */
@@ -70,9 +75,9 @@ export interface Causation {
   } | null;
   /**
    * The events of the verdict's evidence, the reported causes and the turning point, in trace
-   * order. Every picture includes them. The role of a cause is its kind of fault, or
-   * `foreign release`, or its kind; the role of the turning point is `turning point`, unless the
-   * event has a role.
+   * order. Every picture includes them. Events of the verdict's evidence keep their roles. The role
+   * of a cause is the kind of its fault, `foreign release`, or else the kind of the cause. The role
+   * of the turning point is `turning point`.
    */
   readonly evidence: readonly Evidence[];
 }
@@ -84,8 +89,9 @@ export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;
 
 /**
- * Returns the causes that words and pictures report. Messages, orders, and what clients did to
- * their own locks are part of any run, so they are a reason only if no fault is a cause.
+ * Returns the causes to report in words and pictures. If a fault is a cause, only faults, expiries
+ * and removals of another client's key are reported: messages, timers, orders, and clients' actions
+ * on their own locks are part of any run.
  */
 export function reportedCauses(
   { events }: Trace,

@@ -1,6 +1,6 @@
 /**
  * Explains a breach in sentences: *Let … Then … However …*. `access-rules.ts` and `lock-rules.ts`
- * have the sentences for each rule, built from the clauses in `phrases.ts`.
+ * contain the sentences for each rule, built from the clauses in `phrases.ts`.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { ACCESS_RULES } from './access-rules.ts';
@@ -10,16 +10,16 @@ import { LOCK_RULES } from './lock-rules.ts';
 import { bareSentences, grantsOf, withCauses } from './phrases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
-/** Describes a breach, by its rule. A rule without a row does not type-check. */
+/** The sentences for a breach, by rule. A rule without a row does not type-check. */
 export const RULE_WORDS: Readonly<Record<RuleName, Words>> = { ...ACCESS_RULES, ...LOCK_RULES };
 
 /**
  * Explains why `verdict` contradicts its claim, from the trace alone; only other runs can show what
- * would have prevented it (`explainPlan`). The parts omit `Let`, `Then`, `However` and periods.
- * Never throws, since an error in a sentence must not hide the breach: if no sentence fits, the
- * explanation lists the evidence. The headline names `known.system`, if given, instead of the
- * server that broke the claim. A property test checks that every rule has sentences for
- * each of its breaches (`properties/every-rule-has-words.test.ts`).
+ * would have prevented the breach (`explainPlan`). The parts omit `Let`, `Then`, `However` and
+ * periods. Never throws, since an error in a sentence must not hide the breach: if no sentence
+ * fits, the explanation lists the evidence. The headline names `known.system`, if given, instead of
+ * the server that broke the claim. A property test checks that every rule has sentences for each of
+ * its breaches (`properties/every-rule-has-words.test.ts`).
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;

@@ -30,8 +30,8 @@ export interface Known {
   /** The system's name in the scenario, if known. */
   readonly system?: string;
   /**
-   * The causes that runs have shown; only these are reported. By default, the faults in the
-   * evidence.
+   * Causes that other runs have shown. If present, only these are reported; otherwise, the faults
+   * in the evidence are.
    */
   readonly causes?: readonly ProvenCause[];
   /** The ttl of each client in the plan. */
@@ -47,12 +47,14 @@ export class Contradiction {
   readonly rule: string;
   /** The events of the evidence, in trace order. */
   readonly parts: readonly { readonly role: string; readonly event: TraceEvent }[];
-  /** The grants among them; the first is called A, the second B, …. */
+  /** The grants in the evidence; the first is called A, the second B, …. */
   readonly grants: readonly Grant[];
-  /** The causes: the faults in the evidence, or those that runs have shown to be necessary. */
+  /**
+   * The faults among the causes that other runs have shown or, without such runs, in the evidence.
+   */
   readonly faults: readonly FaultInjected[];
   private readonly system: string;
-  /** The causes that runs have shown. */
+  /** The causes that other runs have shown. */
   readonly causes: readonly ProvenCause[];
   private readonly ttlUs: ReadonlyMap<string, number>;
   /** The faults that a phrase has mentioned. */
@@ -119,7 +121,7 @@ export class Contradiction {
   }
 
   /**
-   * Returns the stale client that entered under a grant after its lease had ended, or null if the
+   * Returns the stale client that entered under a grant after the lease had ended, or null if the
    * entry was in time.
    */
   staleClientOf(ordinal: number): StaleClient | null {

@@ -48,7 +48,7 @@ export function inEveryOrder<Rule extends string>(
 
 /**
  * Returns true if two grants of a lock belong to different acquisitions. A client that is granted
- * its lock again has given up the earlier grant, unless its program still counted on it.
+ * its lock again has given up the earlier grant, unless its program still relied on that grant.
  */
 export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
   if (earlier.event.client !== later.event.client) return true;
@@ -88,8 +88,8 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
 
 /**
  * Returns the true time until which the keys of a grant were promised to its client, regardless of
- * other clients: from the departure of the request that set this end, for the ttl minus the
- * declared clock drift.
+ * other clients. The promise begins when the request that set this end departs, and lasts for the
+ * ttl minus the declared clock drift.
  */
 export function promisedUntilUs(
   { operations }: TraceIndex,
@@ -151,10 +151,10 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
 }
 
 /**
- * Returns true if a lease of a lock was exercised: it had no end, its section continued after its
- * end, or a fault of its client, a server or a store lasted until its end. A clock fault counts if
- * it changed the rate, or shifted the clock by at least the rest of the lease. Contention alone
- * does not exercise a lease that no fault could outlast.
+ * Returns true if a lease of a lock was exercised: it had no end, its section continued after the
+ * lease's end, or a fault of its client, a server or a store lasted until that end. A clock fault
+ * counts if it changed the rate, or shifted the clock by at least the rest of the lease. Contention
+ * alone does not exercise a lease that no fault could outlast.
  */
 export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   for (const { resource, accesses } of indexed.places) {
@@ -196,9 +196,9 @@ function affectsHolder(
 }
 
 /**
- * Returns the key of each grant without a reported end, as its server kept it at the time of the
- * next of `grants` for that lock or, for the last one, at `lastUs`. The entry is null for a grant
- * that has a reported end, has keys on several servers, or has no reported key.
+ * Returns, for each grant without a reported end, its key as its server kept it when the next of
+ * `grants` for the same lock was given, or at `lastUs` if there is none. The entry is null for a
+ * grant that has a reported end, has keys on several servers, or has no reported key.
  */
 export function keysUnder(
   indexed: TraceIndex,
@@ -235,8 +235,8 @@ function keyKept(
 }
 
 /**
- * Returns the release by which the server of a grant without end revoked it unasked before the
- * grant `next`, as when a session expires, or null if there is none.
+ * Returns the release by which a server revoked `grant` without a request before it gave `next`, as
+ * when a session expires. Returns null if there is none, or if the grant has a reported end.
  */
 export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Release | null {
   if (isQuorumGrant(grant) || grant.untilUs !== null) return null;

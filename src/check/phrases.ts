@@ -1,8 +1,8 @@
 /**
  * Describes events and faults in clauses of an explanation, in the past tense: grants, accesses
- * (with the reason why one came late), calls, messages, and the effects of faults. `RULE_WORDS` of
- * `explain.ts` builds sentences from them. Names of clients are plain; all other names are in
- * backticks. No clause ends with a period.
+ * (with the reason why one came late), calls, messages, and the effects of faults. `RULE_WORDS` in
+ * `explain.ts` builds sentences from these clauses. Names of clients are plain; all other names are
+ * in backticks. No clause ends with a period.
  */
 import type { Enter, FaultInjected, Grant, Read, Write } from '../core/history/events.ts';
 import { hasTokens, type Trace, type Wait } from '../core/history/trace.ts';
@@ -31,8 +31,8 @@ export function grantsOf(shown: Contradiction): string {
 }
 
 /**
- * Returns the time at which the key of a grant was taken if another grant was given between that
- * time and the entry under this one; otherwise null.
+ * Returns the time at which the key of a grant was taken, if another grant was given between that
+ * time and this grant; otherwise null.
  */
 function takenBefore(shown: Contradiction, { lock, ordinal, atUs }: Grant): number | null {
   const { keys = null } = shown.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
@@ -43,7 +43,9 @@ function takenBefore(shown: Contradiction, { lock, ordinal, atUs }: Grant): numb
   return shown.grants.some(isBetween) ? takenUs : null;
 }
 
-/** `, entered at 25 ms, although it had ended at 10 ms`. Omits an entry after the breach. */
+/**
+ * `, entered at 25 ms, although it had ended at 10 ms`. Does not mention an entry after the breach.
+ */
 function stalePhrase(
   shown: Contradiction,
   { ordinal, atUs }: Grant,
@@ -60,7 +62,10 @@ function stalePhrase(
   return `, entered at ${proseDuration(enteredUs)}, although it had ${ended}`;
 }
 
-/** `bob wrote 2 to `x` with token 2 at 15ms`. The time is that of handling, not of sending. */
+/**
+ * `bob wrote 2 to `x` with token 2 at 15ms`. The time is when the access was handled, not when it
+ * was sent.
+ */
 export function accessPhrase(shown: Contradiction, access: Write | Read): string {
   const { client, atUs } = access;
   return `${client} ${deedPhrase(shown, access)} at ${proseDuration(atUs)}`;
@@ -104,7 +109,10 @@ export function whileFaults(shown: Contradiction): string {
   return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
 }
 
-/** Like `whileFaults`, followed by the call or server decision that ended the grant, if any. */
+/**
+ * Like `whileFaults`, followed by the server's decision to end the grant or, without one, by the
+ * causes that are not faults. For a run without faults and causes, see `atOncePhrase`.
+ */
 export function withCauses(shown: Contradiction): string {
   const isFaultless = shown.faults.length === 0;
   const faults = whileFaults(shown);
@@ -114,7 +122,7 @@ export function withCauses(shown: Contradiction): string {
   return isFaultless ? atOncePhrase(shown) : faults;
 }
 
-/** Lists the causes, other than faults, that no sentence has described. */
+/** Lists causes other than faults that no sentence has described. */
 function otherCauses(shown: Contradiction): string {
   const { trace, parts } = shown;
   const events = new Set(parts.map(({ event }) => event));
@@ -377,7 +385,7 @@ export function callPhrase(trace: Trace, operation: string): string {
   return `${processPhrase(trace, process)}'s ${verbPhrase(trace, operation)}${which}`;
 }
 
-/** Returns a lock's or store's verb as it is, or the program's own label in backticks. */
+/** Returns the verb of a call to a lock or store, or the program's own label in backticks. */
 function verbPhrase({ events }: Trace, operation: string): string {
   const label = labelOf(operation);
   const invoke = events.find((event) => event.kind === 'invoke' && event.operation === operation);
@@ -460,7 +468,10 @@ export function holdingPhrase({ process, lock }: Enter | Grant, before: string |
   return `${process} had \`${lock}\` ${before === null ? 'only here' : `before ${before}`}`;
 }
 
-/** Names what a server did in one of two runs: it recovered, or handled a call twice. */
+/**
+ * Describes an action that a server took in only one of two runs: it recovered, or handled a call
+ * twice.
+ */
 export function oddityPhrase(server: string, call: string | null): string {
   return `\`${server}\` ${call === null ? 'came back' : `handled ${call} twice`}`;
 }
@@ -474,12 +485,12 @@ export function orderPhrase(server: string, first: string, second: string): stri
   return `\`${server}\` handled ${first} before ${second}`;
 }
 
-/** Names a write under no grant, which leaves a claim about grants not judged. */
+/** Describes a write under no grant, because of which a claim about grants is not judged. */
 export function outsidePhrase({ client, key, operation }: Write | Read): string {
   return `${client} wrote \`${key}\` outside any grant, by \`${operation}\``;
 }
 
-/** Names a write that continues no chain of updates. */
+/** Describes a write that does not continue a chain of updates. */
 export function strayPhrase({ client, key, value, under, atUs }: Write | Read): string {
   const when = `at ${proseDuration(atUs)}${under === 0 ? ' under no grant' : ''}`;
   const wrote = `${client} wrote ${value ?? 0} to it ${when}`;

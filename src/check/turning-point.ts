@@ -1,6 +1,6 @@
 /**
- * Aligns a run that breaks a claim with a neighbor that holds, by the names of calls and messages.
- * Times, and the events of faults themselves, are ignored. The turning point is the first
+ * Aligns a run that breaks a claim with a neighbor without this breach, by the names of calls and
+ * messages. Times, and the events of faults themselves, are ignored. The turning point is the first
  * difference on the way to the breach: another answer to the same call, another holder of the lock,
  * two calls that a server handled in another order, or an event that occurred in one run only.
  *
@@ -28,7 +28,7 @@ import {
 } from './phrases.ts';
 import type { Evidence } from './verdict.ts';
 
-/** Returns null if the two runs do not differ on the way to the breach. */
+/** Returns the turning point, or null if the two runs do not differ on the way to the breach. */
 export function turnBetween(
   failing: Trace,
   neighbour: Trace,
@@ -84,7 +84,7 @@ function namesIn({ events }: Trace): Named {
   return { rulings, returns, entered, handled, oddities };
 }
 
-/** Returns null if the event is not a server's answer to a message. */
+/** Returns a server's answer to a message, or null if the event is not such an answer. */
 function rulingOf(event: TraceEvent): string | null {
   switch (event.kind) {
     case 'grant':
@@ -172,8 +172,8 @@ function differenceAt(failing: Trace, event: TraceEvent, other: Named): Differen
 }
 
 /**
- * Returns the difference if a turn that comes before this one in the other run has not come yet, or
- * null.
+ * Returns a difference if another turn precedes this one in the other run but has not occurred yet
+ * in this run; otherwise null.
  */
 function orderAt(
   failing: Trace,
@@ -197,7 +197,7 @@ function orderAt(
   return { kind: 'order', text: orderPhrase(server, first, second) };
 }
 
-/** Returns the events on the way to the breach, in trace order. */
+/** Returns the indexes of the events on the way to the breach, in trace order. */
 export function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly number[] {
   const shown = new Set(evidence.map(({ event }) => event));
   const processes = new Set<string>();
@@ -206,9 +206,10 @@ export function causalPast({ events }: Trace, evidence: readonly Evidence[]): re
   for (let index = Math.max(-1, ...shown); index >= 0; index -= 1) {
     const event = events[index];
     if (event === undefined) continue;
-    // Faults, and their ends, belong to no process and cause no other event here.
+    // Faults and their ends belong to no process. They are not treated as causes of other events
+    // here.
     const by = processOf(event);
-    // Sends a message that a process on the way handled later.
+    // True if a process on the way handled this message later.
     const leaves =
       event.kind === 'send' &&
       (messages.has(event.message) || messages.has(`${operationOf(event.message)}/`));
