@@ -21,7 +21,10 @@ export interface SeedResult {
   readonly verdicts: readonly Verdict[];
   /** The cause of each breach, by the claim's name. */
   readonly causes: ReadonlyMap<string, BreachCause>;
-  /** Number and duration of overlaps of two assumed holders: measured, never judged. */
+  /**
+   * Number and duration of overlaps in which two clients believed that they held a lock: measured,
+   * never judged.
+   */
   readonly overlap: Lasted;
   /** Number of lost locks that programs still counted on, and the time until they noticed. */
   readonly losses: Lasted;
@@ -31,11 +34,11 @@ export interface SeedResult {
 
 /**
  * Maximum number of configurations that a linearizability search visits. Unlike a time limit, it
- * means the same on every machine.
+ * has the same effect on every machine.
  */
 const MAX_CONFIGURATIONS = 100_000;
 
-/** Runs a plan and judges `claims`. The catalogue resolves the names in both. */
+/** Runs a plan and judges `claims`. The catalogue resolves the names of the plan and the claims. */
 export function examine(
   plan: Plan,
   claims: readonly string[],

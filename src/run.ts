@@ -13,10 +13,10 @@ import type { SystemParts } from './systems/assemble.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 
 /**
- * Runs a plan of a system made of `parts`, with interventions if there are any. Pure: the same plan
- * gives the same trace. Throws
- * `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. The system's code runs on
- * the caller's thread, without a watchdog: an endless loop in it never returns.
+ * Runs a plan of a system made of `parts`. Pure: the same plan and interventions give the same
+ * trace. Throws `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. The
+ * system's code runs on the caller's thread, without a watchdog: an endless loop in it never
+ * returns.
  */
 export function run(
   plan: Plan,
@@ -87,10 +87,9 @@ export function pin(plan: Plan, parts: SystemParts = builtInParts): Plan {
 }
 
 /**
- * Returns `sha256:…` of the trace's events as JSON with sorted keys. The position in the plan of
- * the fault behind an event is omitted, since it is not part of what happened: a pinned plan has
- * the same digest as the original. The events that recorders add, which follow from the others, are
- * omitted too.
+ * Returns `sha256:…` of the trace's events as JSON with sorted keys. The index of a fault in the
+ * plan is omitted, so that a pinned plan has the same digest as the original. The events that
+ * recorders add are omitted too, since they follow from the others.
  */
 export function digestOf(trace: Trace): string {
   const happened = trace.events.filter(({ kind }) => kind !== 'key-change' && kind !== 'grant-end');
@@ -98,7 +97,7 @@ export function digestOf(trace: Trace): string {
   return `sha256:${bytesToHex(sha256(utf8ToBytes(`${text}\n${trace.ending.kind}`)))}`;
 }
 
-/** Returns one event as JSON with sorted keys, without its position in the plan. */
+/** Returns one event as JSON with sorted keys, without its index in the plan. */
 export function canonical(event: object): string {
   return objectOf(Object.entries(event).filter(([key]) => key !== 'index'));
 }

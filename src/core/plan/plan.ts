@@ -20,9 +20,9 @@ export interface Plan {
   /** The scenario that the plan was expanded from. For people; the run ignores it. */
   readonly scenario: string;
   /**
-   * The modules that define the system's own words, each with the digest (`sha256:…`) of its files
-   * and the packages it used when the plan was created. Paths are relative to the scenario's
-   * folder. Absent if all words are built in.
+   * The modules that define names of the system, each with the digest (`sha256:…`) of its files and
+   * of the packages it used when the plan was created. Paths are relative to the scenario's folder.
+   * Absent if all names are built in.
    */
   readonly use?: ModuleDigests;
   readonly system: SystemPlan;
@@ -91,7 +91,10 @@ export interface ClientPlan {
   readonly pool: number;
   /** True if the program checks its lease before each write, and skips it if the lease is over. */
   readonly checksLease: boolean;
-  /** Time from which it counts its lease: request, reply, or the issue time in the grant. */
+  /**
+   * Start of the lease for the client: when it sent the request, when the reply arrived, or the
+   * issue time in the grant.
+   */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /**
    * The client counts its lease as over `at` its end (correct), only `after` it (off by one), or
@@ -106,7 +109,7 @@ export interface ClientPlan {
   readonly attempts: number;
   /** True if it releases the lock at the end of a section, false if it lets the lock expire. */
   readonly releases: boolean;
-  /** Sections that its process runs at once, at least 2. Absent: one after the other. */
+  /** Number of sections that its process runs at once, at least 2. Absent: one after the other. */
   readonly concurrency?: number;
   /** Its critical sections: take the lock, do the work, release. */
   readonly sections: readonly {
@@ -160,12 +163,14 @@ export type Work =
   | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number }
   /** Takes another lock until the end of the section. */
   | { readonly kind: 'lock'; readonly id: number; readonly lock: string }
-  /** Runs the guarded job of occurrence `tick`, which takes `forUs`. Each tick should run once. */
+  /** Runs the guarded job of tick `tick`, which takes `forUs`. Each tick should run once. */
   | {
       readonly kind: 'job';
       readonly id: number;
       readonly tick: number;
-      /** Earlier failures of the message that requests this tick; 0 on its first delivery. */
+      /**
+       * Number of earlier failures of the message that requests this tick; 0 on its first delivery.
+       */
       readonly retries: number;
       readonly forUs: number;
     }
@@ -258,7 +263,7 @@ export interface Limits {
   readonly healAtUs: number;
   /** True if a fresh client, `probe`, then takes each lock and writes. */
   readonly probe: boolean;
-  /** Time added to twice the longest ttl, within which the probe must be granted the lock. */
+  /** The probe must be granted the lock within twice the longest ttl plus this time. */
   readonly slackUs: number;
   /** A run that reaches one of these limits is truncated, and its verdicts are unknown. */
   readonly endUs: number;
@@ -291,9 +296,9 @@ export type DurationBounds = Partial<Readonly<Record<FaultKind, RangeUs | readon
 export type FaultPlaces = Partial<Readonly<Record<FaultKind, readonly FaultPlace[]>>>;
 
 /**
- * `time`: an instant in a range, or any point that is passed in it. `any point`: any point, at any
- * time. `before` and `after`: one side of a point, given by full name (`alice/1/write`) or by verb
- * (`write`).
+ * `time`: an instant in a range, or any point that the process passes within it. `any point`: any
+ * point, at any time. `before` and `after`: one side of a point, given by full name
+ * (`alice/1/write`) or by verb (`write`).
  */
 export type FaultPlace =
   | { readonly kind: 'time'; readonly at: RangeUs }
@@ -363,7 +368,7 @@ export const LIMIT_DEFAULTS = {
 export const CAPS = {
   clients: 1_000,
   sectionsPerClient: 10_000,
-  /** Of all clients of a scenario together. A section takes about a kilobyte and twenty events. */
+  /** Total for all clients of a scenario. A section takes about 1 kB and 20 events. */
   sections: 100_000,
   worksPerSection: 1_000,
   pieces: 100,
@@ -376,7 +381,7 @@ export const CAPS = {
   maxEvents: 1_000_000_000,
 } as const;
 
-/** Returns the plan without these faults. If it has several equal ones, each removes one. */
+/** Returns the plan without these faults. Each element of `removed` removes one equal fault. */
 export function planWithout(plan: Plan, removed: readonly Fault[]): Plan {
   if (removed.length === 0) return plan;
   const texts = removed.map((fault) => JSON.stringify(fault));
@@ -388,12 +393,14 @@ export function planWithout(plan: Plan, removed: readonly Fault[]): Plan {
   return { ...plan, faults };
 }
 
-/** Returns the locks of a plan's sections. Each is a machine, even without a transition. */
+/** Returns the locks of a plan's sections. Each lock is a machine, even without a transition. */
 export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
   return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }
 
-/** Returns the longest ttl that any client of the plan acquires or renews with, or 0 if none. */
+/**
+ * Returns the longest ttl with which a client of the plan acquires or renews, or 0 if none does.
+ */
 export function longestTtlUs({ clients }: Plan): number {
   let longest = 0;
   for (const { ttlUs, sections } of clients) {

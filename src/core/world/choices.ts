@@ -1,7 +1,7 @@
 /**
- * Makes every decision of a run: a value that the plan fixes by name comes first, then a draw of
- * the plan's chance, then the plan's constant. Can log the draws, from which `pin` makes a plan
- * that leaves nothing to chance.
+ * Makes every decision of a run. An intervention comes first, then a value that the plan fixes by
+ * name, then a draw of the plan's chance, then the plan's constant. The draws can be logged; from
+ * the log, `pin` makes a plan that leaves nothing to chance.
  */
 import { unreachable } from '../kernel/assert.ts';
 import { Chance, draws } from '../kernel/chance.ts';
@@ -53,7 +53,7 @@ export class Choices {
   private readonly seenRanks = new Set<string>();
   /** True if chance may inject a fault into a message. */
   private readonly drawsFaults: boolean;
-  /** These override everything else. */
+  /** These override the plan and its chance. */
   readonly interventions: Interventions;
 
   constructor(
@@ -80,7 +80,10 @@ export class Choices {
     });
   }
 
-  /** Returns the tie of an event: negative if the plan orders it, else drawn, 0 without chance. */
+  /**
+   * Returns the tie-breaker of an event: negative if the plan orders the event, otherwise drawn, or
+   * 0 without chance.
+   */
   tie(name: Name): number {
     if (this.ranks.size > 0) {
       const rank = this.ranks.get(name.text);
@@ -191,7 +194,7 @@ export class Choices {
     return { fault, index: null };
   }
 
-  /** Returns the faults that wait for a timer set now. Pass them to `injectInto` when it is due. */
+  /** Returns the faults for a timer set now. Pass them to `injectInto` when the timer is due. */
   timerFaultsOf(
     timer: Name,
     process: string,
@@ -211,7 +214,9 @@ export class Choices {
     return [...named, { fault: { kind: 'late-timer', which, byUs }, index: null }];
   }
 
-  /** Returns the faults that delay a timer due now: all of `waiting`, or none after the healing. */
+  /**
+   * Returns the faults that delay a timer due now: all of `waiting`, or none from `healAtUs` on.
+   */
   injectInto(
     waiting: readonly Injection<FaultOf<'late-timer'>>[],
     nowUs: number,
@@ -224,7 +229,9 @@ export class Choices {
     return waiting;
   }
 
-  /** Takes back the planned faults of a canceled timer. They wait for another, in plan order. */
+  /**
+   * Takes back the planned faults of a canceled timer. They wait for another timer, in plan order.
+   */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
     if (waiting.length === 0) return;
     const unused = waiting.filter((injection) => this.waitingTimers.delete(injection));
@@ -242,7 +249,9 @@ export class Choices {
     return this.chance.within(name, draw, range);
   }
 
-  /** Returns names in the plan that matched nothing, and targets of faults never injected. */
+  /**
+   * Returns names in the plan that matched nothing, and targets of faults that were never injected.
+   */
   unmatched(): string[] {
     const messages = [...this.drops, ...this.delays].map(({ fault: { which } }) =>
       which.kind === 'message' ? which.message : `${which.from} → ${which.to}`,

@@ -1,6 +1,6 @@
 /**
- * A small world for tests: clients with programs of the test, and one server, `echo`, that adds the
- * numbers sent to it. Its total is durable, its request count volatile. Latencies are 1 ms.
+ * A small world for tests: clients that run the test's programs, and one server, `echo`, that adds
+ * the numbers sent to it. Its total is durable; its request count is volatile. Latencies are 1 ms.
  */
 import type { TraceEvent } from '../history/events.ts';
 import type { Trace } from '../history/trace.ts';
@@ -92,7 +92,7 @@ export interface Actor {
   /** Sends a call and continues. */
   notify(setting: EchoSetting): Program<EchoCall>;
   settle(call: EchoCall): Program<EchoCall>;
-  /** Waits on its own clock; the timer is `<client>/<name>`. */
+  /** Waits by the client's clock; the timer is `<client>/<name>`. */
   wait(name: string, ms: number): Program<void>;
 }
 
@@ -192,7 +192,10 @@ function actorOf(self: Self, from: number, echo: Host): Actor {
   };
 }
 
-/** Renders events as lines, `12 get alice/a/1/request`, times in ms. `words` selects kinds. */
+/**
+ * Renders events as lines such as `12 get alice/a/1/request`, with times in ms. `words` selects
+ * lines by their second word; by default, all are returned.
+ */
 export function linesOf(trace: Trace, ...words: readonly string[]): readonly string[] {
   return trace.events.flatMap((event) => {
     const [word, rest] = textOf(event);

@@ -1,4 +1,6 @@
-/** Unit tests of the interventions; their laws are in `properties/causes-are-proven.test.ts`. */
+/**
+ * Unit tests of the interventions; property tests are in `properties/causes-are-proven.test.ts`.
+ */
 import { expect, test } from 'vitest';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
@@ -115,7 +117,7 @@ test('two swapped calls are handled in the other order, the first right after th
   expect(done(swap)).toEqual(['4 do bob/b total 10 count 1', '4 do alice/a total 11 count 2']);
 });
 
-/** alice holds `db` while she is paused for longer than her ttl, and bob asks for it. */
+/** alice holds `db` while she is paused for longer than her ttl, and bob requests it. */
 const expiring = (lock: string) =>
   planOf({
     lock,

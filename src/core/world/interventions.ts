@@ -1,25 +1,27 @@
 /**
- * Changes of a run that each neutralize one event, to show whether a breach depends on it: the run
- * without the event is otherwise the same, since every draw is keyed by name. Each intervention
- * names its event by message, operation or timer, never by position, so it still means the same if
- * other events change. One that names nothing in the run changes nothing.
+ * Changes to a run that each neutralize one event, to show whether a breach depends on that event.
+ * Every draw is keyed by name, so the run differs only in the consequences. An intervention names
+ * its event by message, operation or timer, never by position, so it has the same meaning if other
+ * events change. An intervention that names nothing in the run has no effect.
  */
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 
 export type Intervention =
-  /** Injects all faults but this one. Of several equal ones, one is removed. */
+  /**
+   * Injects all faults except this one. If the plan has several equal faults, only one is removed.
+   */
   | { readonly kind: 'without fault'; readonly fault: Fault }
-  /** Sends a message with the plan's base latency. No fault and no partition affects it. */
+  /** Delivers a message after the plan's base latency. No fault or partition affects it. */
   | { readonly kind: 'message on time'; readonly message: string }
   /** Lets a timer run for its base length, without the drawn part. */
   | { readonly kind: 'timer on time'; readonly timer: string }
-  /** A lease that the server would end some time after this request lasts until the run ends. */
+  /** A lease or key that this request sets to expire lasts until the run ends. */
   | { readonly kind: 'expiry postponed'; readonly message: string }
   /**
-   * The server does not execute a call. Its client gets the replies that are listed by message, at
-   * the times at which the server would have sent them, and otherwise none.
+   * The server does not execute a call. The client gets only the replies listed here by message
+   * name; the server sends each when its request arrives.
    */
   | {
       readonly kind: 'call not sent';
@@ -28,7 +30,7 @@ export type Intervention =
     }
   /** The server handles request `first` right after request `second`, which arrives later. */
   | { readonly kind: 'calls swapped'; readonly first: string; readonly second: string }
-  /** The server executes a request, but its client gets this reply. */
+  /** The server executes a request, but sends this reply, whose name is `message`. */
   | { readonly kind: 'reply replaced'; readonly message: string; readonly reply: Json };
 
 export type InterventionKind = Intervention['kind'];
@@ -37,7 +39,7 @@ export type InterventionKind = Intervention['kind'];
 interface Swap {
   readonly first: string;
   readonly second: string;
-  /** Handles `first`, once it has arrived before `second`. */
+  /** Handles `first`; null unless it has arrived and waits for `second`. */
   held: (() => void) | null;
   hasPassed: boolean;
 }
@@ -90,22 +92,25 @@ export class Interventions {
     }
   }
 
-  /** Returns true if a message or a timer takes its base time. */
+  /** Returns true if a message or timer must take its base latency or length. */
   isOnTime({ text }: Name): boolean {
     return this.onTime.size > 0 && this.onTime.has(text);
   }
 
-  /** Returns how long something lasts that a request would let expire after `ttlUs`. */
+  /** Returns the lifetime of a lease or key that `request` sets to expire after `ttlUs`. */
   lifetimeUs(request: string, ttlUs: number): number {
     return this.postponed.has(request) ? Math.max(ttlUs, this.endUs) : ttlUs;
   }
 
-  /** Returns the replies, by message, to a call that no server executes, or null if one does. */
+  /**
+   * Returns the replies, by message, to a call that must not be executed, or null for any other
+   * call.
+   */
   repliesWithout(operation: string): Readonly<Record<string, Json>> | null {
     return this.withheld.get(operation) ?? null;
   }
 
-  /** Returns the reply that the client gets instead of the server's, or undefined if none. */
+  /** Returns the reply to send instead of the server's, or undefined if there is none. */
   replyInstead(message: string): Json | undefined {
     return this.replies.get(message);
   }

@@ -105,7 +105,10 @@ export class Network {
     });
   }
 
-  /** Drops a message. On a connection, this is a reset, noticed at the message's arrival time. */
+  /**
+   * Drops a message. On a connection, a drop is a reset, which is noticed when the message would
+   * have arrived.
+   */
   private drop(message: Message, latencyUs: number): void {
     this.lose(message, 'drop');
     if (this.isDatagram) return;
@@ -201,14 +204,14 @@ export class Network {
     return !this.isDatagram;
   }
 
-  /** Replaces connections. Requests in flight still arrive; pending calls end immediately. */
+  /** Closes connections. Requests in flight still arrive; pending calls end immediately. */
   reset(connections: readonly Connection[]): void {
     for (const connection of connections) {
       for (const callInTransit of connection.close()) callInTransit.reset();
     }
   }
 
-  /** Closes connections to a server that went down. The client notices after a latency. */
+  /** Closes connections to a server that went down. The client notices one latency later. */
   tear(
     connections: readonly Connection[],
     { server, client }: { readonly server: string; readonly client: string },
@@ -253,7 +256,7 @@ export interface CallInTransit {
   refuse(): void;
 }
 
-/** Arrival time of a message, and its tie among the events of that instant. */
+/** Arrival time of a message, and its tie-breaker among the events of that instant. */
 interface Arrival {
   timeUs: number;
   tie: number;
@@ -300,7 +303,7 @@ export interface Partition {
   readonly untilUs: number;
 }
 
-/** A direction between two processes; each message travels in one. */
+/** The direction of a message: its sender and its receiver. */
 interface Way {
   readonly from: { readonly name: string };
   readonly to: { readonly name: string };
@@ -327,7 +330,7 @@ class Cuts {
     for (const { way, leave } of held) if (!this.isPartitioned(way, nowUs)) leave();
   }
 
-  /** Calls `leave` as soon as no partition separates the two processes: now, if there is none. */
+  /** Calls `leave` as soon as no partition separates the two processes, which may be now. */
   whenOpen(way: Way, nowUs: number, leave: () => void): void {
     if (this.isPartitioned(way, nowUs)) this.held = [...this.held, { way, leave }];
     else leave();
@@ -337,7 +340,9 @@ class Cuts {
     return this.cuts.length > 0 && this.untilUs(way, nowUs) > nowUs;
   }
 
-  /** Returns the end of the last partition that now separates the two, or `nowUs` if none. */
+  /**
+   * Returns the latest end of the partitions that separate the two, or `nowUs` if there are none.
+   */
   untilUs({ from, to }: Way, nowUs: number): number {
     let untilUs = nowUs;
     for (const partition of this.cuts) {
@@ -350,7 +355,7 @@ class Cuts {
   }
 }
 
-/** A message, and what the network needs to know of both ends of its call. */
+/** A message, with the data that the network needs about both ends of its call. */
 export interface Message {
   readonly name: Name;
   readonly from: Process;

@@ -2,8 +2,9 @@
  * A server is a plain state machine: it takes a request and returns a reply. It does no I/O and
  * reads only its own clocks. Its host runs it as a process of the world: the host queues arriving
  * messages during a pause, discards volatile state in a crash, and fails over to a lagging replica.
- * While it handles a request, a server may call others, as a store calls the lock service, with
- * messages like those of clients. The answers reach only the incarnation that sent the call.
+ * While it handles a request, a server may call other servers, as a store calls the lock service.
+ * The messages are like those of clients. The answers reach only the incarnation that sent the
+ * call.
  */
 import type { TraceEvent } from '../history/events.ts';
 import { copy } from '../kernel/copy.ts';
@@ -93,8 +94,8 @@ export interface Boot {
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
   /**
-   * Returns for how long the server keeps something that it is asked to keep for `ttlUs`: as long,
-   * unless this run postpones the expiry to show whether a breach depends on it.
+   * Returns the time for which the server keeps a lease or key with this ttl: `ttlUs`, unless an
+   * intervention postpones the expiry to show whether a breach depends on it.
    */
   lifetimeUs(ttlUs: number): number;
   /** Records an event in the trace. This does not affect the server. */
@@ -134,7 +135,7 @@ interface Snapshot {
 
 /** Server operations for faults other than pauses and crashes of the process. */
 export interface Replaceable {
-  /** The protocol of its server. */
+  /** The protocol that the server speaks, if any. */
   readonly speaks: 'redis' | undefined;
   /** True if the server implements failover (`canFailOver`) or eviction (`canForget`). */
   readonly canFailOver: boolean;
@@ -295,7 +296,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   }
 }
 
-/** Always true: an intervention has replies that the same server gave in another run. */
+/** Always true: an intervention contains replies that the same server sent in another run. */
 function isReply<R extends Json>(_reply: Json): _reply is R {
   return true;
 }

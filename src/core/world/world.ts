@@ -5,9 +5,9 @@
  * Reading order. Processes: `process.ts` (pauses, crashes and clock skew), `client.ts` with
  * `program.ts` (what a program can do) and `client-view.ts` (what a client assumes), `server.ts`.
  * Communication: `port.ts` and `calls.ts`, over `network.ts`. Faults: `injector.ts`, at a time
- * (`agenda.ts`) or at one of the `points.ts`; `choices.ts` for everything that is drawn or decided
- * by name, `pinning.ts`, which records it, and `interventions.ts`, which changes it. Observation:
- * `recorder.ts`, and `failure.ts` for errors that a system throws.
+ * (`agenda.ts`) or at a point (`points.ts`). Decisions: `choices.ts` draws values or takes them
+ * from the plan by name, `pinning.ts` records the decisions, and `interventions.ts` changes them.
+ * Observation: `recorder.ts`, and `failure.ts` for errors that a system throws.
  */
 import type { Ending, ProcessInfo, SectionRun, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
@@ -98,8 +98,8 @@ export class World {
   }
 
   /**
-   * Adds a server as a process of its own, and returns the host that its clients call. Process
-   * names are unique in a world.
+   * Adds a server as a separate process, and returns the host that its clients call. Process names
+   * are unique in a world.
    */
   addServer<Q extends Json, R extends Json>(
     info: { readonly name: string; readonly role: 'lock' | 'store' },
