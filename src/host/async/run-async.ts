@@ -1,6 +1,6 @@
 /**
- * Runs plans of any system, whether its clients are generators or real asynchronous code: plan →
- * trace, pinning, and the harness. For generators it calls `harness.ts`.
+ * Runs, pins, examines and shrinks plans of any system, whether its clients are generators or real
+ * asynchronous code. For generators, it calls `run.ts` and `harness.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { openSections, type Trace } from '../../core/history/trace.ts';
@@ -76,7 +76,8 @@ async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner)
     requirePrepared(plan, parts);
     return await runFilled(plan, fillOf(parts), options);
   } finally {
-    // Runs usually follow each other at once, and replacing the globals takes as long as a run.
+    // Restore the globals in a later turn: the next run usually begins immediately and keeps them,
+    // since replacing them takes as long as a run.
     inRealTurn(restore);
   }
 }
@@ -119,8 +120,8 @@ function fillOf(parts: SystemParts): Fill {
 }
 
 /**
- * Runs a plan and judges `claims`. Returns a promise only if clients are asynchronous code. Runs on
- * the caller's thread, as `runAsync` does.
+ * Runs a plan and judges `claims`. Returns a promise only if the clients are asynchronous code.
+ * Runs on the caller's thread, as `runAsync` does.
  */
 export function examineEither(
   plan: Plan,
@@ -183,12 +184,12 @@ export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
 }
 
 /**
- * Pins a plan that breaks `claim` and shrinks it; the result includes what a replay should find.
- * Runs on the caller's thread, as `runAsync` does.
+ * Pins a plan that breaks `claim` and shrinks it; the result includes the expected outcome of a
+ * replay. Runs on the caller's thread, as `runAsync` does.
  *
  * Loading the modules takes most of the time of a run with a real driver, so candidates reuse
- * modules if a sweep would. The resulting plan must give the same trace with freshly loaded
- * modules; otherwise shrinking is repeated without reuse.
+ * modules if a sweep would reuse them. The resulting plan must give the same trace with freshly
+ * loaded modules; otherwise shrinking is repeated without reuse.
  */
 export async function shrinkFailureAsync(
   plan: Plan,

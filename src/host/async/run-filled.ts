@@ -1,7 +1,7 @@
 /**
- * Plan → Trace for a world whose clients are real asynchronous code. The scheduler runs the same
- * events as for other systems; after each event that wakes such a client, all of its jobs run
- * before the next event.
+ * Runs a plan whose clients are real asynchronous code, and returns its trace. The scheduler runs
+ * the same events as for other systems; after each event that wakes such a client, all of its jobs
+ * run before the next event.
  *
  * Between two callbacks of the real `setImmediate` all pending jobs run, and nothing else in the
  * thread does. Events therefore run in rows of such callbacks, one per event. Between rows the rest
@@ -74,7 +74,7 @@ export class AsyncWorld {
   /** Returns the trace of the run, including failures noticed only after its last event. */
   traceOf(trace: Trace, { endUs }: Plan['limits']): Trace {
     const { ending, events } = trace;
-    // Without a limit no event is left, so a process that still waits would wait forever.
+    // If no limit was reached, no event is left, so a process that still waits would wait forever.
     let endedAtUs = Number.POSITIVE_INFINITY;
     if (ending.kind === 'cut')
       endedAtUs = ending.limit === 'end' ? endUs : (events.at(-1)?.atUs ?? 0);
@@ -85,7 +85,9 @@ export class AsyncWorld {
     return withOutput(ended, this.printed);
   }
 
-  /** Returns the trace as failed if code ran at a time when it should not have. */
+  /**
+   * Returns the trace, marked as failed if code of a client failed outside an event of its process.
+   */
   private withFailure(trace: Trace): Trace {
     const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
     if (failure === null || trace.ending.kind === 'failed') return trace;
@@ -132,7 +134,9 @@ export interface RunManner extends GlobalsOptions {
   readonly interventions?: readonly Intervention[];
   /** Source of realms for its processes; by default each start gets a new one. */
   readonly realms?: RealmBlock;
-  /** If true, records where a section that never ends waits, which takes time. */
+  /**
+   * If true, records where sections wait, to report it for sections that never end. Slows the run.
+   */
   readonly notesAwaits?: boolean;
 }
 
@@ -150,7 +154,7 @@ interface RunSetting {
  * finds the process responsible unless the change or the work does not recur.
  */
 async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
-  // Runs with a log or a watcher follow other runs of their plan, and happen only once.
+  // A run with a log or a watcher follows another run of the same plan and is not repeated.
   const isOnly = setting.log !== null || setting.watcher !== null;
   if (isOnly) return (await runOnce(plan, setting, { isWatched: true })).trace;
   const wereTracked = areTracked();
@@ -159,7 +163,7 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   if (areTracked() !== wereTracked) return runIn(plan, setting);
   if (change === null && !hasMore(realWork(), before)) {
     if (unplaced.size === 0) return trace;
-    // The next run of a block must find its realms as this run has left them.
+    // Use new realms: the next run of a block must find its realms as this run has left them.
     const { realms: _, ...options } = setting.options ?? {};
     const fresh = { ...setting, options };
     const { trace: again } = await runOnce(plan, fresh, { isWatched: false, seeks: unplaced });
@@ -173,7 +177,7 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   return { ...trace, ending: { kind: 'failed', process, error } };
 }
 
-/** A run, and the change it made to shared objects. */
+/** A run, with the change that it made to shared objects, or null. */
 interface Ran {
   readonly trace: Trace;
   readonly change: SharedChange | null;
@@ -182,7 +186,7 @@ interface Ran {
 }
 
 interface Watching {
-  /** True to check after each step. */
+  /** True to check shared objects and real work after each step. */
   readonly isWatched: boolean;
   readonly change?: SharedChange | null;
   /** Methods whose callers are recorded. */
@@ -232,8 +236,8 @@ async function runOnce(
 
 /**
  * Opens the addresses in the plan's `hosts`. The simulated Redis is large, so it is loaded only if
- * a plan uses it. A host that the lock does not add itself is a Redis node, so that a lock whose
- * code opens its own connections needs no code for its server.
+ * a plan uses it. A host that the lock does not add itself becomes a Redis node. A lock whose code
+ * opens its own connections therefore needs no server code.
  */
 async function hostsOpener(
   hosts: NonNullable<Plan['system']['hosts']>,
@@ -245,13 +249,13 @@ async function hostsOpener(
   };
 }
 
-/** Events per row, during which the rest of the thread waits for about 0.1 ms. */
+/** Events per row. During a row, the rest of the thread waits for about 0.1 ms. */
 const ROW = 64;
 /** Extra callbacks after a row, which run leftover jobs before the rest of the thread runs. */
 const IDLE_SLOTS = 8;
 
 /**
- * Set when a job threw an uncaught error: Node continues with the remaining jobs only after the
+ * True after a job threw an uncaught error: Node continues with the remaining jobs only after the
  * next callback, which therefore must not be the next step.
  */
 let areJobsLeft = false;
@@ -262,7 +266,10 @@ function hadJobsLeft(): boolean {
   return were;
 }
 
-/** Runs all events; calls `whenStepped` after each step's jobs, before its process is cleared. */
+/**
+ * Runs all events; calls `whenStepped` after each step's jobs, before the current process is
+ * cleared.
+ */
 function drive(
   turns: Generator<void, Trace, void>,
   { whenStepped, printed }: { readonly whenStepped: () => void; readonly printed: Printed },

@@ -1,4 +1,4 @@
-/** The changes of lock keys that a node reports to the observer. */
+/** Tests which changes of lock keys a node reports to the observer. */
 import { expect, test } from 'vitest';
 import type { KeyChange, TraceEvent } from '../../core/history/events.ts';
 import type { Boot } from '../../core/world/server.ts';
@@ -7,7 +7,8 @@ import { RedisNode } from './node.ts';
 type Said = readonly [client: string, command: string, message?: string];
 
 /**
- * Returns the report on the last command: `removed l by bob of alice`, or `removed? …` if not done.
+ * Returns the report on the last command: `removed l by bob of alice`, or `removed? …` if the
+ * command had no effect.
  */
 function changesAfter(said: readonly Said[]): readonly string[] {
   const node = new RedisNode({ lockKeys: ['l*'] });
@@ -81,7 +82,7 @@ test('a new value extends the lock only in the section that took it', () => {
   expect(changesAfter([TAKEN, other])).toEqual(['overwritten l by alice of alice']);
 });
 
-/** Returns a script of one command, as one word. */
+/** Returns a script that calls one command. It contains no spaces, so it is a single argument. */
 function scriptOf(command: string): string {
   const words = command.split(' ').map((word) => `'${word}'`);
   return `return\tredis.call(${words.join(',')})`;

@@ -76,7 +76,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     this.memory = new NodeMemory(push, new KeyRecorder(lockKeys?.map(globOf) ?? null));
   }
 
-  /** Executes a command. Commands without a session share one session per program. */
+  /** Executes a command. Commands without a session use one session per client. */
   handle(request: RedisRequest, turn: Turn<RedisReply>): RedisReply | typeof LATER;
   /** @internal */
   handle(request: RedisCommand | SessionCommand, turn: Asked): RedisReply;
@@ -125,8 +125,8 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   }
 
   /**
-   * Returns the messages pushed to a connection so far. If there are none, answers as soon as there
-   * is one; without subscriptions, returns none.
+   * Returns the messages pushed to a connection so far. If there are none, answers as soon as a
+   * message is pushed, or returns an empty list if the connection has no subscriptions.
    * @internal
    */
   await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {

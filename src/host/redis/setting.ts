@@ -54,7 +54,7 @@ export class Database {
 
   set(key: string, { value, end }: Entry, nowMs: number): void {
     const before = this.get(key, nowMs);
-    // Without an expiry in the future, there is nothing to postpone.
+    // Only a new expiry in the future can be postponed.
     const isAhead = end !== null && end > nowMs && end !== before?.end;
     const lasting = isAhead ? nowMs + this.lifetimeMs(end - nowMs) : end;
     const after = this.keys.set(key, value, lasting);
@@ -133,7 +133,7 @@ export class NodeMemory {
   chance: LuaChance = new LuaChance();
   /** Sends a message to a subscribed connection. */
   readonly push: (session: string, message: RedisPush) => void;
-  /** Returns for how long a key is kept that the current command sets to expire. */
+  /** Returns the lifetime of a key that the current command sets to expire after `ttlUs`. */
   lifetimeUs: (ttlUs: number) => number = (ttlUs) => ttlUs;
   /** Records the holders of keys and reports them to the observer. */
   readonly recorder: KeyRecorder;
@@ -228,8 +228,8 @@ export type Run = (args: readonly string[], setting: Setting) => RedisReply;
 export type Flag = 'no script' | 'at once' | 'subscriber';
 
 /**
- * A command: its name in lower case (a subcommand after a bar: `script|load`); its arity, counted
- * with the name, negative for a minimum; its function; its flags.
+ * A command: its name in lower case (a subcommand after a bar: `script|load`); its arity, which
+ * includes the name and is negative for a minimum; its function; its flags.
  */
 export type Row = readonly [name: string, arity: number, run: Run, ...flags: readonly Flag[]];
 
