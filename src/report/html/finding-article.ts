@@ -89,7 +89,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   );
 }
 
-/** Renders the story, one sentence per event. The script can step through them. */
+/** Renders the story, one sentence per event. The script can step through the sentences. */
 function renderLesson(
   sentences: readonly PlainSentence[],
   steps: readonly Step[],
@@ -284,7 +284,7 @@ function wordsAt({ trace }: OtherRun, event: number | null): string {
 }
 
 interface Parting {
-  /** Index into the trace of either run; null if that trace has ended. */
+  /** Index in the trace of the run concerned, or null if that trace has ended. */
   readonly here: number | null;
   readonly there: number | null;
   /** The time of the earlier of the two events. */
@@ -325,8 +325,9 @@ function happenings({ trace }: Ran): readonly Happening[] {
 }
 
 /**
- * Returns true if two events have the same words, even if their requests differ in fields that the
- * words omit. Versions are ignored if only one of the two stores has them.
+ * Returns true if two events of the same kind and time have the same words or fields. The same
+ * words suffice, even if the requests differ in fields that the words omit. Versions are ignored if
+ * only one of the two stores has them.
  */
 function isAlike(
   { event: left, words }: Happening,

@@ -85,7 +85,7 @@ export function renderPictures(
   );
 }
 
-/** Replaces a picture that only the page's script draws. */
+/** Text in place of a picture that only the page's script draws. */
 export const DRAWN_BY_SCRIPT = 'Scripts draw this picture.';
 
 /**
@@ -142,7 +142,7 @@ const BUTTONS = [
   ['violation', '✗ violation (v)', 'To the violation (v)'],
 ] as const;
 
-/** Renders the sticky bar with the current position and the navigation buttons. */
+/** Renders the bar with the current position and the navigation buttons. */
 export function renderStepper(): Markup {
   const buttons = BUTTONS.map(([name, text, title]) =>
     element('button', { type: 'button', 'data-go': name, title }, text),

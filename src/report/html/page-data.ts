@@ -1,6 +1,6 @@
 /**
- * The data of a finding that the page includes, and the pictures drawn from it: what the page's
- * script needs of `finding-pictures.ts`, without the markup that it never renders.
+ * The data of a finding that the page includes, and the pictures drawn from it. The script of a
+ * report imports this file instead of `finding-pictures.ts`, whose markup it never renders.
  */
 import type { Evidence } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -26,7 +26,7 @@ export interface PageData {
 }
 
 export interface Drawing extends Omit<LayoutOptions, 'claim' | 'evidence' | 'faults'> {
-  /** The prefix of the ids of the hatches in both pictures. */
+  /** Prefix of the ids of the hatch patterns in both pictures. */
   readonly id: string;
 }
 
@@ -44,7 +44,10 @@ export function drawPictures(
   };
 }
 
-/** Returns the index of the step with the last piece of evidence, or else of the story's end. */
+/**
+ * Returns the index of the step at which the story ends (see `lastOfStory`), or −1 if there is
+ * none.
+ */
 export function stepOfViolation({ trace, evidence }: PageData, steps: readonly Step[]): number {
   const last = lastOfStory(trace, evidence);
   return steps.findIndex(({ event }) => event === last);

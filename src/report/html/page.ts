@@ -28,7 +28,7 @@ export interface PageReport {
   readonly catalogue?: Catalogue;
 }
 
-/** Maximum number of events of all findings on a page. Keeps the page below 2 MB. */
+/** Maximum number of events of all findings on a page. This limit keeps the page below 2 MB. */
 const MOST_EVENTS = 2000;
 
 export function renderPage(report: PageReport): string {

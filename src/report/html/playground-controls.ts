@@ -1,6 +1,6 @@
 /**
- * Renders the controls of the playground. A plan is offered if it uses only built-in names and does
- * not need an SQL engine.
+ * Renders the controls of the playground. A plan can run on the page if it uses only built-in
+ * names, its clients are not asynchronous code, and its store needs no SQL engine.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -13,7 +13,10 @@ import { messageText } from '../event-phrases.ts';
 import { faint } from './parts.ts';
 import { type Knob, knobsOf, renderNoTry } from './playground.ts';
 
-/** Returns the stores to try and the plan's own. Empty if the plan cannot run on the page. */
+/**
+ * Returns the stores with which the plan can run on the page, or an empty list if its own store or
+ * lock cannot run there.
+ */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
   if (whyLeftOut(plan, catalogue) !== null) return [];
   return [...catalogue.stores].flatMap(([store, { needsSql }]) => {
@@ -73,7 +76,7 @@ export function renderTry(
 const ABOUT = 'Turn a number: the same code runs the plan again here, judges it and draws it.';
 const STALE = '? Not run: a number above is wrong. What follows is of the last good numbers.';
 
-/** Renders a knob. `wrongId` is the id of its error message. */
+/** Renders a knob. `wrongId` is the id of the element for its error message. */
 function renderKnob(
   { id, what, valueUs }: Pick<Knob, 'id' | 'what' | 'valueUs'>,
   wrongId: string,
@@ -92,7 +95,7 @@ function renderKnob(
   );
 }
 
-/** Renders a choice. `options` maps values to texts. */
+/** Renders a drop-down list. `options` maps values to texts. */
 function choice(name: string, options: ReadonlyMap<string, string>, chosen: string): Markup {
   const list = [...options].map(([value, text]) =>
     element('option', { value, selected: value === chosen }, text),

@@ -1,8 +1,8 @@
 /**
  * The playground: a reader changes the numbers of a plan on the page, which runs it again. This
  * file defines the knobs (the amount of each fault, the ttl, the latency, the delay of one message,
- * and the store) and applies them to a plan. `playground-controls.ts` renders the controls, which
- * the page's script does not.
+ * and the store) and applies them to a plan. `playground-controls.ts` renders the controls. It is
+ * separate, since the script of a report does not need it.
  */
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Plan } from '../../core/plan/plan.ts';
@@ -32,7 +32,7 @@ export interface Turned {
 const MOST_FAULTS = 4;
 const MOST_TTLS = 3;
 
-/** Returns the knobs of a plan, those of its faults first. */
+/** Returns the knobs of a plan. The knobs for its faults come first. */
 export function knobsOf(plan: Plan): readonly Knob[] {
   const amounts = parametersOf(plan)
     .filter(({ kind }) => kind === 'amount')

@@ -16,7 +16,7 @@ const stages = all(document, 'article[data-finding]', HTMLElement).map((article)
   return view;
 });
 
-/** The finding that keys act on: the one used last or named in the address. */
+/** The finding that keys act on: the last one that was used or named in the address. */
 let active = stages[0];
 
 for (const view of stages) {

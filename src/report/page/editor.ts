@@ -1,9 +1,9 @@
 /**
- * The page of `fencepost playground`: an editor for a scenario, which shows errors during typing. A
- * worker, which runs this same script, examines the scenario on 200 seeds, or on every plan with
- * one or two faults. The first plan that breaks a claim is shrunk, explained and drawn, with
- * numbers to change. Nothing is fetched, and the text in a link is filled in but never run
- * automatically.
+ * The page of `fencepost playground`: an editor for a scenario, which shows errors as the user
+ * types. A worker, which runs this same script, examines the scenario on 200 seeds, or on every
+ * plan with at most one or two faults. The first plan that breaks a claim is shrunk, explained and
+ * drawn, with numbers that the user can change. Nothing is fetched. A scenario in the address is
+ * filled in but never run automatically.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -40,7 +40,7 @@ const MOST_PLANS = 20_000;
 /** Number of progress reports from the worker. */
 const NOTES = 20;
 
-/** The request to the worker: all plans with at most this many faults, or seeds if it is 0. */
+/** A request to the worker: examine all plans with at most `faults` faults, or seeds if it is 0. */
 interface Task {
   readonly text: string;
   readonly faults: number;

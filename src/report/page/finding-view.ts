@@ -1,7 +1,8 @@
 /**
  * Steps through one finding: keeps the current step, shows it in words, in both pictures, in the
- * states and in the table of events, and handles the controls that change these views. `one` and
- * `all` look up elements that the page was rendered with; a missing element is a bug.
+ * states and in the table of events, and handles the controls that change these views.
+ * `findElement` and `all` look up elements that the page was rendered with; if `findElement` finds
+ * none, this is a bug.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { render } from '../../text/markup.ts';
@@ -44,7 +45,7 @@ interface Places {
 /** Maximum number of steps to draw. Longer traces are drawn in part, around the current step. */
 const MOST_DRAWN = 400;
 
-/** The width of the highlight for a sentence. */
+/** Width of the highlight for the event of a sentence. */
 const LIGHT_PX = 46;
 
 export class FindingView {
@@ -77,14 +78,14 @@ export class FindingView {
     for (const radio of all(article, '.switches [type=radio]', HTMLInputElement)) {
       radio.addEventListener('change', () => this.setTime(radio.value));
     }
-    // Collapsed content has no size, so it cannot be scrolled earlier.
+    // Collapsed content has no size, so it cannot be scrolled before it is opened.
     const folded = findElement(article, '[data-steps]', HTMLDetailsElement);
     folded.addEventListener('toggle', () => this.scrollFrames());
     this.draw();
     this.show();
   }
 
-  /** Goes to the event in an address, `#e=12`. Returns false if this finding has none. */
+  /** Goes to the event in an address, `#e=12`. Returns false if this finding has no such event. */
   follow(hash: string): boolean {
     const { prefix } = this.data;
     const named = hash.slice(1);
@@ -98,7 +99,7 @@ export class FindingView {
     return true;
   }
 
-  /** Scrolls to the step bar and the picture below it, which describe a step completely. */
+  /** Scrolls to the picture and the step bar below it, which together describe the step. */
   reveal(): void {
     // Remove the focus from the link in the table, which would capture the keys.
     const focused = document.activeElement;
@@ -256,7 +257,10 @@ export class FindingView {
     if (lane !== undefined) bringIntoFrame(this.canvas('warped'), lane);
   }
 
-  /** Returns the event of a step, or the previous one for the end of a lease. */
+  /**
+   * Returns the event of a step. For a step without one, such as the end of a lease, returns the
+   * previous event.
+   */
   private eventAt(at: number): number | null {
     return this.steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? null;
   }

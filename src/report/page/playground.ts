@@ -76,10 +76,10 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
   offerAddress(section, data.prefix, show);
 }
 
-/** Longer than any address that a page writes. */
+/** Maximum length of an address to read. A page never writes a longer one. */
 const MOST_ADDRESS = 4000;
 
-/** Returns the fields that differ from the finding as text for an address, or '' if none does. */
+/** Returns the fields that were changed, as text for an address, or '' if none was changed. */
 function addressOf(section: HTMLElement): string {
   const changed = [...fieldsOf(section)].filter(([, field]) => field.value !== initialOf(field));
   if (changed.length === 0) return '';
