@@ -115,7 +115,7 @@ const sections = z.strictObject({
 
 const system = z.strictObject({
   name: text,
-  // An absent list expects nothing. `holds` also lists `progress` if user code broke it, even if
+  // An absent list expects nothing. `holds` also contains `progress` if user code broke it, even if
   // the scenario does not list it.
   expect: z.strictObject({
     holds: texts.exactOptional(),
@@ -167,7 +167,9 @@ const system = z.strictObject({
   counterexample: counterexample.nullable(),
 });
 
-/** In this order: Ctrl-C, `--time`, seeds that did not finish, an incomplete shard. */
+/**
+ * The reasons are, in this order: Ctrl-C, `--time`, seeds that did not finish, an incomplete shard.
+ */
 const stopReasonSchema = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({
@@ -351,7 +353,9 @@ export interface Finding extends FindingLine {
   readonly original?: OtherRun;
   /** The most similar run that passes; absent if no boundary was found. */
   readonly nearest?: OtherRun;
-  /** The same plan on the first system that must hold the claim and does; absent if none. */
+  /**
+   * The same plan on the first system that must hold the claim and does; absent if there is none.
+   */
   readonly cured?: OtherRun & { readonly system: string };
   /** The scenario as an argument of `run`: its name if it ships with fencepost, else its file. */
   readonly scenarioTyped?: string;

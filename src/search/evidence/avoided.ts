@@ -1,10 +1,10 @@
 /**
- * Decides whether a run withstood what broke another run. The claim must hold in it, and none of
- * the sections involved in the breach may hang. Also, unless some other section did its work, at
- * least one of them must have got further than being denied the lock: it ended, was refused by the
+ * Decides whether a run withstood the conditions that broke another run. The claim must hold in it,
+ * and no section involved in the breach may hang. Also, unless another section did its work, at
+ * least one of these sections must not have been denied the lock: it ended, was refused by the
  * store, was stopped by a test of its lease, or crashed.
  *
- * For a twin on the same seed this is enough: the twin may need no fault, and a cure may omit the
+ * For a twin on the same seed, this is enough: the twin may need no fault, and a cure may omit the
  * very call that a fault affects. Proving one cure for one plan takes more: each fault that the
  * breach depends on must also have been injected in the cured run.
  */
@@ -21,7 +21,10 @@ export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIn
   return fates.some((fate) => fate !== 'denied') || hasWorked(cured);
 }
 
-/** Returns true if the sections of a breach ended in another run, and not all of them denied. */
+/**
+ * Returns true if no section of a breach is unfinished in another run, and at least one was not
+ * denied the lock.
+ */
 export function haveRun(broken: TraceIndex, breach: Invalid, other: TraceIndex): boolean {
   const fates = fatesIn(other, broken, breach);
   return !fates.includes('unfinished') && fates.some((fate) => fate !== 'denied');
@@ -43,7 +46,7 @@ function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
 
 /**
  * Returns true if the cured run, whose plan has the same faults, did the work that broke the other
- * run and met each fault that the breach depends on.
+ * run, and if each fault on which the breach depends was injected in it.
  */
 export function isAvoided(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
   const met = new Set(cured.faults.map(({ event }) => event.index));
@@ -102,9 +105,9 @@ function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): 
 }
 
 /**
- * The end of a section. `denied`: it requested the lock and never got it, or got no answer.
- * `stopped`: by a refusal of the store, a test of its lease or a crash. `unfinished`: it is still
- * inside or waiting.
+ * The end of a section. `denied`: it requested the lock and was never granted it, or got no answer.
+ * `stopped`: a refusal of the store, a test of its lease or a crash ended it. `unfinished`: it is
+ * still inside or waiting.
  */
 type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
 
@@ -125,7 +128,7 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
     }
   }
   let hasAsked = false;
-  // If the code neither calls nor enters, only the record that it returned is in the trace.
+  // If the code makes no call and never enters, the trace contains only the record of its return.
   const run = indexed.trace.sections?.find((record) => record.section === section);
   let isOpen = run?.end.kind !== 'returned' && run?.end.kind !== 'failed';
   for (const { invoke, return: returned } of indexed.operations.values()) {

@@ -2,11 +2,13 @@
  * Lists the events of a failing run that may be causes, each with the intervention that neutralizes
  * it: a fault, a message that was late or lost, a timer that drew more than its base length, the
  * expiry of a lease, a renewal, a release, and the order in which a server handled two concurrent
- * calls. Only events on the way to the breach are listed, since no other can have affected it.
+ * calls. All faults and timers are listed. Expiries are listed if they precede the breach. Other
+ * events are listed only if they are on the way to it, since no other event can have affected it.
  *
  * An expiry belongs to the request that set it. It is listed if nothing changed the lease between
- * the request and its end, and if something happened to the lock after that: the first such event
- * shows the expiry. Two calls are concurrent if each was sent before the other was answered.
+ * that request and the end of the lease, and if the trace contains a later event of the same lock.
+ * The first such event shows the expiry. Two calls are concurrent if each was sent before the other
+ * was answered.
  */
 import type { CauseKind } from '../../check/causation.ts';
 import { isRemovalByNonOwner } from '../../check/leases.ts';
@@ -32,8 +34,9 @@ export interface PossibleCause {
 }
 
 /**
- * Returns the possible causes of a breach with this evidence: faults first, each group in order of
- * time. `plan` leaves nothing to chance. The orders of calls are last, as there are most of them.
+ * Returns the possible causes of a breach with this evidence: faults first, then timers, then other
+ * events in trace order. The orders of calls come last, since there are most of them. `plan` must
+ * leave nothing to chance.
  */
 export function possibleCauses(
   plan: Plan,
@@ -51,11 +54,11 @@ export function possibleCauses(
   ];
 }
 
-/** The way to the breach. */
+/** The way to the breach, with the plan and the trace of its run. */
 interface Way {
   readonly plan: Plan;
   readonly indexed: TraceIndex;
-  /** The numbers of its events, and the last one. */
+  /** The indexes of its events, and the last of these indexes. */
   readonly past: ReadonlySet<number>;
   readonly last: number;
 }
@@ -72,7 +75,7 @@ function faultsFired({ faults }: Plan, { events }: Trace): readonly PossibleCaus
   return [...found.values()];
 }
 
-/** The timers whose length the plan fixes. */
+/** Returns the timers whose length the plan fixes. */
 function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
   return Object.keys(decisions).flatMap((timer) => {
     if (/\/(request|reply|random)$/.test(timer)) return [];
@@ -81,7 +84,10 @@ function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
   });
 }
 
-/** The messages that took longer than the base latency, or that a partition held or lost. */
+/**
+ * Returns the messages that took longer than the base latency, or that a partition held back or
+ * lost. Messages that a fault targets are omitted.
+ */
 function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
   const { events } = indexed.trace;
   const partitions = indexed.faults.flatMap(({ event }) =>
@@ -109,7 +115,7 @@ function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
   return late;
 }
 
-/** The lock of a service, or the key of a server. */
+/** Returns the lock or key of an event, with its server, or null if the event has none. */
 function leaseOf(event: TraceEvent): string | null {
   switch (event.kind) {
     case 'grant':
@@ -141,7 +147,7 @@ function isKept({ isDone, change }: KeyChange): boolean {
   return isDone && (change === 'taken' || change === 'prolonged' || change === 'overwritten');
 }
 
-/** True if a lease ends because of this event. */
+/** Returns true if this event ends a lease. */
 function endsLease(event: TraceEvent): boolean {
   if (event.kind === 'release') return event.released > 0;
   if (event.kind === 'key-change') return event.isDone && !isKept(event);
@@ -167,7 +173,7 @@ function expiries({ indexed, last }: Way): readonly PossibleCause[] {
   return found;
 }
 
-/** The renewals and releases that a server executed; several attempts are one call. */
+/** Returns the renewals and releases that a server executed, one for all attempts of a call. */
 function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
   const { events } = indexed.trace;
   const found = new Map<string, PossibleCause>();
@@ -184,8 +190,9 @@ function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
 }
 
 /**
- * True if this event shows what a call did better than the one found before: the server's report
- * of its effect rather than its arrival, and the removal of another client's key in any case.
+ * Returns true if `event` shows the effect of a call better than `before`, the event found so far.
+ * The server's report of the effect is better than the arrival of the request, and the removal of
+ * another client's key is better than any other event.
  */
 function isBetter(event: TraceEvent, before: TraceEvent | undefined): boolean {
   if (before === undefined || isRemovalByNonOwner(event)) return true;
@@ -203,7 +210,7 @@ function kindOf(event: TraceEvent, { operations }: TraceIndex): 'renewal' | 'rel
       if (event.change === 'prolonged') return 'renewal';
       return event.change === 'removed' || event.change === 'overwritten' ? 'release' : null;
     case 'receive': {
-      // A server of a quorum may not report what it did.
+      // Servers of a quorum do not always report the effect, so the client's answer decides.
       const answer = operations.get(operationOf(event.message))?.return?.event.answer?.kind;
       if (answer === 'renewed') return 'renewal';
       return answer === 'released' ? 'release' : null;
@@ -228,11 +235,17 @@ interface Handled {
   readonly message: string;
   readonly sentAt: number;
   readonly handledAt: number;
-  /** The event by which the client knew of the reply; past the end if it never did. */
+  /**
+   * Index of the event at which the client received the reply, or the length of the trace if it
+   * never did.
+   */
   readonly answeredAt: number;
 }
 
-/** Each request and the next one of another client at the same server, if they are concurrent. */
+/**
+ * Returns each request with the next request of another client at the same server, if the two are
+ * concurrent.
+ */
 function concurrentCalls({ indexed, past }: Way): readonly PossibleCause[] {
   const found: PossibleCause[] = [];
   for (const handled of requestsByServer(indexed.trace).values()) {

@@ -24,7 +24,7 @@ export interface Candidate {
 }
 
 interface Row {
-  /** Another built-in store. If `insteadOf` is present, the row applies only to those stores. */
+  /** Another built-in store. With `insteadOf`, only if the plan has one of those stores. */
   readonly store?: string;
   readonly insteadOf?: readonly string[];
   /** Replaces lock `from` with lock `to`. Applies only if the plan uses `from`. */
@@ -37,7 +37,7 @@ interface Row {
   readonly text: string;
 }
 
-/** Returns the candidates for a breach by `rule` that fit the plan. */
+/** Returns the candidates that fit the plan, for a breach of the rule. */
 export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readonly Candidate[] {
   const known = new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule);
   // The rule of a user-defined claim has no rows.
@@ -73,7 +73,7 @@ function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   return JSON.stringify(cured) === JSON.stringify(plan) ? null : cured;
 }
 
-/** Text by change, such as `counter: durable`. */
+/** The text for each change. Example of a change: `counter: durable`. */
 type Texts = Readonly<Record<string, string>>;
 
 /**
@@ -136,7 +136,7 @@ const NAMED_RENEWAL: Texts = {
 const DISTINGUISHES_BUSY =
   'A client that distinguishes a held lock from a system error would have waited';
 
-/** Changes that prevent a lock from granting what another client holds. */
+/** Changes that prevent a lock from being granted while another client holds it. */
 const HELD: Texts = {
   'clock: monotonic': 'A lock service that counts by a monotonic clock would have waited',
   'expiry: monotonic': 'A node that counts by a monotonic clock would have kept the key',

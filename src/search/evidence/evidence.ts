@@ -1,14 +1,15 @@
 /**
- * Compares a breach with its neighbors: one run without each event that may be a cause
- * (`find-causes.ts`), the other side of the boundary if it is known, and cures from the table until
- * one holds. Like the shrinker, `causationSteps` is a generator that yields the runs to make and
- * receives the result of each, so asynchronous code and the page share it.
+ * Compares a broken run with its neighbors: one run without each event that may be a cause
+ * (`find-causes.ts`), the other side of the boundary if it is known, and possible cures
+ * (`cures.ts`) until the claim holds with one. Like the shrinker, `causationSteps` is a generator
+ * that yields the runs to make and receives the result of each, so that asynchronous code and the
+ * page can share it.
  *
- * If a neighbor holds, its difference from the plan is a cause (`check/turning-point.ts` finds the
- * event where it shows). A cure must do more than hold the claim. The faults that the breach
- * depends on must fire again. The sections involved in the breach must end or be stopped, and at
- * least one section must end, so that a lock which never grants is not a cure. Also, it must not
- * break `progress` unless the original plan did.
+ * If the claim holds without an event, that event is a cause. `check/turning-point.ts` finds the
+ * first event at which a neighbor differs. A cure must do more than keep the claim. The faults on
+ * which the breach depends must be injected again. The sections involved in the breach must end or
+ * be stopped, and at least one section must end, so that a lock which never grants is not a cure.
+ * Also, the cure must not break `progress` unless the original plan breaks it.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import {
@@ -42,7 +43,7 @@ export interface Sought {
   readonly plan: Plan;
   readonly claim: string;
   readonly catalogue: Catalogue;
-  /** The boundary that the shrinker found, if it was run. */
+  /** The boundary that the shrinker found, if it ran. */
   readonly boundary?: Boundary | null;
 }
 
@@ -123,7 +124,10 @@ function isCured(run: {
   return isAvoided(indexTrace(broken.trace), breach, after) && sectionsEnded(after) > 0;
 }
 
-/** Returns true if a server refused or denied what it let through in the other run. */
+/**
+ * Returns true if a server refused or denied a request in the cured run that it accepted in the
+ * broken run.
+ */
 function refusesMore(broken: Trace, cured: Trace): boolean {
   const taken = new Set(
     broken.events.flatMap((event) => {

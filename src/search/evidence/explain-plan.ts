@@ -1,7 +1,7 @@
 /**
  * Explains why a plan breaks a claim. `run`, `replay`, `show`, `shrink`, vitest and the library all
- * use this function, so they all give the same explanation. `explain-run.ts` contains the words,
- * and `evidence.ts` the neighboring runs.
+ * use this function, so they all give the same explanation. `explain-run.ts` writes the
+ * explanation, and `evidence.ts` chooses the neighboring runs.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -32,7 +32,7 @@ export async function explainPlan(
   return await explainRun({ plan, trace, verdict }, options);
 }
 
-/** Explains a breach in a run that has already been made. */
+/** Explains a breach in a run that has already been executed. */
 export async function explainRun(
   broken: BrokenRun,
   { catalogue = builtIn, boundary = null }: ExplainOptions = {},

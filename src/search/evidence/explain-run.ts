@@ -1,7 +1,7 @@
 /**
  * Explains why a run breaks a claim, in words and as data, given the results of its neighbors. The
- * words are those of the claim (`check/explain.ts`) and mention the faults that the neighbors
- * showed to be needed. A cure is mentioned only if a run has proven it.
+ * sentences come from `check/explain.ts` and mention the causes that the neighbors have shown. A
+ * cure is mentioned only if a run has proven it.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Causation } from '../../check/causation.ts';

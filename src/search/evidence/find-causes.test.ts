@@ -12,7 +12,7 @@ import { type FoundCauses, findCauses } from './find-causes.ts';
 
 interface Search {
   readonly found: FoundCauses;
-  /** The events of the broken run, and of all others. */
+  /** Number of events in the broken run, and in all other runs together. */
   readonly events: number;
   readonly spent: number;
   readonly runs: number;
@@ -40,7 +40,10 @@ function kindsIn({ found }: Search): readonly string[] {
   return found.causes.map(({ kind }) => kind);
 }
 
-/** A transfer whose second write is lost, which leaves the sum wrong. */
+/**
+ * Returns a client with a transfer, and the fault that drops one of its writes, which makes the sum
+ * wrong.
+ */
 function transferLost(name: string): readonly [ClientPlan, Plan['faults'][number]] {
   const ends = { from: 'store-1', to: 'store-2', key: 'x', amount: 1 };
   const client = clientOf(name, [{ kind: 'transfer', id: 1, ...ends }], { storeTimeoutUs: 9 * MS });

@@ -1,13 +1,14 @@
 /**
- * Finds the causes of a breach by intervention: an event is a cause only if the run without it does
- * not break. All single candidates are tested; the orders of calls only if no other event is a
- * cause, as a fault or an expiry is what makes an order matter. Pairs are tested only if no single
- * candidate prevents the breach; then both of the first pair are causes, and either is enough.
+ * Finds the causes of a breach by intervention: an event is a cause only if the claim holds in the
+ * run without it. Each candidate is tested alone. Orders of calls are tested only if no other event
+ * is a cause, since an order usually matters only because of a fault or an expiry. Pairs are tested
+ * only if no candidate alone prevents the breach. Then both events of the first pair that does are
+ * causes, and either is enough for the breach.
  *
  * An intervention prevents the breach if the claim holds to the end of the run and the sections of
- * the breach ran. If one of these never ends, or all of them are denied, it only keeps the run from
- * reaching the breach, and its event is not a cause. The number of runs is limited; if it does not
- * suffice, the result states how many candidates were tested.
+ * the breach ran. If one of these sections never ends, or all of them are denied the lock, the
+ * intervention only keeps the run from reaching the breach, so its event is not a cause. The number
+ * of runs is limited, so the result contains the number of candidates that were tested.
  */
 import { isSameCause } from '../../check/breach-cause.ts';
 import type { Causation, Neighbour, ProvenCause } from '../../check/causation.ts';
@@ -31,7 +32,7 @@ export interface RunToMake {
 
 export type EvidenceSteps<T> = Generator<RunToMake, T, SeedResult>;
 
-/** A run beside the broken one. */
+/** A neighbor of the broken run, with its trace. */
 export interface SeenRun {
   readonly neighbour: Neighbour;
   readonly trace: Trace;
@@ -120,7 +121,7 @@ function* test(
   return { trace: beside.trace, neighbour: { kind: 'intervention', what, fault, outcome } };
 }
 
-/** Returns how a run beside the broken one ended for the claim. */
+/** Returns the outcome of the claim in a neighbor of the broken run. */
 export function outcomeOf(
   beside: SeedResult,
   broken: SeedResult,
@@ -153,7 +154,10 @@ function causeFrom(
   return { kind, fault, event: shown, text: causePhrase(trace, { kind, event: shown, named }) };
 }
 
-/** Returns the message, operation or timer that an intervention names, or the first of two. */
+/**
+ * Returns the message, operation or timer that an intervention names, the first of two swapped
+ * messages, or '' for a fault.
+ */
 function namedIn(intervention: Intervention): string {
   if ('message' in intervention) return intervention.message;
   if ('operation' in intervention) return intervention.operation;
@@ -161,7 +165,7 @@ function namedIn(intervention: Intervention): string {
   return 'first' in intervention ? intervention.first : '';
 }
 
-/** Returns the number of the first event that differs between two runs. */
+/** Returns the index of the first event that differs between two runs. */
 function firstDifference({ events }: Trace, beside: Trace): number {
   const isAlike = (event: TraceEvent, at: number): boolean =>
     JSON.stringify(event) === JSON.stringify(beside.events[at]);
