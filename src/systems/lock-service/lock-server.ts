@@ -1,7 +1,8 @@
 /**
- * The lock service as a server of the world. The `published` variant follows the book literally: it
- * judges expiry by the time that the caller sends, and releases by client id. The baseline uses the
- * server's own clock, and a renew or release names its grant.
+ * The lock service as a server of the world. The `published` variant follows Kleppmann's book
+ * literally (see `lock-service.ts`): it judges expiry by the time that the caller sends, and
+ * releases by client id. The baseline uses the server's own clock, and a renew or release names its
+ * grant.
  */
 import type { Answer } from '../../core/history/call.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
@@ -9,7 +10,10 @@ import { GrantRecorder } from '../grant-recorder.ts';
 import { LockLine } from './lock-line.ts';
 import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-service.ts';
 
-/** Fields of every client request. `nowUs` is the client's wall clock when it sends. */
+/**
+ * Fields of every client request. `nowUs` is the client's wall-clock time when it sends the
+ * request.
+ */
 type Asked = { readonly lock: string; readonly client: string; readonly nowUs: number };
 
 export type LockRequest =
@@ -47,7 +51,7 @@ export function describeLockReply(reply: LockReply): Answer {
 export interface LockServerOptions {
   readonly isPublished: boolean;
   readonly counter: 'durable' | 'volatile';
-  /** The server clock that judges expiry. The published variant uses neither. */
+  /** The server clock that judges expiry. The published variant does not use it. */
   readonly clock: 'monotonic' | 'wall';
   readonly firstToken: number;
   readonly rules: LockRules;
@@ -144,12 +148,18 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /** Returns the start of a grant for the client: a time of day, whichever clock judges expiry. */
+  /**
+   * Returns the issue time of a grant to send to the client. This is always a wall-clock time, even
+   * if the monotonic clock judges expiry.
+   */
   private issuedAt(request: Ask<'acquire' | 'renew'>, turn: Turn): number {
     return this.options.isPublished ? request.nowUs : turn.wallUs;
   }
 
-  /** Returns the true time at which a grant ends; in the published variant, by a correct clock. */
+  /**
+   * Returns the true time at which a grant ends. In the published variant, a correct clock is
+   * assumed.
+   */
   private endOf(grant: LockGrant, turn: Turn): number {
     const { isPublished, clock } = this.options;
     return turn.trueTimeOf(isPublished ? 'right' : clock, grant.issuedAt + grant.ttl);

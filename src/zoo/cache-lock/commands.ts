@@ -1,19 +1,20 @@
 /**
- * The commands that a CacheLock sends to its cache, and the replies; the ways to release the lock;
- * and the arguments that it refuses. The commands are those of memcached that the lock needs; none
- * compares before it touches or deletes, unless `onlyIf` is set. The simulator and the class share
- * this file.
+ * The commands that a CacheLock sends to its cache, with their replies, the ways to release the
+ * lock, and the arguments that it refuses. The commands are those of memcached that the lock needs;
+ * none compares before it touches or deletes, unless `onlyIf` is set. The simulator and the class
+ * share this file.
  *
- * Since no command of a cache compares and deletes, there are four ways to release a key:
+ * Caches have no command that compares and deletes in one step, so there are several ways to
+ * release a key. The last one is hypothetical:
  * - `published`: touch the key, so that it lasts until it is deleted; get it; delete it if the
  *   value is the client's own. Between get and delete the key may expire and go to another client,
  *   and the touch extends any key that is there.
  * - `add-again`, suggested by djblets' author in the review: add the key again with the same value,
  *   get it, delete it if the value is the client's own. This never extends another client's key.
  *   But it does not extend its own key either, so there is less time between get and delete; and if
- *   the key had expired, the release first acquires the lock once more.
+ *   the key had expired, the release acquires the lock again first.
  * - `delete`: delete any key that is there.
- * - `compare-and-delete`: the single command that a cache would need.
+ * - `compare-and-delete`: the single command that a cache would have to offer.
  */
 import type { Cache } from '../cache/cache.ts';
 
@@ -79,7 +80,7 @@ export type ReleaseRule = (typeof RELEASES)[number];
 interface Returned {
   readonly key: string;
   readonly value: string;
-  /** Time for which a touch, or an add, keeps the key. */
+  /** Time for which a touch or an add keeps the key. */
   readonly ttlUs: number;
   /** The keys that a touch extends: any key that is there, or only one with this value. */
   readonly extends: 'anyone' | 'owner';
@@ -113,7 +114,7 @@ export function* giveBack(lock: Returned): Release {
 /** Makes sure that the key exists, and checks whether its value is the client's own. */
 function* lookAt({ key, value, ttlUs, release, extends: scope }: Returned): Release {
   if (release === 'add-again') {
-    // Added or already there: only its value matters.
+    // It does not matter whether this call added the key or found one: its value is compared below.
     const added = yield { name: 'release-add', ask: { kind: 'add', key, value, ttlUs } };
     if (added === null) return 'unknown';
   } else {
@@ -135,7 +136,7 @@ export interface LockArguments {
   readonly key: string;
   /** Time that the key stays in the cache. */
   readonly expiration: number;
-  /** Time between two tries for a busy lock, before jitter. */
+  /** Time between two attempts to acquire a busy lock, before jitter. */
   readonly retry: number;
   /** Maximum wait for a busy lock, or `FOR_EVER`. */
   readonly timeout: number;

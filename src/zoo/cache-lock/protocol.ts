@@ -4,7 +4,7 @@
  * `touch`, and releases it with touch, get and delete. No command of a cache compares and deletes,
  * which is why djblets' documentation calls the lock imperfect and lossy.
  *
- * `commands.ts` has the commands for the cache, whose server is at the end of this file;
+ * `commands.ts` contains the commands for the cache, whose server is at the end of this file;
  * `cache-lock.ts` is the same lock as a class that does not need the simulator.
  */
 import {
@@ -45,7 +45,7 @@ import {
 } from './commands.ts';
 
 const NAME = 'lock';
-/** The largest number of milliseconds that is a safe number of microseconds, rounded down. */
+/** Maximum number of milliseconds. The same time in microseconds is still a safe integer. */
 const LONGEST_MS = 1_000_000_000_000;
 
 const choices = optionsFor(
@@ -126,7 +126,7 @@ function waitProblem(options: Options): { option: string; what: string } | null 
   return option && { option, what: `${option} means nothing with blocking: no` };
 }
 
-/** Returns how long to wait for a busy lock, or `FOR_EVER`. */
+/** Returns the maximum wait for a busy lock in microseconds, or `FOR_EVER`. */
 function timeoutUsOf(options: Options): number {
   const { timeout, timeoutUs } = choices.read(options);
   if (timeout !== FOR_EVER) return timeout * 1000;
@@ -184,7 +184,7 @@ class CacheLockDriver implements LockDriver {
     return true;
   }
 
-  /** Returns whether the arguments are valid and this instance does not hold the lock yet. */
+  /** Returns true if the arguments are valid and this instance does not hold the lock yet. */
   private mayAcquire(at: Section): boolean {
     const { self, plan, section } = at;
     this.sinceUs = self.monotonicUs();
@@ -199,7 +199,8 @@ class CacheLockDriver implements LockDriver {
       self.log(TOPIC, `refused: ${acquiredAlready(lock)}`);
       return false;
     }
-    // The previous section lost its lock without releasing it; this one creates another.
+    // The previous section lost its lock without releasing it. This section creates a new lock
+    // object.
     this.held.delete(lock);
     this.dropped.push(held);
     return refusals.length === 0;
@@ -265,7 +266,7 @@ class CacheLockDriver implements LockDriver {
     return null;
   }
 
-  /** Returns whether the lock has expired by the client's clock, so that no release is needed. */
+  /** Returns true if the lock has expired by the client's clock, so that no release is needed. */
   private isOver({ self, end, plan }: Section): boolean {
     const nowUs = self.monotonicUs();
     const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;
@@ -279,7 +280,8 @@ class CacheLockDriver implements LockDriver {
     const { ttlUs } = at.plan;
     const { release, extends: scope } = this.options;
     const commands = giveBack({ key, value, ttlUs, extends: scope, release });
-    // The grant to release; undefined for the one entered. Adding the key again may bring another.
+    // The grant to release, or undefined for the grant under which the section entered. Adding the
+    // key again may result in a new grant.
     let returned: number | undefined;
     let next = commands.next();
     while (next.done !== true) {
@@ -291,7 +293,9 @@ class CacheLockDriver implements LockDriver {
     return next.value;
   }
 
-  /** At the end of the program, locks that were lost without a release are garbage-collected. */
+  /**
+   * Logs the locks that were never released. They are garbage-collected at the end of the program.
+   */
   finish(self: Self): void {
     for (const { lock } of [...this.dropped, ...this.held.values()]) {
       self.log(TOPIC, `${lock} was dropped without release`);
@@ -314,7 +318,7 @@ class CacheLockDriver implements LockDriver {
   }
 }
 
-/** Returns `10 ms`, `1.5 s`. */
+/** Formats a duration, such as `10 ms` or `1.5 s`. */
 function duration(us: number): string {
   if (us > 0 && us % 3_600_000_000 === 0) return `${us / 3_600_000_000} h`;
   if (us >= 1_000_000) return `${us / 1_000_000} s`;
@@ -343,7 +347,7 @@ export function ownerOf(value: string | null): string {
 function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   const cache = new Cache();
   const recorder = new GrantRecorder(name);
-  /** True time at which the key expires by the cache's clock at its present rate. */
+  /** Returns the true time at which the key expires by the cache's clock at its current rate. */
   const endOf = (key: string, turn: Turn): number | null => {
     const end = cache.endOf(key, turn.monotonicUs);
     return end === null ? null : turn.trueTimeOf('monotonic', end);

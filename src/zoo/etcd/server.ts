@@ -1,7 +1,7 @@
 /**
- * etcd as far as locks use it: keys with the revision of their creation, leases that keys are bound
- * to, and one transaction. One server represents the cluster as its clients see it: a majority has
- * all acknowledged changes, so neither a crash nor a change of leader loses any.
+ * etcd as far as locks use it: keys with the revision of their creation, leases to which keys are
+ * bound, and one transaction. One server represents the cluster as its clients see it: a majority
+ * has all acknowledged changes, so neither a crash nor a change of leader loses any.
  * - Every change raises the revision of the entire store by one; a lease that ends removes all its
  *   keys in one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
  * - Only the leader counts leases down, by its monotonic clock. A new leader restarts every lease
@@ -29,7 +29,7 @@ export type EtcdRequest =
   | (LeasedKey & { readonly kind: 'delete' });
 
 export type EtcdReply =
-  /** The remaining ttl of the lease; 0 if there is none. */
+  /** The remaining ttl of the lease, or 0 if the lease does not exist. */
   | { readonly kind: 'lease'; readonly ttlS: number }
   /** The revisions at which the client's own key and the oldest key of the lock were created. */
   | { readonly kind: 'place'; readonly revision: number; readonly first: number }
@@ -43,7 +43,7 @@ export const US_A_SECOND = 1_000_000;
 
 interface Lease {
   readonly ttlS: number;
-  /** By the leader's monotonic clock. */
+  /** End of the lease, by the leader's monotonic clock. */
   readonly endUs: number;
   /** For the observer: the owner, and when the request that last extended the lease was sent. */
   readonly client: string;
@@ -55,7 +55,7 @@ interface Key extends LeasedKey {
   readonly revision: number;
 }
 
-/** The state and rules of etcd: no clock and no network. Times are in microseconds. */
+/** The state and rules of etcd, without a clock or a network. Times are in microseconds. */
 export class EtcdState {
   /** The revision of an empty store. */
   revision = 1;
@@ -175,10 +175,10 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   private readonly state: EtcdState = new EtcdState();
   private readonly recorder: OrderedKeyRecorder<Key>;
   private waiting: readonly { readonly request: Ask<'wait'>; readonly turn: EtcdTurn }[] = [];
-  /** Lease ends counted by a leader that has not noticed its replacement. */
+  /** Ends of leases, as counted by a leader that has not noticed its replacement. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
   private isReplaced = false;
-  /** Log lines about leases that such a leader revoked, not recorded yet. */
+  /** Log lines about leases that such a leader revoked. They have not been recorded yet. */
   private readonly revoked: string[] = [];
 
   constructor(name: string, serving: EtcdServing) {
@@ -197,7 +197,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     return reply;
   }
 
-  /** `If version(key) > 0`: returns whether the key with this token still exists. */
+  /** `If version(key) > 0`: returns true if the key with this token still exists. */
   hasKey(asked: { readonly lock: string; readonly token: number }, nowUs: number): boolean {
     this.expire(nowUs);
     const { tokenOf } = this.serving;

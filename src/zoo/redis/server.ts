@@ -1,11 +1,11 @@
 /**
  * A Redis node as a server of the world. It judges expiry by its wall clock, as Redis does
  * (redis.io, "Distributed Locks with Redis": it "doesn't use monotonic clock for TTL expiry", so a
- * shift of the clock may let two processes hold a lock). Without persistence a restart loses all
- * keys; a replica that takes over has what it received in time.
+ * shift of the clock may let two processes hold a lock). Without persistence, a restart loses all
+ * keys. A replica that takes over has the keys that it had received by then.
  *
  * A key has expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
- * so one that ends at 10 still exists at 10 and is gone at 11.
+ * so a key that ends at 10 still exists at 10 and is gone at 11.
  */
 import type { Answer, Boot, Server, Turn } from '../../servers.ts';
 
@@ -29,7 +29,7 @@ export type LockNodeReply =
   /** The node is up, but kept out of service. */
   | { readonly kind: 'unavailable' };
 
-/** A key of a lock: a unique number, with an end. */
+/** A key of a lock: its value is a unique number, and it has an end. */
 export interface LockKey {
   readonly value: number;
   /** The last microsecond at which the key exists. */
@@ -51,15 +51,15 @@ export function describeRedisReply(
 
 /**
  * Records a node's actions for the observer, without affecting the node. `untilUs` is the true time
- * at which the key expires by the node's clock at its present rate.
+ * at which the key expires by the node's clock at its current rate.
  */
 export interface RedisRecorder {
   taken(turn: Turn, key: string, kept: Kept): void;
   denied(turn: Turn, key: string): void;
-  /** `null`: nothing was extended. */
+  /** `kept` is null if nothing was extended. */
   prolonged(turn: Turn, key: string, kept: Kept | null): void;
   deleted(turn: Turn, key: string, entry: LockKey | null): void;
-  /** The node lost a key, or all keys if null, and may grant it again from true time `atUs` on. */
+  /** The node lost a key (all keys if null), and may grant it again from true time `atUs` on. */
   lost(key: string | null, atUs: number): void;
   snapshot(): () => void;
 }
@@ -83,8 +83,8 @@ type Matched = { readonly ifValue: number | null; readonly nowUs: number };
 
 /**
  * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and the
- * scripts that compare the value before a DEL or PEXPIRE, in one step. The present time, in
- * microseconds, is an argument of each command; an expired key reappears if the clock is set back.
+ * scripts that compare the value before a DEL or PEXPIRE, in one step. The current time in
+ * microseconds is an argument of each command. An expired key reappears if the clock is set back.
  */
 export class LockNode {
   private keys: Map<string, LockKey> = new Map();
@@ -150,9 +150,9 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private readonly options: RedisServerOptions;
   private readonly recorder: RedisRecorder;
   private readonly node: LockNode = new LockNode();
-  /** The longest ttl in use, which the operator knows. Every lost key expires within it. */
+  /** The longest ttl in use, which the operator knows. Every lost key expires within this time. */
   private longestTtlUs = 0;
-  /** By the node's monotonic clock. */
+  /** End of the time out of service, by the node's monotonic clock. */
   private outOfServiceUntilUs = 0;
   private isReplica = false;
 
@@ -209,7 +209,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     return this.options.expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /** A key still exists at its end; the next microsecond is the first without it. */
+  /** A key still exists at its end, and is gone one microsecond later. */
   private kept(turn: Turn, { value, end }: LockKey, ttlUs: number): Kept {
     return { value, ttlUs, untilUs: turn.trueTimeOf(this.options.expiry, end + 1) };
   }

@@ -2,14 +2,14 @@
  * ZooKeeper as far as locks use it (zookeeper.apache.org, "Programmer's Guide", "Internals"): the
  * ephemeral sequential children of one node per lock, and sessions. One server represents the
  * ensemble: a majority has all acknowledged changes, so no crash loses any.
- * - Every change has the next `zxid` of the entire ensemble; a child keeps the one of its creation
- *   (`czxid`). Its *sequence* is a counter of its parent, which restarts when the parent is
- *   removed. A container node is removed if it is empty at a check, once a minute.
+ * - Every change has the next `zxid` of the entire ensemble; a child keeps the `zxid` of its
+ *   creation (`czxid`). Its *sequence* is a counter of its parent, which restarts when the parent
+ *   is removed. A container node is removed if it is empty at a check, once a minute.
  * - A session that sends nothing for its timeout ends at the leader's next tick, and its children
- *   with it (`SessionTrackerImpl`, `ExpiryQueue.roundToNextInterval`). A timeout is at least two
- *   ticks and at most twenty. A new leader restarts every session with its full timeout.
- * - A read is answered by the server that a client is connected to, which may lag: a session that
- *   has not written yet may see the children of an ended session.
+ *   are removed (`SessionTrackerImpl`, `ExpiryQueue.roundToNextInterval`). A timeout is at least
+ *   two ticks and at most twenty. A new leader restarts every session with its full timeout.
+ * - A read is answered by the server to which the client is connected. This server may lag: a
+ *   session that has not written yet may see the children of an ended session.
  *
  * Simpler than ZooKeeper: a session that has timed out ends before the next request is handled, and
  * a container is removed once it has been empty for a whole minute.
@@ -20,10 +20,10 @@ import { type Boot, LATER, OrderedKeyRecorder, type Server, type Turn } from '..
 export type LockChild = {
   readonly lock: string;
   readonly czxid: number;
-  /** From 1, which ZooKeeper writes as 0000000000. */
+  /** Counted from 1. ZooKeeper counts from 0 and writes 0000000000. */
   readonly sequence: number;
   readonly session: number;
-  /** The name that its client chose, to find it again; Curator's `_c_<guid>-`. */
+  /** The name that the client chose to find the child again; in Curator, `_c_<guid>-`. */
   readonly named: string;
 };
 
@@ -64,7 +64,7 @@ export type ZkReply =
 
 interface ZkSession {
   readonly timeoutUs: number;
-  /** By the leader's monotonic clock. */
+  /** End of the session, by the leader's monotonic clock. */
   readonly endUs: number;
   readonly isOver: boolean;
   readonly hasWritten: boolean;
@@ -93,9 +93,11 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   private zxid = 0;
   private readonly sessions: Map<number, ZkSession> = new Map();
   private children: readonly LockChild[] = [];
-  /** Children that were removed, and when, for reads that lag. */
+  /** Children that were removed, with the time of removal, for reads that lag. */
   private gone: readonly { readonly child: LockChild; readonly atUs: number }[] = [];
-  /** By lock: the counter of its parent, and since when the parent has been empty. */
+  /**
+   * For each lock, the counter of its parent, and the time since which the parent has been empty.
+   */
   private readonly parents: Map<string, { count: number; emptyUs: number | null }> = new Map();
   /** Locks whose parent was removed. */
   private readonly lostParents: Set<string> = new Set();
@@ -145,7 +147,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     return { kind: 'session', session: this.zxid, timeoutUs };
   }
 
-  /** Returns the leader's next tick after the timeout. */
+  /** Returns the time of the leader's first tick after the timeout. */
   private endAfter(nowUs: number, timeoutUs: number): number {
     const { tickUs } = this.serving;
     return (Math.floor((nowUs + timeoutUs) / tickUs) + 1) * tickUs;
