@@ -2,15 +2,12 @@
 /** Turns argv into an exit code. `--version` is answered at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
 
-/**
- * The streams that cannot be written, as on a full disk, by name. Each maps to its pending report.
- */
+/** Streams that cannot be written, by name, with their pending reports. */
 const unwritten = new Map<string, Promise<void>>();
 
 /**
- * Keeps the program running if stdout or stderr cannot be written. A reader that closes early, such
- * as `| head`, is not an error: pages are still written, and the exit code reflects the full
- * result. Other failures, such as a full disk, are reported.
+ * Keeps the program running if stdout or stderr cannot be written, and reports why. A reader that
+ * closes early, such as `| head`, is not an error.
  */
 function goOnUnread(): void {
   for (const [name, stream] of Object.entries({ stdout: process.stdout, stderr: process.stderr })) {

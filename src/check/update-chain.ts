@@ -1,18 +1,20 @@
 /**
- * Tracks the updates of one key. Each write creates a state of the key on top of the state that it
- * was computed from, regardless of the store's contents when it arrived. The key therefore contains
- * exactly the updates between its last state and its first value:
+ * Tracks the updates of one key. Each write adds a state on top of the state that it was computed
+ * from, whatever the store contained when the write arrived. The key contains the updates from its
+ * first value to its last state:
  *
  *     alice reads 0, bob reads 0, alice writes 1, bob writes 1, carol reads 1, carol writes 2
  *
  * The 2 was computed from bob's 1, and bob's 1 from 0. The key contains the updates of bob and
- * carol, and alice's is lost, even if the value 2 matches the number of updates that clients know
- * to be accepted, as when bob's answer was lost.
+ * carol, and alice's is lost. Counting would miss this if bob's answer was lost: clients then know
+ * of two accepted updates, and the value is 2.
  *
- * The basis of a workload's increment is the read by its grant, or its section, that returned the
- * value to which it adds. The basis of a write by asynchronous code is the last access by which its
- * guard knew the key (`base`). If the store computes the sum, the basis is the store's value. A
- * store that recovers is in the latest state that has the recovered value.
+ * The basis of a write is one of these:
+ * - the read by the same grant or section that returned the old value, for a workload's increment;
+ * - the last access by which the guard knew the key (`base`), for asynchronous code;
+ * - the store's value, if the store computes the sum.
+ *
+ * After a recovery, the key is in the latest state that has the recovered value.
  */
 import type { Read, Recovered, Write } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';
@@ -30,7 +32,7 @@ import type {
 /** The contents of a key at some time. */
 export interface State {
   readonly value: number;
-  /** First operation of the update, which later ones may repeat; '' if this is not an update. */
+  /** The first operation of the update, before any retry. '' if this is not an update. */
   readonly intent: string;
   readonly write: LogEntry<AccessEvent> | null;
   /** The read that the write was computed from. */
@@ -39,10 +41,7 @@ export interface State {
   readonly from: State | null;
 }
 
-/**
- * A state that was replaced by a state not computed from it, or that the store ignored in favor of
- * such a state.
- */
+/** `after` took the place of `before` but was not computed from it. */
 export interface Replacement {
   readonly before: State;
   readonly after: State;
@@ -51,7 +50,6 @@ export interface Replacement {
 }
 
 export interface UpdateChain {
-  /** The final state of the key. */
   readonly last: State;
   readonly replacements: readonly Replacement[];
   /** The updates that were written, with or without effect. */
@@ -87,7 +85,7 @@ export function holderOf({ under, operation }: AccessEvent): number | string {
   return under > 0 ? under : sectionOf(operation);
 }
 
-/** Yields a state, the state that it was computed from, and so on, down to a first value. */
+/** Yields a state and the states that it is based on, down to a first value. */
 export function* statesFrom(latest: State): Generator<State, void> {
   for (let state: State | null = latest; state !== null; state = state.from) yield state;
 }
@@ -97,7 +95,7 @@ function baseOf({ operations }: TraceIndex, operation: string): string | undefin
   return call !== undefined && 'base' in call ? call.base : undefined;
 }
 
-/** The basis of a write; both are null if it is not an update. */
+/** The basis of a write. Both fields are null if the write is not an update. */
 type Origin = Pick<State, 'read' | 'from'>;
 
 /** A read, and the state that it returned. */
@@ -116,7 +114,7 @@ class Walk implements UpdateChain {
   /** The successive states of the key. */
   private readonly held: State[];
   private readonly written: Map<string, State> = new Map();
-  /** The reads by holder, and the executions of each read by its operation. */
+  /** Reads by holder and by operation. */
   private readonly served: Map<number | string, Served[]> = new Map();
   private unheard: ReadonlySet<AccessEvent> | null = null;
 
@@ -133,8 +131,7 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Processes accesses from the `from`-th up to event `before`. Returns the position of the next
-   * one.
+   * Processes the accesses from position `from` up to event `before`. Returns the next position.
    */
   accesses({ accesses }: KeyLog, from: number, before: number): number {
     let at = from;
@@ -160,8 +157,7 @@ class Walk implements UpdateChain {
 
   private write(write: LogEntry<Write>): void {
     const { operation, value, adds, stamp } = write.event;
-    // Include ignored writes to replicas, because a replica may have served the value of such a
-    // write.
+    // A replica may have served the value of a write that the store ignored.
     if (value === null || !(write.event.isAccepted || stamp !== undefined)) return;
     const { read, from } = this.originOf(write, value);
     const isChange = from !== null && (adds !== null || value !== from.value);
@@ -193,8 +189,7 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Returns the state that an operation showed to a guard or, for a write without effect, the basis
-   * of the write.
+   * Returns the state that a guard knew after an operation. A write without effect changes nothing.
    */
   private knownBy(operation: string): Origin {
     const from = this.written.get(operation);
@@ -206,8 +201,8 @@ class Walk implements UpdateChain {
   }
 
   /**
-   * Returns the state that a read, or a holder's last matching read, returned. If a read was
-   * executed several times, only one result reached its client.
+   * Returns the last matching read of a holder or operation. If that read was executed several
+   * times, only one result reached its client.
    */
   private lastServed(name: number | string, isMeant: (served: Served) => boolean): Served | null {
     const last = this.served.get(name)?.findLast(isMeant) ?? null;
@@ -218,10 +213,7 @@ class Walk implements UpdateChain {
     return executions.findLast(({ read }) => this.unheard?.has(read.event) === false) ?? last;
   }
 
-  /**
-   * Returns the latest state with this value. For a value that the key never had, returns a new
-   * state with an unknown basis.
-   */
+  /** Returns the latest state with this value, or a new first value if there is none. */
   private heldWith(value: number): State {
     return this.held.findLast((state) => state.value === value) ?? { ...this.first, value };
   }

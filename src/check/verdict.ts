@@ -1,8 +1,9 @@
 /**
- * The verdict on one claim in one run: it held, it broke, or it was *not judged*. Three parts of
- * the code may decide not to judge: the claim itself, if it does not apply (`unknown` in its
- * findings); `holdBack` below, for a run that stopped early or in which a section never ended; and,
- * for a sweep, the search, if the hazard never arose (`exercised` is 0).
+ * The verdict on one claim in one run: it held, it broke, or it was *not judged*. A claim is not
+ * judged if:
+ * - it does not apply (`unknown` in its findings);
+ * - the run stopped early, or a section never ended (`holdBack`);
+ * - its hazard never arose in a sweep (`exercised` is 0).
  */
 import { sectionName } from '../core/history/trace.ts';
 import { listOf } from '../text/prose.ts';
@@ -10,9 +11,8 @@ import type { TraceIndex } from './trace-index.ts';
 import { unfinishedIn } from './unfinished.ts';
 
 /**
- * The verdict on one claim. `exercised` counts how often the hazard of the claim arose; a claim
- * that was never exercised was not tested. The `hazard` of each claim describes the events that are
- * counted.
+ * The verdict on one claim. `exercised` counts how often the hazard of the claim arose. A claim
+ * that was never exercised was not tested.
  */
 export type Verdict =
   | { readonly kind: 'valid'; readonly claim: string; readonly exercised: number }
@@ -20,11 +20,11 @@ export type Verdict =
       readonly kind: 'invalid';
       readonly claim: string;
       readonly exercised: number;
-      /** The rule of the claim that broke. `RULE_WORDS` of `explain.ts` describes its breaches. */
+      /** The broken rule of the claim. `RULE_WORDS` of `explain.ts` describes its breaches. */
       readonly rule: string;
       /** The events that contradict the claim, in trace order, each with its role. */
       readonly evidence: readonly Evidence[];
-      /** The explanation by a user-defined claim, which `RULE_WORDS` does not cover. */
+      /** The explanation by a user-defined claim. `RULE_WORDS` covers only the built-in claims. */
       readonly explanation?: Explanation;
     }
   | {
@@ -51,7 +51,7 @@ export interface Explanation {
   readonly given: string;
   readonly next: string;
   readonly however: string;
-  /** A change that would have prevented it, or '' if there is no short answer. */
+  /** A change that would have prevented the breach, or '' if there is no short answer. */
   readonly cure: string;
 }
 
@@ -109,8 +109,8 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
 
 /**
  * Returns the verdict, or `unknown` if the end of the run does not permit this verdict. A run that
- * was truncated or failed, or in which a section never ended, can break a claim but cannot
- * establish that it holds. A run whose code needs a server that is not simulated can do neither.
+ * was truncated, failed, or has an unfinished section can break a claim but cannot confirm it. A
+ * run that needed a server that is not simulated can do neither.
  */
 export function holdBack(verdict: Verdict, indexed: TraceIndex): Verdict {
   if (verdict.kind === 'unknown' || indexed.isFinished) return verdict;

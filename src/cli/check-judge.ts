@@ -1,8 +1,7 @@
 /**
- * Judges a history part by part (a part is one key or lock) within limits, and collects the data
- * for its report: how many returns an order satisfies and, for an invalid part, the contradiction,
- * a sentence and the operations to draw. The order of a valid part is verified by code that shares
- * nothing with the search.
+ * Judges a history part by part (a part is one key or lock) within limits. Also explains invalid
+ * parts and chooses the operations to draw. The order of a valid part is verified by code that
+ * shares nothing with the search.
  */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -31,7 +30,7 @@ interface JudgeOptions {
   readonly interruption: Interruption;
   /** True to draw the first few valid parts, too. */
   readonly drawsValid: boolean;
-  /** Called from time to time with the number of decided parts and of all parts. */
+  /** Called from time to time. */
   readonly onProgress: (decided: number, parts: number) => void;
 }
 
@@ -89,7 +88,7 @@ function judgeParts(
 
 type Verdict = PartReport['verdict'];
 
-/** Returns notes about input that was possibly not read as its author expects. */
+/** Returns notes about input that its author may have meant differently. */
 function notesOf(read: ReadHistory, file: string): string[] {
   const { hiddenReads, keyedByPair, ignoredValues, mayBeTruncated, disorder } = read;
   const notes: string[] = [];
@@ -123,7 +122,7 @@ interface PartOptions {
   readonly drawsValid: boolean;
   /** True to look for a contradiction if the part is invalid. */
   readonly explains: boolean;
-  /** Called with the result before the part is explained, since the explanation may take long. */
+  /** Called before the part is explained, since the explanation may take long. */
   readonly onDecided: (report: PartReport) => void;
 }
 
@@ -143,7 +142,6 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
   };
   switch (decision.kind) {
     case 'valid': {
-      // The order is verified by code that shares nothing with the search.
       const why = refuteOrder(part.history, model, decision.order);
       assert(why === null, `the order of a valid part is refuted: ${why ?? ''}`);
       if (!options.drawsValid) return known;
@@ -172,7 +170,6 @@ function beforeDecision({ name, history }: HistoryPart): PartReport {
   return { key: name, verdict: 'unknown', isPerhapsLate: false, ...counts, ...nothing };
 }
 
-/** Returns the number of returns before the return that the decision is about. */
 function countSatisfied({ history }: HistoryPart, decision: Decision): number {
   const completed = history.filter(({ outcome }) => outcome === 'ok');
   if (decision.kind === 'valid') return completed.length;
@@ -203,10 +200,7 @@ function causeOf(
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
-/**
- * Explains an invalid part. If an earlier return may be the first bad one, explains the part only
- * by a core.
- */
+/** Explains an invalid part. If an earlier return may be the first bad one, gives only a core. */
 function explainPart(
   view: PartView,
   bad: BadReturn,
@@ -296,7 +290,7 @@ function reasonsOf(
   };
 }
 
-/** Ranks a state by doubt: 0 if the last call in its order returned before `end`. */
+/** Returns how long after `end` the last call of an order returned. More is more doubtful. */
 function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
   const last = view.history[order.at(-1) ?? -1];
   if (last === undefined) return Number.MAX_SAFE_INTEGER;
@@ -354,8 +348,7 @@ export class CheckLimits {
   }
 
   /**
-   * Called while a file is read. Throws a `UserError` beyond the memory limit, since a history that
-   * is read only in part cannot be judged.
+   * Throws a `UserError` beyond the memory limit. A history that is read in part cannot be judged.
    */
   refuseMore(file: string): void {
     if (process.memoryUsage.rss() <= this.mostBytes) return;

@@ -1,7 +1,6 @@
 /**
  * Reads a recorded history from a file in chunks, so that no large text is held in memory. Also
- * describes the operations of one part, with their line numbers, and chooses the operations to
- * draw.
+ * describes the operations of a part and chooses those to draw.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { HistoryPart } from '../linearizability/check-history.ts';
@@ -72,7 +71,6 @@ interface Opened extends OpenHistory {
   readonly format: Format;
 }
 
-/** Turns bytes into a history. */
 class Reading {
   private readonly file: string;
   private readonly options: ReadOptions;
@@ -150,12 +148,12 @@ class Reading {
   }
 }
 
-/** The operation whose return no order satisfies together with the returns before it. */
+/** An operation whose return fits into no order. */
 export interface BadReturn {
   readonly at: number;
-  /** The number of returns before it. */
+  /** The number of earlier returns. */
   readonly satisfied: number;
-  /** True if the operations before it may already have no order. */
+  /** True if an earlier return may already fit into no order. */
   readonly isPerhapsLate: boolean;
 }
 
@@ -207,11 +205,7 @@ export class PartView {
     return `${where}; the first one that fits into none was not found within the limits.`;
   }
 
-  /**
-   * Returns a phrase for the span between the position of a call and the position of a return. Uses
-   * line numbers, unless they do not show the order, as with a line that contains both a call and
-   * its return.
-   */
+  /** Describes the span from a call to a return, by line numbers if these show the order. */
   spanInWords(from: number | null, to: number): string {
     const last = this.history.findIndex((operation) => operation.return === to);
     const { invokeLine, returnLine } = this.reported(last, 'other');
@@ -223,7 +217,7 @@ export class PartView {
     return isByLine ? `in lines ${first}–${returnLine}` : `between ${from} and ${to}`;
   }
 
-  /** Returns the first operations of a valid part, with their effects in the order found. */
+  /** Returns the first operations of a valid part, with their effects in `order`. */
   drawValid(order: readonly number[]): readonly ReportedOperation[] {
     const happened = this.indicesOf(({ outcome }) => outcome !== 'fail');
     const first = lowest(MOST_DRAWN, happened, (index) => this.invokeOf(index));
@@ -237,8 +231,7 @@ export class PartView {
   }
 
   /**
-   * Returns `chosen` and, up to the limit, the operations that were active last before `at`
-   * returns.
+   * Adds to `chosen` the operations that were last active before `at` returned, up to the limit.
    */
   around(at: number, chosen: readonly number[]): readonly number[] {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
@@ -258,8 +251,8 @@ export class PartView {
   }
 
   /**
-   * Returns the position at which each of `shown` takes effect in an order, which is as early as
-   * the order permits. Includes the state as long as the model is deterministic.
+   * Returns the earliest position at which each of `shown` can take effect in an order. Includes
+   * the state while the model is deterministic.
    */
   effectsOf(
     order: readonly number[],
@@ -303,7 +296,6 @@ export class PartView {
     return this.history[index]?.invoke ?? 0;
   }
 
-  /** Returns the end of an operation, or its start if it did not return. */
   private lastOf(index: number): number {
     const operation = this.history[index];
     return operation?.return ?? operation?.invoke ?? 0;

@@ -1,8 +1,7 @@
 /**
- * `fencepost check` decides whether a recorded history is linearizable with respect to a model, and
- * explains why a history is not. This file contains the options, the help text, and the processing
- * of each file from reading to report; `check-read.ts` reads a history, and `check-judge.ts` judges
- * and explains it part by part.
+ * `fencepost check` decides whether a recorded history is linearizable for a model, and explains
+ * why if it is not. This file contains the options, the help text and the steps per file.
+ * `check-read.ts` reads a history; `check-judge.ts` judges and explains it.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -41,9 +40,9 @@ interface CheckFlags extends OutputFlags {
   /** If absent, detected from the file. */
   readonly model?: string;
   readonly format: string;
-  /** The source of the order of events. */
+  /** The order of events: `file` or `time`. */
   readonly order: string;
-  /** The meaning of a failed operation. */
+  /** The meaning of a failed operation: `drop` or `strict`. */
   readonly fail: string;
   /** The initial value of the object, as JSON or EDN. Default: the initial value of the model. */
   readonly init?: string;

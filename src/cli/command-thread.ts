@@ -50,7 +50,7 @@ function say(news: CommandNews): void {
   port?.postMessage(news);
 }
 
-/** Sends output immediately, so that output of a thread that hangs later is not lost. */
+/** Sends output immediately, in case the thread hangs later. */
 function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
   const target = process[stream];
   const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {

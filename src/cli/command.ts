@@ -1,8 +1,8 @@
 /**
- * The parts that commands share: the way to add a command, the options that several commands use,
- * and parsers for numbers and seeds. Each command is one file, which contains its flags, its
- * options and help, and then its implementation. `program.ts` loads only the requested command. An
- * action that runs plans imports its implementation on demand, so that help appears quickly.
+ * The parts that commands share: common options, and parsers for numbers and seeds. Each command is
+ * one file with its flags, options, help and implementation. `program.ts` loads only the requested
+ * command. Actions that run plans import their implementation on demand, so that help appears
+ * quickly.
  */
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
@@ -41,7 +41,6 @@ function continued(line: string): readonly string[] {
   return [...lines, current];
 }
 
-/** Help text of `--reporter`. */
 const ABOUT_REPORTERS: string = `reports to write: ${Object.entries(REPORTERS)
   .map(([name, about]) => `${name} (${about})`)
   .join(', ')}`;
@@ -54,7 +53,6 @@ export function defaultReporters(env: Readonly<Record<string, string | undefined
 /** The default folder for reports. */
 export const DEFAULT_OUTPUT = 'reports';
 
-/** The syntax of an option, its help text, and its default value. */
 type SharedOption = readonly [flags: string, about: string, fallback?: string];
 
 /** Options that several commands use, as in `.option(...shared.json)`. */
@@ -91,8 +89,8 @@ export function seedsOption(fallback: string): SharedOption {
 }
 
 /**
- * Adds options for the modules of a plan. By default, the modules are in the folder of the plan or,
- * if that folder is `plans`, in its parent.
+ * Adds options for the modules of a plan. By default, the modules are beside the plan or beside its
+ * folder `plans`.
  */
 export function addModuleOptions(described: Command): Command {
   return described
@@ -124,7 +122,7 @@ export function parseOption<T>(
   return text === undefined ? null : parse(text, flag);
 }
 
-/** Parses `1000` as the first thousand seeds, and `500..999` as that range, both ends inclusive. */
+/** Parses `1000` as seeds 0 to 999, and `500..999` as that range, both ends inclusive. */
 export function parseSeeds(text: string): { from: number; to: number } {
   const range = /^(\d+)\.\.(\d+)$/.exec(text);
   if (range !== null) {

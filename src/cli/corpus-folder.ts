@@ -202,7 +202,7 @@ async function claimFor(file: string, { plan, catalogue }: PlanFile): Promise<st
   throw new UserError([`${file}:1:1: plan breaks no claim`]);
 }
 
-/** A plan as it will be kept. The text is unchanged if it already contains the expectation. */
+/** A plan as it will be kept. A text that already contains the expectation is unchanged. */
 interface Kept {
   readonly plan: Plan;
   readonly text: string;
@@ -272,9 +272,8 @@ async function addOnce(
 }
 
 /**
- * Replaces the text of a file, or deletes it if `text` is null, provided that it has not changed
- * since it was replayed. Returns false if it has. Throws if another process is changing the file or
- * was killed while doing so.
+ * Replaces the text of a file, or deletes the file if `text` is null. Returns false if the file has
+ * changed since its replay. Throws if another process has reserved the file.
  */
 function changed(file: string, entries: readonly FiledEntry[], text: string | null): boolean {
   const before = entries.find((entry) => entry.file === file)?.text ?? '';
@@ -287,7 +286,7 @@ function changed(file: string, entries: readonly FiledEntry[], text: string | nu
   ]);
 }
 
-/** Returns `<scenario>-<system>-<claim>.yaml`, with a number if another kind has that name. */
+/** Returns `<scenario>-<system>-<claim>.yaml`, with a number if that name is taken. */
 function freeName(folder: string, plan: Plan, claim: string): string {
   const name = fileName([plan.scenario, plan.system.name, claim]);
   for (let number = 1; ; number += 1) {

@@ -1,8 +1,8 @@
 /**
- * `fencepost corpus update` rewrites kept plans whose code has changed, with new names or with the
- * amounts that their faults need now, and adds the cause to plans that lack it. A plan is written
- * only if its new version has the outcome that the plan expects. Comments are preserved, and
- * concurrent changes are not overwritten.
+ * `fencepost corpus update` updates kept plans after their code has changed: it replaces names and
+ * adjusts the amounts of faults. It also adds missing causes. A plan is written only if its new
+ * version has the expected outcome. Comments are preserved, and concurrent changes are not
+ * overwritten.
  */
 
 import { resolve } from 'node:path';
@@ -52,7 +52,6 @@ export async function updateCorpus(
       codes.push(exits.usage);
       continue;
     }
-    // Collect the labels of operations, marks and timers in the plan's faults, decisions and order.
     const { faults, decisions, order } = kept.loaded.plan;
     const names = [...faults.map(placeNamed), ...Object.keys(decisions), ...order];
     for (const name of names) labels.add(labelIn(name));
@@ -122,7 +121,7 @@ function update(
   return 'blocked';
 }
 
-/** Returns the text of the replayed plan, with the digests of its modules and its cause. */
+/** Returns the plan's text with the current digests of its modules and with its cause. */
 function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   const { text, catalogue, changedModules } = loaded;
   const { digest } = result;

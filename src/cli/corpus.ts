@@ -65,10 +65,8 @@ export function addCorpus(command: Command, done: Done): void {
     );
 }
 
-/** Loads the implementation on demand. */
 const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./corpus-folder.ts');
 
-/** Adds a subcommand with the options that all subcommands share. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
   return withExample(corpus.command(usage).description(about), `corpus ${example}`)
     .option('--corpus <folder>', 'folder of kept plans (default: `plans` beside each scenario)')

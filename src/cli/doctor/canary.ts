@@ -56,7 +56,6 @@ async function gather(options: CanaryOptions, folder: string): Promise<CanaryEvi
   };
 }
 
-/** Replays the shrunk plan with the store that cures the failure. */
 async function replayCured(cli: string, folder: string, plan: string): Promise<Ended> {
   writeFileSync(join(folder, CURED), plan.replace(/\bstore: unfenced\b/, 'store: fenced'));
   return await call(cli, ['replay', join(folder, CURED), '--json']);
