@@ -98,7 +98,6 @@ function baseOf({ operations }: TraceIndex, operation: string): string | undefin
 /** The basis of a write. Both fields are null if the write is not an update. */
 type Origin = Pick<State, 'read' | 'from'>;
 
-/** A read, and the state that it returned. */
 interface Served {
   readonly read: LogEntry<Read>;
   readonly from: State;

@@ -116,7 +116,6 @@ function printChecked(kept: ReplayedFile, terminal: Terminal): void {
   }
 }
 
-/** Returns advice for a plan with an unexpected outcome. */
 function adviceFor(kept: ReplayedPlan): readonly string[] {
   const { file, replay } = kept;
   switch (replay.outcome) {

@@ -43,7 +43,7 @@ export function describeIn(
   };
 }
 
-/** Adds the outcomes of the same plan on the twins that must keep its claim. */
+/** Adds the outcomes of the same plan on the twins where its claim must hold. */
 async function withSiblings(finding: Finding, { scenario, catalogue }: Subject): Promise<Finding> {
   const siblings = await runSiblings(scenario, finding, catalogue);
   if (siblings.length === 0) return finding;

@@ -1,8 +1,6 @@
 /**
- * Collects, from the registries, the entries that `explain` can describe: claims, faults, locks,
- * stores, models, the scenario schema, outcomes of kept plans, exit codes, and the commands with
- * their options. This file contains no descriptions: each registry row has one, and `glossary.ts`
- * describes the words that are in no registry. `list` and `explain` print these entries;
+ * Collects the entries that `list` and `explain` print, such as claims, faults and commands. Each
+ * registry describes its own entries; `glossary.ts` describes the words in no registry, and
  * `examples.ts` adds YAML.
  */
 import type { Command } from 'commander';
@@ -23,7 +21,7 @@ import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';
 
-/** The kinds of entry, named as in `fencepost list`, each with a noun phrase for a single entry. */
+/** The kinds of entry, named as in `fencepost list`, each with a noun phrase for one entry. */
 export const KINDS = {
   locks: 'a lock',
   stores: 'a store',
@@ -59,7 +57,7 @@ export interface Entry {
   readonly rules: readonly string[];
   readonly fields: readonly EntryField[];
   readonly see: readonly string[];
-  /** For a lock or store, its options, for use in a snippet. */
+  /** The options of a lock or store, for use in a snippet. */
   readonly options: readonly OptionInfo[];
 }
 
@@ -85,7 +83,7 @@ export function allEntries(program: Command): readonly Entry[] {
 /** Returns all entries of a kind, in the order of `list`. */
 export function entriesOf(kind: Kind, program: Command): readonly Entry[] {
   return SAID[kind](program).map((entry) => {
-    // If a word of the glossary refers to an entry, the entry refers back to it.
+    // Entries refer back to the glossary words that refer to them.
     const see = kind === 'words' ? [] : terms.filter((term) => term.see.includes(entry.name));
     const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], options: [] };
     return { kind, ...nothing, see: see.map(({ name }) => name), ...entry };

@@ -1,8 +1,7 @@
 /**
- * Provides a YAML example for each entry, and lists the shipped scenarios that show the entry. For
- * faults, the examples are listed below. For everything else, the example is taken from the first
- * scenario that contains the entry, and reduced to the relevant part. A snippet is a fragment of a
- * scenario; `completeScenario` completes it.
+ * Provides a YAML snippet for each entry, and lists the shipped scenarios that show the entry. The
+ * examples of faults are listed below; all others come from the first scenario with the entry. A
+ * snippet is a fragment of a scenario; `completeScenario` completes it.
  */
 import { readFileSync } from 'node:fs';
 import { Document, isMap, isPair, parse, visit } from 'yaml';
@@ -40,7 +39,6 @@ interface Shipped {
 
 let shipped: readonly Shipped[] | null = null;
 
-/** Reads the shipped scenarios once, on demand. */
 function shippedFiles(): readonly Shipped[] {
   shipped ??= shippedScenarios().flatMap(({ name }) => {
     const text = readFileSync(fileMeant(name), 'utf8');
@@ -145,10 +143,7 @@ export function snippetOf(entry: Entry): string | null {
   return null;
 }
 
-/**
- * Returns the sets of fields to try beside a part: none, a network, a ttl, or a lock with its
- * queue.
- */
+/** Returns the fields to try beside a part, one set per attempt. */
 function settingsOf(user: Shipped | null): readonly Fields[] {
   if (user === null) return [{}];
   const { systems, file } = user;

@@ -1,7 +1,6 @@
 /**
- * `fencepost explain` prints the meaning of a word (a claim, a fault, a lock, a store, a setting, a
- * step, an exit code, an event or any other word that fencepost prints), with its fields, YAML to
- * copy, and the scenarios that show it.
+ * `fencepost explain` prints the meaning of any word that fencepost prints, with its fields, YAML
+ * to copy, and the scenarios that show it.
  */
 import type { Command } from 'commander';
 import { exits } from '../search/campaign/exit-codes.ts';
@@ -24,10 +23,7 @@ export function addExplain(command: Command, done: Done): void {
     });
 }
 
-/**
- * Returns all meanings of the words, which are looked up as one term first, then separately. Throws
- * if a word is unknown.
- */
+/** Looks the words up as one term first, then separately. Throws if a word is unknown. */
 export function entriesMeant(
   words: readonly string[],
   entries: readonly Entry[],
@@ -43,9 +39,8 @@ export function entriesMeant(
 }
 
 /**
- * Returns the entries with this name, else those with a field of this name, else the claims with a
- * rule of this name, else the commands with an option of this name. A model of `check` does not
- * hide a scenario field of the same name: `counter` is both.
+ * Looks a word up as an entry, then as a field, a rule of a claim, or an option of a command. A
+ * model of `check` does not hide a field of the same name: `counter` is both.
  */
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);

@@ -1,8 +1,7 @@
 /**
- * Describes the words of fencepost that are in no registry, in alphabetical order, and each kind of
- * trace event. A row lists other forms of the word in parentheses, then explains the word in one or
- * two sentences, and ends with references to other words. `entries.ts` combines these with the
- * registries: claims, faults, locks, stores, commands, settings and others.
+ * Describes each kind of trace event, and the words of fencepost that are in no registry. A row
+ * lists other forms of the word in parentheses, explains the word, and ends with references to
+ * others.
  */
 import type { TraceEvent } from '../core/history/events.ts';
 

@@ -12,8 +12,8 @@ const LATEST = 'latest';
 const MOST_LISTED = 10;
 
 /**
- * Returns the file that `path` refers to. For a folder, this is the history in the folder, else the
- * history of the run `latest` (a link that Jepsen maintains), else the history of its only run.
+ * Returns the history file at `path`. In a folder, looks for a history, then for the run `latest`
+ * (a link by Jepsen), then for a single run.
  */
 export function findHistory(path: string): string {
   if (path === '-' || !allowed(`${path}:1:1`, () => statSync(path)).isDirectory()) return path;

@@ -1,8 +1,7 @@
 /**
- * `fencepost init` writes starter files into a folder and prints the next command. It never
- * overwrites an existing file; it only adds a line to `.gitignore` and scripts to `package.json`,
- * whose other characters are preserved if possible. The work is planned as a list of steps. The
- * templates are real files of the package (`fixtures/starter`).
+ * `fencepost init` writes starter files into a folder and prints the next command. It overwrites no
+ * existing file, but adds a line to `.gitignore` and scripts to `package.json`. The templates are
+ * files of the package (`fixtures/starter`).
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -56,8 +55,8 @@ function begin(folder: string, flags: InitFlags): Exit {
 }
 
 /**
- * Chooses the parts for a folder: with `--lock` only that lock, otherwise a user-defined lock and
- * the locks that the project uses.
+ * Chooses the parts: with `--lock` only that lock, otherwise a user-defined lock and the locks that
+ * the project uses.
  */
 function beginningOf(facts: FolderFacts, flags: InitFlags): BeginningOptions {
   const parts = new Set<StarterPart>(['locks']);
@@ -123,7 +122,6 @@ function printStep(step: Step, terminal: Terminal): void {
 
 const OTHER_LOCK_FILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
 
-/** Returns one line of advice for each requirement that the folder does not meet. */
 function adviceFor(folder: string, parts: ReadonlySet<StarterPart>): readonly string[] {
   const missing = [...(parts.has('vitest') ? ['fencepost', 'vitest'] : ['fencepost'])].filter(
     (name) => findAbove(folder, `node_modules/${name}/package.json`) === null,
@@ -312,10 +310,10 @@ type StarterPart = 'locks' | 'vitest' | 'github';
 
 interface StarterFile {
   readonly part: StarterPart;
-  /** Its path below the folder. */
+  /** The path below the folder. */
   readonly target: string;
   readonly about: string;
-  /** Its path below `fixtures/starter` if different: packing skips names that start with a dot. */
+  /** The path below `fixtures/starter` if different: packing skips names that start with a dot. */
   readonly template?: string;
   /** True for folders with a tsconfig, false for others; absent for both. */
   readonly isTyped?: boolean;

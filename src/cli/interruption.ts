@@ -1,7 +1,6 @@
 /**
  * Handles Ctrl-C during a command, even during searches that block the event loop. Work that can
- * pause calls `yieldToEventLoop` between two pieces; work that cannot runs inside
- * `Interruption.run`.
+ * pause calls `yieldToEventLoop`; other work runs inside `Interruption.run`.
  */
 import { createContext, Script } from 'node:vm';
 import { exits } from '../search/campaign/exit-codes.ts';

@@ -160,7 +160,7 @@ export class Journal {
     }
   }
 
-  /** Removes the chunks of a system that is restarted. */
+  /** Removes the chunks of a system whose sweep starts again. */
   forget(system: string): void {
     if (this.descriptor === null) return;
     try {

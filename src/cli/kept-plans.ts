@@ -53,7 +53,6 @@ export async function* readFolders(
   }
 }
 
-/** Returns the plan files of a folder, sorted. Ignores names that start with a dot. */
 function plansIn(folder: string): readonly string[] {
   const names = listFolder(folder).filter(
     (name) => name.endsWith('.yaml') && !name.startsWith('.'),
@@ -77,8 +76,8 @@ async function readKept(file: string, options: KeptPlanOptions): Promise<KeptPla
 }
 
 /**
- * Returns true if the text of a file plainly names another scenario. Then the file need not be
- * parsed; for a folder of hundreds of plans, parsing would take most of the startup time of a run.
+ * Returns true if the text names another scenario. Parsing hundreds of plans would take most of the
+ * startup time of a run.
  */
 function isOfAnother(file: string, scenario: string): boolean {
   try {

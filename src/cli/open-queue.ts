@@ -60,7 +60,7 @@ export async function reached<Opened>(
   }
 }
 
-/** Replaces messages of the client libraries that would not help a command-line user. */
+/** Replaces unhelpful messages of the client libraries, and removes secrets from all others. */
 export function queueErrorText({ message }: Error, { address }: QueuePlace): string {
   if (/max retries per request/i.test(message)) return 'the connection broke';
   if (/^connection is closed/i.test(message)) return 'the connection is closed';

@@ -19,7 +19,7 @@ export function planFileOf(
   return join(place.output, `${fileName([place.scenario, unique, claim])}.yaml`);
 }
 
-/** Converts a name to a file name. Numbers it if an earlier one of `names` conflicts. */
+/** Converts a name to a file name, numbered if an earlier one of `names` conflicts. */
 export function uniqueName(name: string, names: readonly string[]): string {
   const taken = new Set<string>();
   for (const other of [...names, name]) {

@@ -1,7 +1,6 @@
 /**
- * Checks the environment of fencepost: Node and the machine, worker threads and WebAssembly for
- * sweeps, the folders it writes to, the terminal, and this package (is it complete, and which copy
- * is running?). `checkEnvironment` collects the facts, and each check judges some of them.
+ * Checks the environment of fencepost: Node, the machine, the folders, the terminal and this
+ * package. `checkEnvironment` collects the facts, and each check judges some of them.
  */
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
@@ -125,7 +124,6 @@ export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   return ok('clock', `${new Date(wallMs[1]).toISOString()}, wall and monotonic clock agree`);
 }
 
-/** The program of a worker thread that writes to shared memory, as a sweep does, and ends. */
 const PROGRAM = `const { workerData, parentPort } = require('node:worker_threads');
 workerData[0] = 7; parentPort.postMessage('written');`;
 
@@ -268,14 +266,12 @@ export function missingFiles(root: string, manifest: Manifest): readonly string[
 }
 
 /**
- * Matches a file loaded by URL, such as a thread or the script of the page. In a bundle, the URL is
- * relative to the place of the module that names it: `new URL('./b.js', new URL('<place>',
- * import.meta.url).href)`. The inner URL, with its `href`, is not a file itself.
+ * Matches a file loaded by URL, such as a thread. Bundles write `new URL('./b.js', new
+ * URL('<place>', import.meta.url).href)`; the inner URL is not a file.
  */
 const BY_URL =
   /\bnew URL\(\s*["'`](\.[^"'`]+\.js)["'`],\s*(?:import\.meta\.url\)(?!\.href)|new URL\(["'`]([^"'`]+))/g;
 
-/** Returns the files of the package that a built file imports or loads by URL. */
 function importsOf(file: string): readonly string[] {
   const code = readFileSync(file, 'utf8');
   initSync();
@@ -290,7 +286,7 @@ function importsOf(file: string): readonly string[] {
   ];
 }
 
-/** Returns every string in a value: the paths in `exports`, under any conditions. */
+/** Returns every string in a value, such as all paths in `exports`. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -388,10 +384,7 @@ function findPackage(name: string, folder: string): string | null {
   }
 }
 
-/**
- * Returns true if `version` is in `range`, or null if the version or an alternative of the range
- * has unknown syntax that leaves the answer open.
- */
+/** Returns true if `version` is in `range`, or null if unknown syntax leaves the answer open. */
 export function isVersionInRange(version: string, range: string): boolean | null {
   if (valid(version) === null) return null;
   const alternatives = range.split('||').map((part) => part.trim());
