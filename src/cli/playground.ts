@@ -142,7 +142,6 @@ function entriesOf(name: string): readonly GalleryEntry[] {
   return [[name, runnable, (LESSON.get(name) ?? []).join(' ')]];
 }
 
-/** Removes systems from the text of a scenario, and adds a comment that lists them. */
 function without(text: string, systems: readonly string[]): string {
   if (systems.length === 0) return text;
   const document = parseDocument(text);

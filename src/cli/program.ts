@@ -1,9 +1,6 @@
 /**
- * The command line: one row per command, in the order of `--help`, which needs only these rows.
- * Each command has a file with its options, its help and its implementation. Read `command.ts`
- * next, for the parts that commands share, then `run.ts` with `run-scenarios.ts` (a campaign over
- * scenarios), `narrate.ts` and `reporting.ts`. All commands build on `exit.ts`, `terminal.ts`,
- * `files.ts`, `sources.ts` and `interruption.ts`.
+ * The command line: one row per command, in the order of `--help`. Each command has a file with its
+ * options, help and implementation. Read `command.ts` next, then `run.ts` and `run-scenarios.ts`.
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT_WORDS, type Exit, exits, WORST_FIRST } from '../search/campaign/exit-codes.ts';
@@ -118,7 +115,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   }
 }
 
-/** Builds all commands. Only `asked` gets its options, but `explain` and `list` need all. */
+/** Builds all commands. Only `asked` gets its options, unless `explain` or `list` needs all. */
 export async function buildProgram(
   asked: string | undefined,
   version: string,

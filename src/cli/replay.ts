@@ -30,7 +30,7 @@ export function addReplay(command: Command, done: Done): void {
     .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));
 }
 
-/** Replays plans. Reads all of them before it runs the first. */
+/** Reads all plans before it replays the first. */
 async function replayPlans(files: readonly string[], flags: ReplayFlags): Promise<Exit> {
   const { modules = null } = flags;
   const terminal = openTerminal(outputOptions(flags));

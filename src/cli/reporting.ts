@@ -86,10 +86,7 @@ export function report(
   if (unwritten.length > 0) throw new UserError(unwritten);
 }
 
-/**
- * If `file` contains another plan from an earlier run, renames the file so that its plan is not
- * lost.
- */
+/** Renames `file` if it contains another plan from an earlier run. */
 export function setAside(file: string, text: string, { note }: Pick<Terminal, 'note'>): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
   if (isSamePlan(readText(file, Number.POSITIVE_INFINITY), text)) return;
@@ -106,7 +103,6 @@ function isSamePlan(one: string, other: string): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** Returns for each scenario the lines of its systems in the file, its page and its duration. */
 function placesOf(
   scenarios: readonly LoadedScenario[],
   concluded: readonly Concluded[],
@@ -122,7 +118,7 @@ function placesOf(
   return new Map(places);
 }
 
-/** Returns a path relative to the root of the repository, for GitHub, or null if it is outside. */
+/** Returns a path relative to the root of the repository, or null for a file outside it. */
 function placeOf(file: string): string | null {
   const root = process.env['GITHUB_WORKSPACE'] ?? process.cwd();
   const path = relative(root, resolve(file));
@@ -132,8 +128,7 @@ function placeOf(file: string): string | null {
 
 /**
  * Returns the bytes left for the step summary, or null if there is no such file. Earlier contents
- * belong to the same step and count against its limit. A file that cannot be inspected is reported
- * when it is written.
+ * of the file count against the limit.
  */
 function bytesLeftOfStep(): number | null {
   const file = process.env['GITHUB_STEP_SUMMARY'];

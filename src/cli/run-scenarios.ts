@@ -44,9 +44,9 @@ export interface RunOptions extends ReportOptions, ModuleOptions {
   readonly workers: number | null;
   readonly isQuiet: boolean;
   readonly checksDeterminism: boolean;
-  /** The share of the seeds to examine, for `merge`; null examines all. */
+  /** The share of the seeds to examine; null for all. */
   readonly shard: Shard | null;
-  /** Examines every plan in this scope instead of seeds; null examines seeds. */
+  /** The scope of an exhaustive search; null for seeds. */
   readonly exhaust: ExhaustScope | null;
   /** Restricts the run to the scenarios that failed in the last run with the same output folder. */
   readonly isLastFailed?: boolean;
@@ -129,8 +129,8 @@ interface ShardRun {
 }
 
 /**
- * Runs one shard of scenarios like `run --shard`, and returns the text of its file. Kept plans are
- * left to the caller, because they are stored beside the scenario, possibly on another machine.
+ * Runs one shard of scenarios like `run --shard`, and returns the text of its file. Does not replay
+ * kept plans, which may be on another machine.
  */
 export async function runShard(
   scenarios: readonly LoadedScenario[],
@@ -178,7 +178,6 @@ interface CampaignRun {
   readonly journals: readonly Journal[];
 }
 
-/** Runs the campaign of `run`, and prints its events. */
 async function runScenarios(
   scenarios: readonly LoadedScenario[],
   options: RunOptions,
@@ -251,7 +250,7 @@ async function runScenarios(
 /** Seeds per system to run twice even without `--check-determinism`. */
 const FEW_REPEATED = { seeds: 3 } as const;
 
-/** One thread does this many runs while another starts, which takes about a third of a second. */
+/** Runs that one thread completes while another starts (about a third of a second). */
 const RUNS_PER_THREAD = 64;
 
 /** Returns one thread per core, or fewer if the runs would finish before more have started. */

@@ -1,7 +1,7 @@
 /**
- * The schemas that ship, by their file names in `dist`. The build generates these files with this
- * module (`tools/schemas.mjs`). In the bundle, the build replaces this module with one that reads
- * the files and contains their digests, so that the code that derives a schema does not ship.
+ * The shipped schemas, by file name in `dist`. The build writes these files (`tools/schemas.mjs`).
+ * It then replaces this module with one that reads the files and contains their digests, so that
+ * the code that derives a schema does not ship.
  */
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';

@@ -1,7 +1,6 @@
 /**
- * Supports runs on several machines: writes the file of `run --shard`, and merges such files. A
- * shard file contains everything that `merge` needs to reach the same verdicts, findings, reports
- * and exit code as a run on one machine.
+ * Supports runs on several machines: writes the file of `run --shard`, and merges such files. The
+ * merged results and exit code are those of a run on one machine.
  */
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
@@ -106,10 +105,7 @@ function countsOf(all: ReadonlyMap<string, ExhaustedPlans>): Record<string, numb
   return Object.fromEntries([...all].map(([system, { plans }]) => [system, plans]));
 }
 
-/**
- * Returns the plans that a merge may have to shrink. They are drawn, or placed by an exhaustive
- * search, and not shrunk yet.
- */
+/** Returns the plans that a merge may have to shrink. */
 function counterexamplesOf(
   { scenario }: LoadedScenario,
   { countsBySystem, plans }: Examined,
@@ -184,7 +180,6 @@ export function missingText({
   return `${named} and ${count - first.length} more (${count} of ${of}) missing`;
 }
 
-/** Lists the first incomplete shards, and counts the others. */
 function printTruncated(truncated: readonly TruncatedShard[], terminal: Terminal): void {
   for (const { file, scenario, system, examined, seeds, trial } of truncated.slice(
     0,
@@ -257,7 +252,6 @@ const NOTHING_EXAMINED = {
   shrinking: SHRINK_LIMITS,
 } as const;
 
-/** Combines the shards' results for a scenario. */
 function examinedOf(
   { isComplete, countsBySystem, milliseconds, keptPlans, repeated, difference }: MergedScenario,
   seeds: SeedRange,
@@ -328,10 +322,7 @@ interface LoadedAgain {
   readonly plans: Examined['plans'];
 }
 
-/**
- * Loads the scenario of a shard from its text. Refuses a scenario that has another meaning on this
- * machine.
- */
+/** Loads the scenario of a shard from its text. Refuses a scenario that differs on this machine. */
 async function loadAgain(
   merged: MergedScenario,
   options: MergeOptions & { readonly terminal: Terminal },
@@ -366,7 +357,7 @@ async function countAgain({
   }
 }
 
-/** Returns how the plans of the shards differ from those drawn here, or null if they do not. */
+/** Returns how plans of the shards differ from the plans drawn here, or null if all match. */
 function whyDrawnOtherwise(
   { counterexamples }: MergedScenario,
   textOf: (system: string, seed: number) => string,

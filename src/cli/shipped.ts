@@ -1,8 +1,7 @@
 /**
- * Finds, by name, the scenarios and kept plans that ship with fencepost: `run six-steps` works in
- * an installed copy as it does in the repository. An existing file of that name takes precedence.
- * Nothing is written to the package folder: plans of a shipped scenario are kept in the user's
- * project.
+ * Finds shipped scenarios and kept plans by name, as in `run six-steps`. An existing file of that
+ * name takes precedence. Nothing is written to the package folder: plans of a shipped scenario are
+ * kept in the user's project.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -32,7 +31,7 @@ export function fileMeant(typed: string): string {
   const folders = [scenarios(), join(scenarios(), PLANS)];
   const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
   if (found !== undefined) return shortest(found);
-  // If it exists but is not a file, the code that reads it reports the problem.
+  // Not a file: the code that reads it reports the problem.
   if (isThere(file)) return file;
   const hint = suggest(file, folders.flatMap(namesIn));
   const problem = 'no such file, and no scenario or plan of that name';
@@ -56,16 +55,15 @@ export function plansFolderOf(scenarioFile: string): string {
   return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
 }
 
-/** Returns the folders of a scenario's kept plans: the folder beside it, and the user's folder. */
+/**
+ * Returns the folders of a scenario's kept plans: beside the scenario, and in the user's project.
+ */
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
 }
 
-/**
- * Returns a scenario as a user would type it: its name if that resolves to this file, else the
- * file.
- */
+/** Returns the name of a scenario if the name resolves to this file, else the file. */
 export function scenarioTyped(file: string): string {
   const name = basename(file, '.yaml');
   const isNamed =

@@ -1,6 +1,6 @@
 /**
- * `fencepost show --points` lists the places of a scenario at which a fault can be injected, by
- * client and section, in the order of a run without faults, with a description of each.
+ * `fencepost show --points` lists the places of a scenario where a fault can be injected. They are
+ * grouped by client and section, in the order of a run without faults.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import { proseDuration } from '../core/plan/duration.ts';

@@ -178,7 +178,7 @@ async function printText(
   terminal.print(`digest ${digestOf(trace)}`);
 }
 
-/** Explains why the plan breaks its first broken claim. Resolves to null if it breaks none. */
+/** Explains the breach of the first broken claim. Resolves to null if no claim broke. */
 async function verdictText(
   { plan, catalogue }: Shown,
   examined: Pick<ExaminedPlan, 'trace' | 'verdicts'>,
@@ -189,7 +189,6 @@ async function verdictText(
   return { verdict, ...(await explainRun({ plan, trace, verdict }, { catalogue })) };
 }
 
-/** Renders the diagram of the first breach, or of the run if no claim broke. */
 function diagramOf(
   { plan, trace }: Pick<Finding, 'plan' | 'trace'>,
   explained: (ExplainedBreach & { readonly verdict: Invalid }) | null,

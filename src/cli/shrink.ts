@@ -38,10 +38,7 @@ export function addShrink(command: Command, done: Done): void {
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 
-/**
- * Shrinks a plan while it still breaks one claim: the claim that the plan expects to break, or else
- * the first claim that it breaks.
- */
+/** Shrinks a plan for the claim that it expects to break, or else for the first broken claim. */
 async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));

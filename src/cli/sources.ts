@@ -48,8 +48,8 @@ export interface ModuleOptions {
   /** The folder of the modules. False allows no modules; null means the folder of the scenario. */
   readonly modules: string | false | null;
   /**
-   * Digests of the scenario's modules, by path. A plan may use them even if it was made with
-   * others.
+   * Digests of the scenario's modules, by path. A plan may use these modules even if it was made
+   * with other versions.
    */
   readonly known?: ModuleDigests;
 }
@@ -69,7 +69,7 @@ export async function loadScenarios(
   });
 }
 
-/** Loads a scenario from its text. `file` need not exist; modules are relative to it. */
+/** Loads a scenario from its text. `file` need not exist; modules are relative to `file`. */
 export async function loadScenarioText(
   { file, text }: SourceFile,
   options: ModuleOptions,
@@ -143,7 +143,6 @@ export function isPlanFile(file: string): boolean {
   return IS_PLAN.test(textMeant(file).text);
 }
 
-/** Returns the file that a user means by a path or a name, with its text. */
 function textMeant(named: string): SourceFile {
   const file = fileMeant(named);
   return { file, text: readText(file) };

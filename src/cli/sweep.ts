@@ -187,7 +187,7 @@ const SHARD_MS = 60_000;
 const MEASURE_MS = 2_000;
 const WARM_MS = 4_000;
 
-/** Returns a number of shards so that each takes about a minute on a machine like this one. */
+/** Chooses the number of shards so that each takes about a minute on a machine like this one. */
 async function defaultShards(
   scenarios: readonly LoadedScenario[],
   { options, interruption }: SweepContext,
@@ -221,13 +221,9 @@ async function defaultShards(
   return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_DEFAULT_SHARDS);
 }
 
-/**
- * The fields of a shard that only the coordinator can fill, because only the coordinator has the
- * scenario file and the kept plans.
- */
+/** The fields of a shard that only the coordinator knows. */
 type Ours = Pick<ScenarioShard, 'file' | 'corpus' | 'keptPlans'>;
 
-/** Replays the kept plans of each scenario, like `run`. */
 async function replayAll(
   scenarios: readonly LoadedScenario[],
   { options, terminal, interruption }: SweepContext,

@@ -23,14 +23,11 @@ export type Call =
       /** Null for a read. */
       readonly value: number | null;
       readonly token: number;
-      /** Amount that an increment adds to the value that its section read; null for other calls. */
+      /** Amount that an increment adds; null for other calls. */
       readonly adds: number | null;
       /** First operation of the same logical write; absent on that operation itself. */
       readonly repeats?: string;
-      /**
-       * The guard's last earlier read or write of this key, in asynchronous code. Absent if there
-       * was none, or if a workload determines the writes.
-       */
+      /** In asynchronous code, the guard's last access to this key; absent if there was none. */
       readonly base?: string;
       /** Expected version, or null if the key must never have been written. Absent: any. */
       readonly version?: number | null;
@@ -51,9 +48,7 @@ export type Answer =
     }
   | { readonly kind: 'current' | 'outdated' }
   | {
-      /**
-       * Refused because of the highest token or, if `version` is present, because of that version.
-       */
+      /** Refused because of `version` if present, else because of the highest token. */
       readonly kind: 'refused';
       readonly highest: number;
       readonly version?: number | null;
