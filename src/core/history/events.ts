@@ -8,14 +8,14 @@ import type { FaultKind } from '../plan/fault.ts';
 import type { Answer, Call } from './call.ts';
 
 /**
- * One event of a trace.
- *
- * Messages (named `alice/1/write/1/request`): `send`, `receive`, `lose`. Client calls (named
- * `alice/1/write`): `invoke`, one per call and not per attempt, and `return`. Faults: `fault` for
- * an injected fault, `resume`, `heal` or `restart` for its end, and `healed`, after which no fault
- * is injected. Programs: `mark`, `enter`, `leave`, `lease-test`, `job`, `log`. Lock services:
- * `grant`, `deny`, `renew`, `release`, `grant-end`, `deadlock`, `key-change`. Queues: `deliver`.
- * Stores: `write`, `read`, `recovered`.
+ * One event of a trace:
+ * - messages (`alice/1/write/1/request`): `send`, `receive`, `lose`;
+ * - client calls (`alice/1/write`), one per call and not per attempt: `invoke`, `return`;
+ * - faults: `fault`, the end of one (`resume`, `heal`, `restart`), and the end of all (`healed`);
+ * - programs: `mark`, `enter`, `leave`, `lease-test`, `job`, `log`;
+ * - lock services: `grant`, `deny`, `renew`, `release`, `grant-end`, `deadlock`, `key-change`;
+ * - queues: `deliver`;
+ * - stores: `write`, `read`, `recovered`.
  */
 export type TraceEvent =
   | {
@@ -249,8 +249,7 @@ export type TraceEvent =
       readonly process: string;
       readonly client: string;
       /**
-       * The state machine to advance (named by its lock), the index of the step, and the number of
-       * earlier retries of that step.
+       * The lock of the state machine to advance, its step, and the earlier retries of the step.
        */
       readonly lock: string;
       readonly steps: number;
@@ -287,8 +286,8 @@ export type TraceEvent =
       readonly highest: number;
       readonly adds: number | null;
       /**
-       * Timestamp for last-write-wins at a replica, compared element by element: a token or 0, then
-       * a clock in microseconds since the start or a counter, then the name of the write.
+       * Last-write-wins timestamp at a replica, compared element by element. `high` is a token or
+       * 0; `low` is a counter, or a clock in microseconds since the start.
        */
       readonly stamp?: readonly [high: number, low: number, write: string];
       /** Absent if the store has no versions. */
@@ -379,22 +378,18 @@ export type TraceEvent =
       readonly message: string;
       /**
        * `lost`: removed by a restart, a failover or an eviction instead of a command. `untracked`:
-       * from now on the holder is unknown. Either another client joined the key, as in a readers'
-       * lock; or the value of a key that never expires was changed by its client or by another
-       * client's script, which may mean that the lock is free.
+       * from now on the holder is unknown, for example because another client joined a readers'
+       * lock.
        */
       readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'untracked';
       /** True if the server was configured to treat the key as a lock. */
       readonly isNamed: boolean;
       /**
-       * False if the client requested the change, but the key stayed unchanged. Repeated requests
-       * for a key that another client took are recorded once for each time that the key is taken.
+       * False if the requested change was not made. Repeated requests are recorded only once while
+       * another client has the key.
        */
       readonly isDone: boolean;
-      /**
-       * The client that took the key, and the message by which it did so; both '' if there is no
-       * such client.
-       */
+      /** The client that took the key, and its message; both '' if there is no such client. */
       readonly holder: string;
       readonly taking: string;
       /** The message by which the requesting client last took the key, or ''. */
@@ -443,7 +438,7 @@ export type RowVersion = NonNullable<Read['version']>;
 /** The scale of a store's versions. */
 export type VersionScale = Pick<RowVersion, 'by' | 'epochMs'>;
 
-/** Topic of log lines in which a service gives reasons that do not follow from its lock's rules. */
+/** Topic of log lines with reasons that do not follow from the rules of a lock. */
 export const WHY = 'why';
 
 /** Returns true if the first timestamp is earlier than the second. */

@@ -27,7 +27,7 @@ export interface Trace {
         /** Address of a server that is not simulated, if connecting to it is the cause. */
         readonly unserved?: string;
       };
-  /** Names in the plan that matched nothing in the run: a fault's point or message, a decision. */
+  /** Names in the plan's faults and decisions that matched nothing in the run. */
   readonly unmatched: readonly string[];
   /**
    * The sections that began, grouped by client and in order. Not part of the digest; absent if the

@@ -1,7 +1,7 @@
 /**
- * Chance keyed by identity: every draw is a function of the seed and the name of the thing drawn,
- * never of earlier draws. Removing a client, an operation or a fault therefore leaves all other
- * draws unchanged, which shrinking, old seeds and handwritten plans depend on. Uses integers only.
+ * Chance keyed by identity: every draw depends only on the seed and a name, never on earlier draws.
+ * Removing a client, an operation or a fault leaves all other draws unchanged. Shrinking, old seeds
+ * and handwritten plans depend on this. Uses integers only.
  */
 import alea from 'seedrandom/lib/alea.js';
 import { type Name, under } from './name.ts';
@@ -33,8 +33,8 @@ export function mix(value: number): number {
 }
 
 /**
- * Returns a safe integer from 1 to 2^52 that is a function of `name` and of its purpose, `label`.
- * The order of the integers has no meaning, and collisions are not expected.
+ * Returns a safe integer from 1 to 2^52 that depends only on `name` and `label`. The order of the
+ * integers has no meaning, and collisions are not expected.
  */
 export function randomOf(name: Name, label: string): number {
   return (mix(under(name, label).hash) >>> 12) * 0x1_0000_0000 + mix(name.hash) + 1;

@@ -1,7 +1,7 @@
 /**
- * Identity of anything that chance can affect: an operation, a message, a timer. Its hash depends
- * on its text alone (FNV-1a, 32 bits, over UTF-16 code units, low byte first; Fowler, Noll and Vo),
- * and can be computed incrementally from the hash of its parent's name.
+ * Identity of anything that chance can affect: an operation, a message, a timer. The hash depends
+ * on the text alone (FNV-1a, 32 bits, over UTF-16 code units, low byte first; Fowler, Noll and Vo)
+ * and extends the hash of the parent's name.
  */
 export interface Name {
   readonly text: string;

@@ -7,7 +7,7 @@ import type { Name } from './name.ts';
 
 /** An event at an instant. The scheduler sets `seq`. */
 export interface Due {
-  /** Name by which a plan can order this event among the events of the same instant. */
+  /** Name by which a plan can order simultaneous events. */
   readonly name: Name;
   readonly timeUs: number;
   readonly tie: number;

@@ -1,8 +1,7 @@
 /**
- * Changes names in a plan and lengthens its faults, either in the data or in the text of a file,
- * whose comments are preserved. A rename applies to an operation, mark or timer in all sections of
- * a plan, regardless of its number: `release=unlock` turns `bob/2/release-3/1/request` into
- * `bob/2/unlock-3/1/request`.
+ * Changes names in a plan and lengthens its faults, in the data or in the text of a file (with its
+ * comments). A rename applies to all sections and numbers: `release=unlock` turns
+ * `bob/2/release-3/1/request` into `bob/2/unlock-3/1/request`.
  */
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 import { isRecord } from './document.ts';

@@ -1,8 +1,7 @@
 /**
- * Reads the YAML of a scenario or plan into plain data, finds the line and column of any part of
- * it, and turns zod's issues into plain findings: one per mistake, placed at the affected key or
- * value, with a suggestion if a known word is similar. Refuses input that no person writes: huge
- * files, binary data, alias bombs, deep nesting, tags.
+ * Reads the YAML of a scenario or plan into plain data, and finds the line and column of any part.
+ * Turns zod's issues into one finding per mistake, with a suggestion if a known word is similar.
+ * Refuses input that no person writes: huge files, binary data, alias bombs, deep nesting, tags.
  */
 import {
   type Document,
@@ -94,8 +93,8 @@ function unreadableAt(text: string): Place | null {
 }
 
 /**
- * Composing a document recurses, and Node can die without an exception if the stack overflows
- * inside a regular expression. So measure the depth first, on the tokens and without recursion.
+ * Node can die without an exception if deep nesting overflows the stack inside a regular
+ * expression. So measure the depth first, without recursion.
  */
 function tooDeepAt(text: string): Place | null {
   let level: unknown[] = [...new Parser().parse(text)];
@@ -110,7 +109,6 @@ function tooDeepAt(text: string): Place | null {
   return null;
 }
 
-/** Returns the tokens inside a document, a collection, or an entry of one. */
 function childTokens(token: unknown): readonly unknown[] {
   if (!isRecord(token)) return [];
   const items = Array.isArray(token['items']) ? token['items'] : [];
@@ -230,8 +228,8 @@ export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<
 }
 
 /**
- * Converts issues to findings. An unknown key explains why fields of its map are missing, so the
- * findings about these fields are dropped.
+ * Converts issues to findings. An unknown key explains missing fields of its map, so findings about
+ * these fields are dropped.
  */
 function allFindings(
   issues: readonly z.core.$ZodIssue[],

@@ -1,10 +1,10 @@
 /**
  * Times as text and as integer microseconds, converted with integer arithmetic only, so that no
- * microsecond is lost. Durations are `10ms` or `1.5s`. The epoch of a world is the time of a
- * correct wall clock at the start of a run, in microseconds since 1970-01-01T00:00:00Z; servers and
- * clients, generators and real code all see the same epoch. The default is 0, or 2024 if
- * asynchronous code runs, since real code may refuse 1970. In files, an instant is written as in
- * RFC 3339, in UTC: `2024-01-01` or `2024-01-01T12:30:00Z`.
+ * microsecond is lost. Durations are `10ms` or `1.5s`; instants follow RFC 3339, in UTC:
+ * `2024-01-01` or `2024-01-01T12:30:00Z`.
+ *
+ * The epoch is the time of a correct wall clock at the start of a run; the whole world sees the
+ * same epoch. The default is 0, or 2024 for asynchronous code, since real code may refuse 1970.
  */
 /** From `minUs` to `maxUs`, both included. */
 export interface RangeUs {
@@ -115,8 +115,8 @@ const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const FIRST_YEAR_TOO_LATE = 2200;
 
 /**
- * Parses an instant into microseconds since 1970. Returns undefined if the text is not an instant,
- * is before 1970, or is so late that times in a run could exceed the safe integers.
+ * Parses an instant into microseconds since 1970. Returns undefined for other text, and for years
+ * before 1970 or from 2200.
  */
 export function parseInstant(text: string): number | undefined {
   if (text === '0') return 0;

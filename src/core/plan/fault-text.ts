@@ -37,7 +37,7 @@ type Shape = Readonly<Record<string, z.ZodType<Value | undefined>>>;
 const at = duration.optional();
 const group = z.union([name.transform((only) => [only]), z.array(name).min(1).max(1000)]);
 
-/** The file fields for each field type: one with the field's own name, or several fixed ones. */
+/** The fields in a file for each field type. */
 const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   process: (field) => ({ [field]: name }),
   group: (field) => ({ [field]: group }),
@@ -53,7 +53,7 @@ const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   clocks: (field) => ({ [field]: z.enum(['run', 'freeze']).optional() }),
 };
 
-/** For types with several fields in a file: the valid combinations, and the error for others. */
+/** The valid combinations of a type's fields in a file, and the error for others. */
 const RULES: {
   readonly [Type in FieldType]?: readonly [(has: (field: string) => boolean) => boolean, string];
 } = {
@@ -98,7 +98,7 @@ function schemaOf(kind: FaultKind): z.ZodType<Fault> {
   return schema.transform((read) => faultWith(kind, (field) => valueIn(read, field)));
 }
 
-/** Reads a field. The schema has checked that fields without a default are present. */
+/** The schema has checked that fields without a default are present. */
 function valueIn(read: Read, { type, inFiles }: FaultField): Value {
   switch (type) {
     case 'when':
@@ -135,7 +135,6 @@ export function faultFields(fault: Fault): FieldMap {
   return { [fault.kind]: fields };
 }
 
-/** Returns the file form of one field. */
 function fieldsOf(field: FaultField, value: Value | undefined): FieldMap {
   const { type, inFiles } = field;
   // A crash without a restart is written as `never`, although that is the default.

@@ -4,9 +4,8 @@
  * scenario. All times are integer microseconds of virtual time, all rates parts per million.
  *
  * A new kind needs an entry in `FaultKind`, a row here, its descriptions in `fault-words.ts`, and a
- * method in `world/injector.ts`. A field of a new type also needs a line in `FieldTypes`, and lines
- * in `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts`, where the compiler
- * will ask for them.
+ * method in `world/injector.ts`. The compiler asks for everything else that a new type of field
+ * needs.
  */
 import { assert } from '../kernel/assert.ts';
 
@@ -74,8 +73,8 @@ export type FaultKind =
   | 'late-timer';
 
 /**
- * The fields of each kind in order, starting with the affected processes or message, and the fields
- * that a scenario may omit. In files, field names have no unit: `forUs` is `for`.
+ * The fields of each kind, in order, and the fields that a scenario may omit. In files, field names
+ * have no unit: `forUs` is `for`.
  */
 export const FAULTS = {
   /** The process runs nothing. Its clocks keep running (garbage collection) or freeze (VM). */
@@ -287,7 +286,7 @@ export function targetOf(fault: Fault): string {
     .join(between);
 }
 
-/** A server of a plan, and whether the faults of servers, failover and evict, can affect it. */
+/** A server of a plan, and whether failover and evict can affect it. */
 export interface ServerPlace {
   readonly name: string;
   readonly canFailOver: boolean;

@@ -1,8 +1,8 @@
 /**
- * The points of a section at which a fault can be placed, as far as the plan determines them:
+ * The points of a section where a fault can be placed, as far as the plan determines them.
  * `alice/2/write` is the write of step 1 in alice's section 2, and `alice/2/write-3` is the write
  * of step 3. A transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. Also defines the
- * names that clients must not have, because other processes of a run have them.
+ * names that clients must not have.
  */
 import type { ClientPlan, SectionPlan, Work } from './plan.ts';
 
@@ -18,7 +18,7 @@ export type Verb =
   | 'checked'
   | (typeof QUEUE_VERBS)[number];
 
-/** Operations of a worker on its message, besides its step, in a run without faults. */
+/** Operations of a worker on its message in a run without faults. */
 const QUEUE_VERBS = ['receive', 'next', 'delete'] as const;
 
 /** An operation or mark of one section. */
@@ -45,8 +45,8 @@ const OPENED_STORES: readonly string[] = ['fenced-open', 'unique-token'];
 const FENCE_READ_STORES: readonly string[] = ['client-side-fence'];
 
 /**
- * Returns each point that the section passes in a run without faults, once. The points of its steps
- * come first, in order. Second and later attempts to acquire are not included.
+ * Returns the points that a section passes in a run without faults. The points of its steps come first,
+ * in order. Only the first attempt to acquire is included.
  */
 export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] {
   const { client, section, store, operations } = placed;
@@ -89,7 +89,7 @@ export const HEARTBEAT = 'heartbeat';
 /** Mark at the start of a section that runs concurrently with others: `alice/1/begin`. */
 export const BEGIN = 'begin';
 
-/** Heartbeats per section that can be named before a run, which may have more or fewer. */
+/** Heartbeats per section that can be named before a run. A run may have more or fewer. */
 const HEARTBEATS = 4;
 
 /** Returns the timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
@@ -140,7 +140,7 @@ function pieceLabels(label: string, pieces: number): readonly string[] {
   return Array.from({ length: pieces }, (_, at) => nth(label, at + 1));
 }
 
-/** For each kind of step, the labels of its operations in order, and their verbs. */
+/** The verbs of each kind of step, by label and in order. */
 const OPERATIONS: Readonly<Record<Work['kind'], Readonly<Record<string, Verb>>>> = {
   read: { read: 'read' },
   write: { write: 'write' },
@@ -168,10 +168,7 @@ function nth(label: string, number: number): string {
 /** The process that keeps the messages of a queue. */
 export const QUEUE = 'lock-queue';
 
-/**
- * Returns true for the names that clients must not have: `probe` for the client that starts after
- * healing, and `lock`, `lock-1` or `lock-standby` for lock servers.
- */
+/** Returns true for names that clients must not have: `probe`, and the names of lock servers. */
 export function isReserved(name: string): boolean {
   return name === 'probe' || isLockServer(name);
 }

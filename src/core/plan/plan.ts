@@ -20,9 +20,8 @@ export interface Plan {
   /** The scenario that the plan was expanded from. For people; the run ignores it. */
   readonly scenario: string;
   /**
-   * The modules that define names of the system, each with the digest (`sha256:…`) of its files and
-   * of the packages it used when the plan was created. Paths are relative to the scenario's folder.
-   * Absent if all names are built in.
+   * The modules that define names of the system, each with a digest (`sha256:…`) of its files and
+   * packages. Paths are relative to the scenario's folder. Absent if all names are built in.
    */
   readonly use?: ModuleDigests;
   readonly system: SystemPlan;
@@ -39,12 +38,12 @@ export interface Plan {
   /** Keyed chance for the remaining draws, or null if the plan leaves nothing to chance. */
   readonly chance: ChancePlan | null;
   /**
-   * Values fixed by name instead of drawn, in microseconds: the latency of the named message, or
-   * the drawn length of the named timer. The value of `alice/random` is not a length: it selects
-   * the stream of alice's random values. These override `chance`.
+   * Values fixed by name, which override `chance`: the latency of a message or the length of a
+   * timer, in microseconds. The value of `alice/random` selects the stream of alice's random
+   * values.
    */
   readonly decisions: Readonly<Record<string, number>>;
-  /** Names of events that happen in this order, and before all others, if they share an instant. */
+  /** Names of simultaneous events that happen in this order, before all others. */
   readonly order: readonly string[];
   readonly limits: Limits;
   /** Limits for the shrinker, from the scenario. */
@@ -70,10 +69,7 @@ export interface SystemPlan {
   readonly hosts?: HostNames;
 }
 
-/**
- * Maps addresses in the code of clients (`redis-1:6379`) to the names of the servers that drivers
- * reach there.
- */
+/** Maps addresses in the code of clients (`redis-1:6379`) to the names of servers. */
 export type HostNames = Readonly<Record<string, string>>;
 
 /**
@@ -89,7 +85,7 @@ export interface ClientPlan {
   readonly storeTimeoutUs: number | null;
   /** Connections per server, at least 1; calls take them in turn. */
   readonly pool: number;
-  /** True if the program checks its lease before each write, and skips it if the lease is over. */
+  /** True if the program checks its lease before each write, and skips a write that is too late. */
   readonly checksLease: boolean;
   /**
    * Start of the lease for the client: when it sent the request, when the reply arrived, or the
@@ -107,9 +103,9 @@ export interface ClientPlan {
   readonly backoffUs: number;
   /** Attempts to take the lock before a section is given up, at least 1. */
   readonly attempts: number;
-  /** True if it releases the lock at the end of a section, false if it lets the lock expire. */
+  /** True if the client releases the lock after a section; false if the lock expires. */
   readonly releases: boolean;
-  /** Number of sections that its process runs at once, at least 2. Absent: one after the other. */
+  /** Number of sections that run at once, at least 2. Absent: one after the other. */
   readonly concurrency?: number;
   /** Its critical sections: take the lock, do the work, release. */
   readonly sections: readonly {
@@ -178,10 +174,10 @@ export type Work =
   | { readonly kind: 'transition'; readonly id: number; readonly forUs: number }
   /**
    * Reads a cached value. On a miss, takes the section's lock, reads again, computes `value` for
-   * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
-   * each takes `forUs` and is stored under its own key (`x/1`, `x/2`), after which the lock is
-   * extended; `value` under `x` then means that they are complete. If the client does not get the
-   * lock in time, it computes without the lock or gives up.
+   * `forUs`, stores it and releases. Must be the section's only step. Each of several `pieces`
+   * takes `forUs`, is stored under its own key (`x/1`, `x/2`), and extends the lock; `value` is
+   * then stored last. A client that does not get the lock in time computes without the lock or
+   * gives up.
    */
   | {
       readonly kind: 'memoize';

@@ -13,9 +13,7 @@ const PROBED: ReadonlySet<Work['kind']> = new Set([
   'memoize',
 ]);
 
-/**
- * Returns one section per lock, which imitates the work of the plan's first section with that lock.
- */
+/** Returns one section per lock, similar to the plan's first section with that lock. */
 export function probeSections(plan: Pick<Plan, 'clients'>): readonly SectionPlan[] {
   const byLock = new Map<string, SectionPlan>();
   for (const client of plan.clients) {
@@ -41,9 +39,8 @@ export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<s
 }
 
 /**
- * Returns steps that read the data that other clients left behind, then write. An increment or
- * transfer stays one step. A memoize is replaced, because it would find the value and not request
- * the lock.
+ * Returns a read and a write, but keeps an increment or transfer as one step. A memoize is
+ * replaced, because it would find the value and not request the lock.
  */
 function probing(work: Work): readonly Work[] {
   if (work.kind === 'transfer') {

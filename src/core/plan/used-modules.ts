@@ -1,7 +1,6 @@
 /**
- * The modules that a scenario or plan names under `use`, which must be files below its folder. They
- * are loaded before the rest of the text is checked, because they define words that the text may
- * use.
+ * The modules that a scenario or plan lists under `use`: files below its folder. They are loaded
+ * before the rest of the text is checked, because they define words that the text may use.
  */
 import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { parseFile, type SourceFile } from './document.ts';

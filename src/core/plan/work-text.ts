@@ -160,7 +160,7 @@ export function otherwiseInPlan(ttlUs: number): Otherwise {
   };
 }
 
-/** Completes a step. Returns undefined if it omits a field that `otherwise` has no default for. */
+/** Completes a step. Returns undefined if an omitted field has no default. */
 export function completeStep(
   step: ReadStep,
   place: number,

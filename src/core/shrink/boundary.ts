@@ -1,7 +1,7 @@
 /**
- * Finds the boundary of a failure: two plans that differ by one microsecond in one number. One
- * breaks the claim; the other does not, and is the nearest passing plan. A fully shrunk plan keeps
- * the smallest round number beyond the boundary.
+ * Finds the boundary of a failure: two plans whose only difference is one microsecond. The first
+ * breaks the claim; the second is the nearest passing plan. A fully shrunk plan keeps the smallest
+ * round number beyond the boundary.
  */
 import { amountOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -12,7 +12,7 @@ import type { Search, Steps } from './search.ts';
 export interface Boundary {
   /** Description of the number, such as `pause of alice`. */
   readonly what: string;
-  /** Its path in the plan, such as `faults[0].forUs`. */
+  /** The path of the number in the plan, such as `faults[0].forUs`. */
   readonly parameter: string;
   /**
    * The claim breaks at this number and holds at `holdsAtUs`, which differs by one. Both were
@@ -23,8 +23,8 @@ export interface Boundary {
   /** The number in the shrunk plan. */
   readonly keepsUs: number;
   /**
-   * True if the claim broke for all numbers that were tried on the side of `breaksAtUs`, up to the
-   * end of the allowed range. If false, there is more than one boundary.
+   * True if the claim broke for all tried numbers beyond `breaksAtUs`. If false, there is more than
+   * one boundary.
    */
   readonly isOnlyOne: boolean;
   /** The shrunk plan with this number replaced by `holdsAtUs`. */
@@ -47,9 +47,9 @@ const ORDER: readonly ParameterKind[] = [
 ];
 
 /**
- * Finds the boundary of `search.current`, which stays unchanged. If the plan has a single fault,
- * and this fault has an amount, tries only this amount. Otherwise, uses the first number for which
- * the claim holds at an end of its range.
+ * Finds the boundary of `search.current`, which stays unchanged. If the plan's only fault has an
+ * amount, tries only this amount. Otherwise, uses the first number for which the claim holds at an
+ * end of the number's range.
  */
 export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   const single = search.current.faults.length === 1 ? search.current.faults[0] : undefined;
@@ -69,10 +69,7 @@ export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   return { kind: 'none', reason: 'it breaks whatever single number is moved within its bounds' };
 }
 
-/**
- * Bisects between the parameter's value, which breaks the claim, and the first end of its range at
- * which the claim holds.
- */
+/** Bisects from the parameter's value toward the first of `ends` at which the claim holds. */
 function* boundaryOf(
   search: Search,
   parameter: Parameter,

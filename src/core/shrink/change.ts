@@ -1,7 +1,7 @@
 /**
- * Derives plans from another plan: replaces a piece, or removes it together with everything that
- * names it, since a fault, decision or order entry for a missing operation would match nothing. The
- * rest is shared with the original plan. Ids are kept, so other names stay valid.
+ * Derives plans from another plan by replacing or removing a piece. Faults, decisions and order
+ * entries that name a removed piece are also removed, because they would match nothing. Ids are
+ * kept, so other names stay valid.
  */
 
 import type { RangeUs } from '../plan/duration.ts';
@@ -181,10 +181,7 @@ export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
   return withoutNames(next, gone);
 }
 
-/**
- * Returns the names of a section's points and timers. Removing a step may also remove a lease
- * check.
- */
+/** Returns the names of a section's points and timers. */
 function namesOf(at: PlacedSection): readonly string[] {
   return [...sectionPointsOf(at).map(({ point }) => point), ...timersOf(at)];
 }
@@ -207,7 +204,7 @@ export function withoutProbe(plan: Plan): Plan {
   return withoutNames({ ...plan, limits: { ...plan.limits, probe: false } }, ['probe']);
 }
 
-/** Removes everything that names, or is inside, a process, section or operation that is gone. */
+/** Removes faults, decisions and order entries that name anything in `gone` or below it. */
 function withoutNames(plan: Plan, gone: readonly string[]): Plan {
   if (gone.length === 0) return plan;
   const isGone = (name: string): boolean => gone.some((prefix) => isUnder(name, prefix));
