@@ -248,7 +248,6 @@ const MOST_CORE = 30;
 /** Longer parts would take minutes to search. Only their latest calls are searched for a core. */
 const MOST_SEARCHED = 200_000;
 
-/** Returns the operations called before the bad return, to shorten repeated searches. */
 function calledBefore(view: PartView, at: number): readonly number[] {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const indices: number[] = [];
@@ -290,7 +289,7 @@ function reasonsOf(
   };
 }
 
-/** Returns how long after `end` the last call of an order returned. More is more doubtful. */
+/** Returns how long after `end` the last call of an order returned. No return counts as late. */
 function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
   const last = view.history[order.at(-1) ?? -1];
   if (last === undefined) return Number.MAX_SAFE_INTEGER;

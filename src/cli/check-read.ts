@@ -157,7 +157,6 @@ export interface BadReturn {
   readonly isPerhapsLate: boolean;
 }
 
-/** Maximum number of operations in a picture. */
 const MOST_DRAWN = 40;
 
 export class PartView {

@@ -192,7 +192,6 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   return added.status === 'refused' ? exits.usage : exits.met;
 }
 
-/** Returns the plan's own claim, or the first claim that it breaks. */
 async function claimFor(file: string, { plan, catalogue }: PlanFile): Promise<string> {
   if (plan.expect !== undefined) return plan.expect.claim;
   const { verdicts } = await examineAsync(plan, claimsJudged([], catalogue), catalogue);
@@ -221,7 +220,6 @@ type Added =
   | { readonly status: 'added' | 'replaced'; readonly file: string; readonly why: null }
   | { readonly status: 'known' | 'refused'; readonly file: string | null; readonly why: string };
 
-/** Maximum number of attempts if other writers are faster. */
 const MOST_TRIES = 100;
 
 async function retrying(attempt: () => Promise<Added | null>): Promise<Added> {

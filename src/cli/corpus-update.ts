@@ -121,7 +121,6 @@ function update(
   return 'blocked';
 }
 
-/** Returns the plan's text with the current digests of its modules and with its cause. */
 function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   const { text, catalogue, changedModules } = loaded;
   const { digest } = result;

@@ -14,7 +14,6 @@ import { fileMeant, shippedScenarios } from './shipped.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An example of each fault in a scenario, as a YAML map. */
 const FAULT_EXAMPLES: Readonly<Record<FaultKind, string>> = {
   pause: '{ process: clients, before: write, for: 1ms..40ms, chance: 1/2 }',
   delay: '{ message: write, by: 1ms..20ms, chance: 1/4 }',
@@ -82,7 +81,6 @@ function withSystem(has: (system: SystemScenario) => boolean): readonly string[]
   return namesOf(({ systems }) => systems.some(has));
 }
 
-/** Returns the value of an entry in a scenario, or undefined if it is not used. */
 function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unknown {
   const { clients, workload } = file;
   switch (kind) {

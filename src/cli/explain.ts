@@ -119,7 +119,6 @@ function fieldLines(fields: readonly EntryField[], columns: number): readonly st
   return ['', ...lines];
 }
 
-/** Maximum number of scenarios to list. */
 const MOST_LISTED = 6;
 
 function fewOf(names: readonly string[]): string {

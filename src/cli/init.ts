@@ -378,9 +378,7 @@ export function startersIn(isTyped: boolean, driver: Driver | null = null): read
   return starterFiles.filter((file) => fits(file.isTyped, isTyped) && fits(file.driver, driver));
 }
 
-/**
- * Returns the files to write for these options. A scenario that two locks share is included once.
- */
+/** Returns the files to write. A scenario that two locks share is included once. */
 function filesOf(isTyped: boolean, { chosen, locks }: BeginningOptions): readonly StarterFile[] {
   const starters = startersIn(isTyped, chosen?.driver ?? null);
   const owned = chosen !== null ? starters.filter(({ part }) => part !== 'github') : [];
@@ -391,7 +389,6 @@ function filesOf(isTyped: boolean, { chosen, locks }: BeginningOptions): readonl
   return [...owned, ...scenarios, ...starters.filter(({ part }) => part === 'github')];
 }
 
-/** Returns the scenarios among the files to write, as arguments of `fencepost run`. */
 function scenariosOf(options: BeginningOptions): readonly string[] {
   const targets = filesOf(false, options).map(({ target }) => target);
   return targets.filter((target) => /^locks\/.*\.yaml$/.test(target));

@@ -198,7 +198,6 @@ function diagramOf(
   return renderDiagram(trace, { title, claim: null, evidence: [] });
 }
 
-/** Returns the outcome of the plan on the twins of its system, or [] if the user named a system. */
 async function siblingTexts(
   { plan, catalogue, scenario }: Shown,
   { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
@@ -213,7 +212,6 @@ async function siblingTexts(
   return siblings.map((sibling) => siblingLine(sibling, trace).text);
 }
 
-/** Prints a line per claim, and one line for all claims whose hazard did not arise. */
 function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   const isIdle = ({ kind, exercised }: Verdict): boolean => kind !== 'invalid' && exercised === 0;
   for (const verdict of verdicts) if (!isIdle(verdict)) printVerdict(verdict, terminal);

@@ -38,7 +38,7 @@ export function addShrink(command: Command, done: Done): void {
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 
-/** Shrinks a plan for the claim that it expects to break, or else for the first broken claim. */
+/** Shrinks a plan as long as its expected claim, or else its first broken claim, still breaks. */
 async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));

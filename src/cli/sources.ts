@@ -86,7 +86,6 @@ export async function loadScenarioText(
   return { file, text, scenario, catalogue, warnings: warnings.map(renderProblem) };
 }
 
-/** Loads the dependencies of stores. Throws a `UserError` that names the package to install. */
 async function prepareStores(file: string, ...asked: Parameters<typeof prepare>): Promise<void> {
   try {
     await prepare(...asked);

@@ -115,7 +115,6 @@ class Supervisor {
     this.end(exits.interrupted);
   }
 
-  /** Returns true if the thread has not reacted to a signal in time. */
   private isStuck(stayedMs: number, sinceReportMs: number): boolean {
     const isLate = sinceReportMs > LEAVE_LIMIT_MS;
     if (!this.isHeard) return isLate;

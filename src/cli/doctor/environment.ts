@@ -305,7 +305,6 @@ export function digestOfSchema(schema: unknown): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(schema))));
 }
 
-/** Returns the digest of a schema file, or null if the file is missing or truncated. */
 function digestIn(file: string): string | null {
   try {
     return digestOfSchema(JSON.parse(readFileSync(file, 'utf8')));
@@ -374,7 +373,6 @@ export function readManifest(folder: string): Manifest | null {
   }
 }
 
-/** Returns the folder of a package as resolved from `folder`, or null if there is none. */
 function findPackage(name: string, folder: string): string | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (readManifest(at)?.name === name) return at;

@@ -44,7 +44,6 @@ type Parsed =
 const MAX_CHARACTERS = 1_000_000;
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 100;
-/** Maximum number of problems reported at once. */
 const MAX_PROBLEMS = 50;
 
 /** Parses a file into plain data and a locator, or returns the problems that make it unreadable. */

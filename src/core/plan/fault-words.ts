@@ -24,7 +24,6 @@ export interface FaultNames {
   readonly target: (name: string) => string;
 }
 
-/** Parts of a clause about a fault. */
 interface FaultParts {
   /** `20 ms`. */
   readonly amount: string;

@@ -45,8 +45,8 @@ const OPENED_STORES: readonly string[] = ['fenced-open', 'unique-token'];
 const FENCE_READ_STORES: readonly string[] = ['client-side-fence'];
 
 /**
- * Returns the points that a section passes in a run without faults. The points of its steps come first,
- * in order. Only the first attempt to acquire is included.
+ * Returns the points that a section passes in a run without faults, starting with its steps. Only
+ * the first attempt to acquire is included.
  */
 export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] {
   const { client, section, store, operations } = placed;

@@ -68,7 +68,6 @@ export function declaredPoints(plan: Plan): readonly SectionPoint[] {
   );
 }
 
-/** Returns the allowed places of a fault, or null if it may be anywhere. */
 function placesOf({ bounds }: Plan, { kind }: Fault): readonly FaultPlace[] | null {
   return bounds.places?.[kind] ?? null;
 }

@@ -381,7 +381,6 @@ const expectation = closed('field', {
   return found === undefined ? said : { ...said, cause: found };
 });
 
-/** Schema of a plan file. */
 const planSchema: z.ZodType<Plan> = closed('field', {
   fencepost: z.literal(1, { error: 'expected 1, the version of the format' }),
   scenario: z.string().max(1_000),

@@ -181,7 +181,6 @@ export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
   return withoutNames(next, gone);
 }
 
-/** Returns the names of a section's points and timers. */
 function namesOf(at: PlacedSection): readonly string[] {
   return [...sectionPointsOf(at).map(({ point }) => point), ...timersOf(at)];
 }
