@@ -1,6 +1,6 @@
 /**
- * `fencepost check` decides whether a recorded history is linearizable for a model, and explains
- * why if it is not. This file contains the options, the help text and the steps per file.
+ * `fencepost check` decides whether a recorded history is linearizable with respect to a model, and
+ * explains why if it is not. This file contains the options, the help text and the steps per file.
  * `check-read.ts` reads a history; `check-judge.ts` judges and explains it.
  */
 import { setImmediate } from 'node:timers/promises';

@@ -1,7 +1,6 @@
 /**
- * Reads and replays the kept plans of a corpus one after the other, and returns the outcome and the
- * kind of failure of each. A plan that cannot be read is reported with its place, and the others
- * are still replayed.
+ * Reads and replays kept plans one after the other, and returns the outcome and the kind of failure
+ * of each. A plan that cannot be read is reported, and the others are still replayed.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * The shipped schemas, by file name in `dist`. The build writes these files (`tools/schemas.mjs`).
- * It then replaces this module with one that reads the files and contains their digests, so that
- * the code that derives a schema does not ship.
+ * In the bundle, it replaces this module with one that reads the files and contains their digests.
+ * The code that derives a schema does not ship.
  */
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';

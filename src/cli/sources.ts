@@ -164,8 +164,7 @@ export interface PlanFile extends LoadedPlan {
 
 /**
  * Reads a plan file, or a shipped plan by name, and loads its dependencies. Yields to the event
- * loop first, so that the thread can report that it is alive: reading 223 plans on a busy machine
- * took longer than the limit for a silent thread.
+ * loop first: reading 223 plans on a busy machine exceeded the limit for a silent thread.
  */
 export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
   await yieldToEventLoop();

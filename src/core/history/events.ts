@@ -140,8 +140,8 @@ export type TraceEvent =
     }
   | {
       /**
-       * A guarded job (code that must not run twice) begins, ends, or is skipped. It is skipped if
-       * it was delivered again after it was done.
+       * A guarded job (code that must not run twice) begins, ends, or is skipped. A skipped job was
+       * delivered again after it was done.
        */
       readonly kind: 'job';
       readonly atUs: number;

@@ -176,7 +176,7 @@ export type Work =
    * Reads a cached value. On a miss, takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. Must be the section's only step. Each of several `pieces`
    * takes `forUs`, is stored under its own key (`x/1`, `x/2`), and extends the lock; `value` is
-   * then stored last. A client that does not get the lock in time computes without the lock or
+   * stored last. A client that does not get the lock in time computes without the lock or
    * gives up.
    */
   | {
