@@ -1,9 +1,8 @@
 /**
  * The passes that remove pieces, mostly in chunks: all items of a list, then halves, and so on down
- * to single items (the sizes of Zeller's delta debugging). If a piece cannot be removed because the
- * rest would run at other times, a further attempt also makes the latencies constant, or delays the
- * next piece. Several faults that are all needed may still be replaced by one of them, made
- * stronger.
+ * to single items (the sizes of Zeller's delta debugging). A removal can change when the rest runs.
+ * Some passes therefore also make the latencies constant, or delay the next section. One fault,
+ * made stronger, may replace several.
  */
 import { amountOf, type Fault } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -44,7 +43,7 @@ function* dropInChunks<Item>(search: Search, { list, without }: Droppable<Item>)
     for (;;) {
       const chunk = list(search.current).slice(start, start + size);
       if (chunk.length === 0) break;
-      // The items after a removed one have moved up, so `start` stays.
+      // The next items have moved up, so `start` stays.
       if (!(yield* search.attempt(without(search.current, chunk)))) start += size;
     }
   }
@@ -64,7 +63,7 @@ export const dropClients: Pass = {
   },
 };
 
-/** With more other faults than this, pairs of faults are not tried. */
+/** Maximum number of other faults that are also removed one by one. */
 const MAX_PAIRED = 5;
 
 export const dropFaults: Pass = dropping('drop faults', {
@@ -114,7 +113,7 @@ function partitionMembers(plan: Plan): readonly Member[] {
   });
 }
 
-/** Never empties a group, because dropping the fault is the job of another pass. */
+/** Never empties a side: `dropFaults` removes the partition itself. */
 function withoutMembers(plan: Plan, members: readonly Member[]): Plan {
   const faults = plan.faults.map((fault, index) => {
     if (fault.kind !== 'partition') return fault;
@@ -144,7 +143,7 @@ export const dropWork: Pass = dropping('drop steps of work', {
   without: withoutWork,
 });
 
-/** Returns variants of `rest` (`plan` without section `key`) that delay the next section. */
+/** Returns variants of `rest`, which is `plan` without section `key`. */
 function withLaterNext(plan: Plan, rest: Plan, key: SectionKey): readonly Plan[] {
   const client = plan.clients.find(({ name }) => name === key.client);
   const at = client?.sections.findIndex(({ id }) => id === key.section) ?? -1;
@@ -195,17 +194,13 @@ export const dropDecisions: Pass = dropping('drop decisions', {
   without: (plan, names) => withLatencyInBounds(withoutDecisions(plan, names)),
 });
 
-/** Messages without their own latency use the constant one, which may be out of bounds. */
+/** Messages without a decision use the constant latency, which may be out of bounds. */
 function withLatencyInBounds(plan: Plan): Plan {
   const latencyUs = clamp(plan.network.latencyUs, plan.bounds.latency);
   if (latencyUs === plan.network.latencyUs) return plan;
   return { ...plan, network: { ...plan.network, latencyUs } };
 }
 
-/**
- * Returns constant latencies to try: first a round latency near the current one, last the ends of
- * the range.
- */
 function constantsFor(plan: Plan): readonly number[] {
   const { latency } = plan.bounds;
   const sorted = Object.values(plan.decisions).sort((a, b) => a - b);

@@ -32,16 +32,16 @@ export interface Parameter {
   readonly path: string;
   /** Description for people, such as `pause of alice`. */
   readonly what: string;
-  /** Microseconds, parts per million or a count. For a step or rate, the magnitude. */
+  /** Microseconds, parts per million or a count, never negative. */
   readonly value: number;
   readonly range: RangeUs;
-  /** The longest allowed length below each gap in the range, shortest first. */
+  /** The largest value below each gap in the range, in ascending order. */
   readonly lastBelowGaps?: readonly number[];
   /** Returns a plan with this number replaced. `plan` must have the shape of the original. */
   readonly write: (plan: Plan, value: number) => Plan;
 }
 
-/** Returns all parameters of `plan`, starting with those of its faults. */
+/** Returns all parameters of `plan`, faults first. */
 export function parametersOf(plan: Plan): readonly Parameter[] {
   return [
     ...faultParameters(plan),
@@ -94,9 +94,7 @@ function faultParameters(plan: Plan): Parameter[] {
   });
 }
 
-/**
- * Returns the ranges of a fault's amount. If the bounds omit its kind, the amount may only shrink.
- */
+/** Returns the allowed ranges of a fault's amount. An unbounded amount may only shrink. */
 export function amountRangesOf(fault: Fault, bounds: Bounds): readonly [RangeUs, ...RangeUs[]] {
   const amountUs = amountOf(fault) ?? 0;
   if (fault.kind === 'clock') return [{ minUs: 0, maxUs: bounds.skewUs ?? amountUs }];
@@ -123,11 +121,7 @@ function rateParameter(
   };
 }
 
-/**
- * Returns the arrival times of messages and copies (earlier is simpler), and the numbers of steps
- * and retries, which must suffice for the listed messages. Excludes the visibility time, on which
- * clients rely as on a ttl.
- */
+/** Excludes the visibility time, because clients rely on it as on a ttl. */
 function queueParameters({ queue }: Plan): Parameter[] {
   if (queue === undefined) return [];
   const messages = queue.messages.map(({ machine, steps, atUs }, at) => ({
@@ -248,12 +242,12 @@ export function isWait(name: string): boolean {
   return name.includes('/backoff');
 }
 
-/** Returns true if a decision is not a length, but selects a stream of random numbers. */
+/** Returns true for a decision that selects a stream of random numbers. */
 export function isStream(name: string): boolean {
   return name.endsWith('/random');
 }
 
-/** Returns the range from the client's backoff to the drawn wait: jitter only extends a backoff. */
+/** The wait is at least the client's backoff, because jitter only extends a backoff. */
 function waitRange(plan: Plan, name: string, value: number): RangeUs {
   const client = plan.clients.find((candidate) => name.startsWith(`${candidate.name}/`));
   return { minUs: Math.min(client?.backoffUs ?? value, value), maxUs: value };

@@ -1,7 +1,7 @@
 /**
- * Places a fault at a named point instead of an instant: a point needs no number, and stays valid
- * if something before it is removed. Also moves a fault off a step that has no other purpose. Tries
- * only points at which the scenario allows the fault.
+ * Replaces the instants of faults with named points. A point needs no number and stays valid if
+ * earlier steps are removed. Another pass moves a fault off a step that has no other purpose. Only
+ * points at which the scenario allows the fault are tried.
  */
 import { instantOf, type When } from '../plan/fault.ts';
 import { sectionPointsOf } from '../plan/operation-names.ts';
@@ -13,7 +13,7 @@ import type { Pass, Search, Steps } from './search.ts';
 /** Returns the points that a run of the plan passes, most promising first. */
 export type PointsOf = (plan: Plan) => readonly string[];
 
-/** Placements tried per fault and turn. */
+/** Maximum number of placements tried per fault and turn. */
 const MAX_PLACES = 24;
 
 export function placeFaults(pointsOf: PointsOf | undefined): Pass {
@@ -22,7 +22,7 @@ export function placeFaults(pointsOf: PointsOf | undefined): Pass {
   );
 }
 
-/** Moves faults off steps and sections that serve only to mark when a fault is injected. */
+/** Moves faults off steps and sections that have no other purpose. */
 export function moveFaults(pointsOf: PointsOf | undefined): Pass {
   return forEachFault('move faults off what can go', (plan, index) =>
     movedOff(plan, index, pointsOf),
@@ -43,7 +43,7 @@ function forEachFault(
   };
 }
 
-/** Moves a fault, then removes a piece of `plan` whose removal would otherwise remove the fault. */
+/** Returns plans that move the fault and remove the step or section that it depended on. */
 function movedOff(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly Plan[] {
   const fault = plan.faults[index];
   if (fault === undefined || !('when' in fault) || fault.when.kind === 'at') return [];
@@ -83,7 +83,7 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
     { kind: 'after', point },
   ]);
   const distance = distanceFromPlaces(plan, fault);
-  // Keep places that are no further from the allowed ones than the current place.
+  // Keep places that are at least as close to the allowed places as the current place.
   const nearer = places.filter((when) => {
     const after = placed(plan, index, when).faults[index];
     return after !== undefined && distanceFromPlaces(plan, after) <= distance;

@@ -1,10 +1,9 @@
 /**
- * Resets the times of a plan. After a removal, the rest often breaks the claim only with other
- * times. Therefore, one pass removes a piece and resets all times: faults last as long as the
- * bounds allow, one client starts first, and the others start when its lease is over. Once few
- * sections are left, another pass tries the shape of nearly all lock bugs: one section with a
- * fault, and a section of another client that begins during the first lease or soon after it. Later
- * passes shorten the times.
+ * Resets the times of a plan. After a removal, the rest often breaks the claim only at other times.
+ * One pass therefore removes a piece and resets all times: faults last as long as the bounds allow,
+ * one client starts first, and the others start after its lease. Another pass tries the shape of
+ * nearly all lock bugs: a section with a fault, and a section of another client that begins during
+ * or soon after the first lease. Later passes shorten the times.
  */
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -22,7 +21,7 @@ import {
 import { clamp } from './round.ts';
 import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
-/** With more pieces than this, the pass does nothing: simpler passes must come first. */
+/** Maximum number of pieces. Larger plans are left to simpler passes. */
 const MAX_PIECES = 32;
 
 export const dropAndRetime: Pass = {
@@ -39,10 +38,6 @@ export const retime: Pass = tryingEach('set all times again', (plan) =>
   plan.clients.map(({ name }) => ledBy(plan, name, 0)),
 );
 
-/**
- * Returns variants of `plan` without one fault, client, section or step, without its decisions, or
- * without its order.
- */
 function smallerByOne(plan: Plan): readonly Plan[] {
   const calm = calmed(plan, roundLatency(plan));
   return [
@@ -59,7 +54,7 @@ function retimings(plan: Plan): readonly Plan[] {
   const strong = withAllAmounts(plan, Number.POSITIVE_INFINITY);
   const names = plan.clients.map(({ name }) => name);
   const marginUs = Math.floor(Math.max(0, ...plan.clients.map(({ ttlUs }) => ttlUs)) / 10);
-  // A round latency, and the longest one if the plan depends on the exact instants of events.
+  // Try the longest latency too if the plan depends on the exact instants of events.
   const isDelicate = plan.order.length > 0 || Object.keys(plan.decisions).length > 0;
   const latencies = [roundLatency(plan), ...(isDelicate ? [plan.bounds.latency.maxUs] : [])];
   const led = [...new Set(latencies)].flatMap((latencyUs) => {
@@ -72,10 +67,7 @@ function retimings(plan: Plan): readonly Plan[] {
   return [strong, ...led];
 }
 
-/**
- * Orders the other clients' first acquires before the leader's actions at the instant at which the
- * leader's lease ends.
- */
+/** Puts the other clients' first acquires before the leader's events of the same instant. */
 function tiedWith(plan: Plan, leader: string): Plan {
   const order = plan.clients.flatMap(({ name, sections: [first] }) =>
     name === leader || first === undefined ? [] : [`${name}/${first.id}/acquire/1/request`],
@@ -87,7 +79,6 @@ function withAllAmounts(plan: Plan, us: number): Plan {
   return { ...plan, faults: plan.faults.map((fault) => asLongAs(us, fault, plan.bounds)) };
 }
 
-/** Starts the client `leader` immediately, and the others a ttl and `marginUs` later. */
 function ledBy(plan: Plan, leader: string, marginUs: number): Plan {
   const ttlUs = plan.clients.find(({ name }) => name === leader)?.ttlUs ?? 0;
   return followedAfter(plan, leader, ttlUs + marginUs);
@@ -105,7 +96,7 @@ function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
   return { ...plan, clients };
 }
 
-/** With more sections than this, simpler passes must come first. */
+/** Maximum number of sections. Larger plans are left to simpler passes. */
 const MAX_SECTIONS = 8;
 
 export const keepTwoSections: Pass = {
@@ -124,7 +115,7 @@ export const keepTwoSections: Pass = {
   },
 };
 
-/** Returns plans of only two sections, at several distances, with faults of several lengths. */
+/** Returns plans of the two sections alone, with several distances and fault lengths. */
 function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan[] {
   const pair = onlySections(plan, [first, second]);
   const latencyUs = roundLatency(pair);

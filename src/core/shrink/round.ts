@@ -1,12 +1,12 @@
 /**
- * Determines which of two times is easier to read, and proposes round numbers near a number or
- * between two. Numbers are non-negative integer microseconds, which people read as milliseconds.
+ * Rates how easy times are to read, and proposes round numbers. Times are non-negative integer
+ * microseconds, which people read as milliseconds.
  *
- * Round numbers are whole milliseconds of at most two digits, without trailing zeros (9, 11, 20 or
- * 510 ms), or a single digit below one millisecond (0.5 ms). All are equally round, so the smallest
- * one that breaks a claim is kept. A pause that must outlast a lease of 10 ms becomes 11 ms long,
- * and shows by its size what it has to outlast. If one digit were rounder than two, the pause would
- * be 20 ms long, as if two leases had to end. A pause of 10.5 ms would only add a digit.
+ * A round number is a whole number of milliseconds with at most two digits before its trailing
+ * zeros (9, 11, 20 or 510 ms), or a single digit below one millisecond (0.5 ms). All are equally
+ * round, so the smallest that breaks a claim is kept. A pause that must outlast a lease of 10 ms
+ * becomes 11 ms long. If one digit were rounder than two, the pause would be 20 ms long, as if two
+ * leases had to end.
  */
 import type { RangeUs } from '../plan/duration.ts';
 
@@ -19,9 +19,8 @@ const COARSEST_US = 1_000_000_000;
 const ROUND_DIGITS = 2;
 
 /**
- * Returns the digits needed to write `us` in milliseconds, without trailing zeros: 0 for 0; 1 for
- * round numbers such as 10 ms, 12 ms, 510 ms and 0.5 ms; 2 for 1.2 ms; 3 for 502 ms and 0.007 ms; 4
- * for 9.999 ms.
+ * Returns the number of digits needed to write `us` in milliseconds, without trailing zeros: 0 for
+ * 0, 1 for every round number, 2 for 1.2 ms, 3 for 502 ms and 0.007 ms, 4 for 9.999 ms.
  */
 export function digitsOf(us: number): number {
   if (us === 0) return 0;
@@ -42,10 +41,7 @@ export function roundFrom(us: number): number {
   return Math.ceil(us / gridUs) * gridUs;
 }
 
-/**
- * Returns the roundest number strictly between the two, near their middle, or null if there is
- * none.
- */
+/** Returns the roundest number strictly between the two arguments, or null if there is none. */
 export function roundestBetween(aboveUs: number, belowUs: number): number | null {
   const middleUs = (aboveUs + belowUs) / 2;
   for (let gridUs = COARSEST_US; gridUs >= 1; gridUs /= 10) {

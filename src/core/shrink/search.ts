@@ -1,8 +1,7 @@
 /**
- * The state of one shrink: the simplest plan so far, the plans already tried, and the budget. All
- * verdicts come from the caller, and a plan becomes the current one only after it was judged.
- * Candidates stay within the plan's bounds. If the original plan was edited by hand and exceeds a
- * bound, no candidate may exceed it further.
+ * The state of one shrink: the simplest plan so far, the plans already tried, and the budget. The
+ * caller judges each plan. Candidates stay within the plan's bounds. If the original plan was
+ * edited by hand and exceeds a bound, no candidate may exceed the bound further.
  */
 import { amountOf, type Fault, instantOf } from '../plan/fault.ts';
 import { distanceFromPlaces, outside } from '../plan/places.ts';
@@ -14,12 +13,11 @@ import { isSimpler, sectionsOf } from './simpler.ts';
 export type Steps<T> = Generator<Plan, T, Tried>;
 
 /**
- * True if the plan breaks the claim, false if it does not. A breach with a fault out of place, or
- * by another cause, is neither.
+ * True if the plan breaks the claim, false if not. The other values are breaches that do not count.
  */
 export type Tried = boolean | 'out of place' | { readonly otherCause: string };
 
-/** A plan that breaks the claim by another cause than the original. */
+/** A plan that breaks the claim by a different cause than the original plan. */
 export interface OtherBreach {
   readonly cause: string;
   /** The simplest plan found with this cause. */
@@ -36,7 +34,7 @@ export interface Pass {
   readonly run: (search: Search) => Steps<void>;
 }
 
-/** The numbers of runs and accepted plans of one pass, over all its turns. */
+/** Runs and accepted plans of one pass, over all its turns. */
 export interface PassCount {
   readonly pass: string;
   readonly runs: number;
@@ -44,9 +42,8 @@ export interface PassCount {
 }
 
 /**
- * Maximum number of `ask` calls per run in the budget, for known and new plans. Passes repeat plans
- * far less often. Without this limit, an inconsistent order could cycle through known plans
- * forever.
+ * Maximum number of `ask` calls per run in the budget. Without this limit, an inconsistent order
+ * could cycle through known plans forever.
  */
 const ASKED_PER_RUN = 100;
 
@@ -118,8 +115,8 @@ export class Search {
   }
 
   /**
-   * Makes `candidate` the current plan if it is simpler, within bounds, and breaks the claim by the
-   * same cause. If the cause is another one, keeps the plan separately.
+   * Makes `candidate` the current plan if it is simpler, is allowed, and breaks the claim. Keeps
+   * breaches by other causes separately.
    */
   *attempt(candidate: Plan): Steps<boolean> {
     // Checked first, because the comparisons below are slow for a large plan.
@@ -144,7 +141,7 @@ export class Search {
       this.othersByCause.set(cause, plan);
   }
 
-  /** Tries candidates until one is accepted. Returns true if one was. */
+  /** Tries candidates until one is accepted. Returns false if none was. */
   *attemptFirst(candidates: Iterable<Plan>): Steps<boolean> {
     for (const candidate of candidates) {
       if (yield* this.attempt(candidate)) return true;
@@ -169,10 +166,7 @@ export class Search {
   }
 }
 
-/**
- * Creates a pass that tries candidates until one is accepted. All derive from the plan that is
- * current at its start.
- */
+/** Creates a pass that tries candidates, all derived from one plan, until one is accepted. */
 export function tryingEach(name: string, candidates: (plan: Plan) => Iterable<Plan>): Pass {
   return {
     name,
@@ -221,8 +215,8 @@ function noteFault(plan: Plan, fault: Fault, note: (bound: string, by: number) =
 }
 
 /**
- * Returns the largest clock offset that the steps of one process can cause. Steps at instants
- * happen in order; if any step is at a point, every order is considered.
+ * Returns the largest clock offset that the steps of one process can cause. If any step is at a
+ * point, assumes the worst order.
  */
 function worstOffset(faults: readonly Fault[], process: string): number {
   const steps = faults.flatMap((fault) =>
@@ -244,7 +238,7 @@ function worstOffset(faults: readonly Fault[], process: string): number {
   return worstUs;
 }
 
-/** Returns true if `plan` is within its bounds, or exceeds none by more than `allowed`. */
+/** Returns true if `plan` exceeds no bound by more than `allowed`. */
 export function isWithin(plan: Plan, allowed: Excess): boolean {
   for (const [bound, by] of excessOf(plan)) {
     if (by > (allowed.get(bound) ?? 0)) return false;

@@ -1,12 +1,9 @@
 /**
  * Shrinks a counterexample, one pass at a time, until no pass makes progress. The shrinker never
- * sees the system: it yields plans, and learns for each whether it still breaks the same claim by
- * the same cause. Plans that break the claim by another cause are kept separately. The order of the
- * passes is defined below. Other files: `simpler.ts` (which of two plans is simpler), `search.ts`
- * (the interface of a pass, and the acceptance of candidates), `drop.ts`, `weaken.ts`,
- * `place-faults.ts` and `retime.ts` (the passes), `change.ts` and `parameter.ts` (the pieces and
- * numbers of a plan), `round.ts` (round numbers), and finally `boundary.ts` (the exact limit of a
- * failure).
+ * sees the system: it yields plans and receives a verdict on each. Other files: `search.ts` (budget
+ * and acceptance), `simpler.ts` (the order of plans), `drop.ts`, `weaken.ts`, `place-faults.ts` and
+ * `retime.ts` (passes), `change.ts` and `parameter.ts` (parts of a plan), `round.ts` (round
+ * numbers) and `boundary.ts` (the exact limit of a failure).
  */
 import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
@@ -48,7 +45,7 @@ import {
 } from './weaken.ts';
 
 export interface ShrinkOptions {
-  /** Maximum number of judged plans, including the original and the boundary's. Default 1000. */
+  /** Maximum number of runs, including the original plan and the boundary search. Default 1000. */
   readonly maxRuns?: number;
   /** If true, keeps the probe. Default: true if the plan expects `progress` to break. */
   readonly keepsProbe?: boolean;
@@ -59,31 +56,31 @@ export interface ShrinkOptions {
 }
 
 export interface ShrinkResult {
-  /** The simplest plan found. It was judged to break the claim, if `reproduced` is true. */
+  /** The simplest plan found. It breaks the claim if `reproduced` is true. */
   readonly plan: Plan;
   /**
-   * False if the original plan did not break the claim again; null if it was not judged, because
-   * `maxRuns` is below 1 or `shouldStop` returned true. In both cases `plan` is the original.
+   * False if the original plan did not break the claim again, null if it was not judged. In both
+   * cases, `plan` is the original.
    */
   readonly reproduced: boolean | null;
-  /** True if no pass can simplify `plan` further, false if the budget was spent before. */
+  /** True if no pass can simplify `plan` further, false if the budget was spent first. */
   readonly isMinimal: boolean;
-  /** Judged plans, and how many of them became the current one. */
+  /** Number of plans judged. `accepted` of them became the current plan. */
   readonly runs: number;
   readonly accepted: number;
   readonly passes: readonly PassCount[];
-  /** Simpler plans that break the claim too, each by a different cause than the original. */
+  /** Simpler plans that break the claim by other causes. */
   readonly others: readonly OtherBreach[];
   readonly boundary: Boundary | null;
-  /** Reason why there is no boundary, as a clause, or null if there is one. */
+  /** Reason for a missing boundary, as a clause, or null. */
   readonly whyNoBoundary: string | null;
 }
 
 const DEFAULT_MAX_RUNS = 1000;
-/** Runs reserved for the boundary, which bisects a range of microseconds. */
+/** Runs reserved for the boundary search, a bisection over microseconds. */
 const BOUNDARY_RUNS = 64;
 
-/** Shrinks `plan`, whose chance should be pinned. The first plan it yields is `plan` itself. */
+/** Shrinks `plan`, whose chance should be pinned. Yields `plan` itself first. */
 export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkResult> {
   const maxRuns = options.maxRuns ?? DEFAULT_MAX_RUNS;
   const kept = Math.min(BOUNDARY_RUNS, Math.floor(maxRuns / 4));
@@ -108,16 +105,14 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   return resultOf(search, { reproduced, isMinimal, boundary, whyNoBoundary });
 }
 
-/**
- * Returns the passes that remove pieces, large pieces first, since runs of a large plan are slow.
- */
+/** Removes large pieces first, because runs of large plans are slow. */
 function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
   const keepsProbe = options.keepsProbe ?? plan.expect?.claim === 'progress';
   return [
     dropChance,
     ...(keepsProbe ? [] : [dropProbe]),
     dropFaults,
-    // Before other changes: an instant is meaningful only while the rest stays the same.
+    // Comes early, because an instant is meaningful only while the rest stays the same.
     placeFaults(options.points),
     dropClients,
     dropSections,
@@ -148,7 +143,6 @@ const PASSES_THAT_LOWER: readonly Pass[] = [
   renumberValues,
 ];
 
-/** Runs all passes repeatedly, until a complete round accepts nothing. */
 function* settle(search: Search, passes: readonly Pass[]): Steps<void> {
   for (;;) {
     const before = search.accepted;

@@ -1,6 +1,6 @@
 /**
- * Determines which of two plans is simpler. The order is independent of the passes, which only
- * propose plans. A proposal that is not strictly simpler is never run, so shrinking terminates.
+ * Determines which of two plans is simpler, independently of the passes. A candidate that is not
+ * strictly simpler is never run, so shrinking terminates.
  */
 import { instantOf } from '../plan/fault.ts';
 import type { Plan, SectionPlan, Work } from '../plan/plan.ts';
@@ -10,9 +10,8 @@ import { digitsOf } from './round.ts';
 type Scale = (plan: Plan) => number;
 
 /**
- * Measures of complexity, most important first; each is a non-negative integer. The first scale on
- * which two plans differ decides: the plan with the lower value is simpler. Therefore, the order is
- * well-founded.
+ * Measures of complexity, most important first. The first scale on which two plans differ decides.
+ * All values are non-negative integers, so the order is well-founded.
  */
 export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['chance', (plan) => (plan.chance === null ? 0 : 1)],
@@ -48,10 +47,7 @@ export function workOf(plan: Plan): readonly Work[] {
   return sectionsOf(plan).flatMap((section) => section.work);
 }
 
-/**
- * Sums up how far clients, partitions and writes differ from the plainest form. Each difference is
- * something that a reader of the plan must know.
- */
+/** Counts the differences of clients, partitions and writes from the plainest plan. */
 function countFeatures(plan: Plan): number {
   const members = plan.faults.map((fault) =>
     fault.kind === 'partition' ? fault.from.length + fault.to.length : 0,

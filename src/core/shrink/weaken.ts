@@ -1,10 +1,9 @@
 /**
  * The passes that simplify pieces that cannot be removed. Clients are reduced to one section at a
- * time, one connection, one attempt per call, one attempt to acquire, no release, and all answers
- * awaited. A client that no longer retries must start later instead. A client that works without
- * the lock after its last attempt keeps its number of attempts, since fewer attempts would make it
- * another scenario. Numbers are rounded to ones that are easy to read, and lowered by bisection
- * toward the minimum that the bounds allow, but only to numbers that are at least as round.
+ * time, one connection, one attempt per call and per acquisition, and no release. All answers are
+ * awaited. A client that stops retrying may have to start later. A client that works without the
+ * lock after its last attempt keeps its number of attempts: fewer would change the scenario.
+ * Numbers are rounded, then lowered by bisection to numbers that are at least as round.
  */
 import { runningAtOnce } from '../plan/client-text.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
@@ -101,10 +100,7 @@ export const waitInsteadOfRetrying: Pass = {
   },
 };
 
-/**
- * Returns plans in which the client tries only once, but later: a ttl later, at the time of its
- * last attempt, or as late as the bounds allow.
- */
+/** Returns plans in which the client tries only once, but later. */
 function latecomers(plan: Plan, name: string): readonly Plan[] {
   const client = plan.clients.find((candidate) => candidate.name === name);
   if (client === undefined) return [];
@@ -170,18 +166,17 @@ function* lower(search: Search, path: string): Steps<void> {
   }
 }
 
-/** With more numbers than this, no pairs are tried. */
+/** Maximum number of parameters for which pairs are tried. */
 const MAX_PAIRED = 6;
 
 /**
- * Lowers several numbers by the same amount: all first think times and instants together, then each
- * pair of numbers. A pause, and the wait of a client that acts during the pause, can often decrease
- * only together.
+ * Lowers several numbers by the same amount. A pause, and the wait of a client that acts during the
+ * pause, can often decrease only together.
  */
 export const lowerTogether: Pass = {
   name: 'lower numbers together',
   *run(search: Search): Steps<void> {
-    // The numbers that determine when things begin: first think times, and instants.
+    // Numbers that determine when things begin.
     const starts = parametersOf(search.current)
       .filter(({ kind, path }) => kind === 'instant' || /\.sections\[0\]\.thinkUs$/.test(path))
       .map(({ path }) => path);
