@@ -1,10 +1,10 @@
-/** Actions of the world itself, each scheduled by name among the other events of an instant. */
+/** Schedules the actions of the world itself, such as faults. */
 import { type Name, nameOf } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Choices } from './choices.ts';
 
-/** Tie of an event that precedes all others of its instant, even those that the plan orders. */
+/** Tie of an event that comes first at its instant, even before events that the plan orders. */
 export const FIRST: number = Number.MIN_SAFE_INTEGER;
 
 class Appointment implements Due {
@@ -40,7 +40,7 @@ export class Agenda {
     return this.scheduler.nowUs;
   }
 
-  /** Schedules `action` at `timeUs`; its order among simultaneous events follows from its name. */
+  /** Schedules `action` at `timeUs`. The name determines the order of simultaneous events. */
   at(timeUs: number, text: string, action: () => void): void {
     const name = nameOf(text);
     const tie = this.choices.tie(name);

@@ -1,8 +1,7 @@
 /**
- * The calls of one client, or of a server that calls another. Each call is sent in one or more
- * attempts and settles once: when its reply arrives, when it times out, or when its connection is
- * lost. The outcome is recorded as far as the caller can know it, so a later reply does not change
- * an unknown outcome.
+ * The calls of one client, or of a server that calls another server. Each call is sent in one or
+ * more attempts and settles once: by a reply, a timeout or a lost connection. A reply that arrives
+ * later does not change an unknown outcome.
  */
 import type { Answer, Call } from '../history/call.ts';
 import type { Return } from '../history/events.ts';
@@ -21,7 +20,7 @@ export interface Awaitable {
   readonly isSettled: boolean;
 }
 
-/** A server of a world, as its clients see it: the result of `World.addServer`. */
+/** A server as its clients see it: the result of `World.addServer`. */
 export interface ServerHost<Q extends Json, R extends Json> {
   /** Name of the server's process. */
   readonly name: string;
@@ -35,9 +34,9 @@ export interface ServerHost<Q extends Json, R extends Json> {
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void;
 }
 
-/** One call to a server, as the client describes it before sending it. */
+/** Describes one call to a server. */
 export interface CallSetting<Q extends Json, R extends Json> {
-  /** Such as `alice/2/write`. */
+  /** Name of the operation, such as `alice/2/write`. */
   readonly operation: Name;
   readonly call: Call;
   readonly target: ServerHost<Q, R>;
@@ -48,11 +47,11 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly tries: number;
   /** Returns the trace form of a reply, or null if the reply does not answer the request. */
   readonly describe: (reply: R) => Answer | null;
-  /** Called with a feature that the request needs and its server does not simulate. @internal */
+  /** Called with a feature that the request needs but the server does not simulate. @internal */
   readonly whenUnsimulated?: (feature: string) => void;
   /** True if `describe` may return null. Only calls through a port allow this. @internal */
   readonly mayBeSilent?: true;
-  /** The grant that the call is made under, if it is not the most recently entered one. */
+  /** Number of the grant for the call. Default: the grant that was entered last. */
   readonly under?: number;
   /**
    * The access to several servers that this call is part of. The trace records the access instead
@@ -68,7 +67,7 @@ export interface CallSetting<Q extends Json, R extends Json> {
 export class PendingCall<Q extends Json, R extends Json> {
   /** @internal */
   readonly setting: CallSetting<Q, R>;
-  /** The grant that the call was issued under, or 0 if there was none. @internal */
+  /** Number of the grant under which the call was issued, or 0. @internal */
   readonly under: number;
   /** Position among the calls of its section, from 1. @internal */
   readonly issue: number;
@@ -104,7 +103,7 @@ export class PendingCall<Q extends Json, R extends Json> {
 
 export interface RoundSetting<Q extends Json, R extends Json> {
   readonly operation: Name;
-  /** The access as the trace records it, or null if the trace records neither call nor return. */
+  /** Trace form of the access. If null, the trace records no call and no return. */
   readonly call: Call | null;
   /** One call per server. */
   readonly calls: readonly CallSetting<Q, R>[];
@@ -116,13 +115,11 @@ export interface RoundSetting<Q extends Json, R extends Json> {
 }
 
 /**
- * An access that is sent to several servers at once and settles when enough of them have answered,
- * such as a read or a write of a replicated store. The trace records one call with one return. Its
- * parts appear only as messages. The message to the first server has the name of the access
- * (`alice/1/write/1/request`); the others add their server's name (`…/1-store-2/request`).
- *
- * If two of three servers must answer, the second answer settles the access, regardless of the
- * third. The access becomes unknown as soon as two servers can no longer answer.
+ * An access that is sent to several servers at once, such as a read of a replicated store. It
+ * settles when enough servers have answered, or when too few can still answer. The trace records
+ * one call and one return; the parts appear only as messages. The message to the first server has
+ * the name of the access (`alice/1/write/1/request`); the others add their server's name
+ * (`…/1-store-2/request`).
  */
 export class Round<Q extends Json, R extends Json> implements Awaitable {
   readonly setting: RoundSetting<Q, R>;
@@ -141,7 +138,7 @@ export class Round<Q extends Json, R extends Json> implements Awaitable {
     return this.state !== 'pending';
   }
 
-  /** Returns true for the first part that is sent, and false for the others. */
+  /** Returns true for the first part that is sent. */
   begins(): boolean {
     const { hasBegun } = this;
     this.hasBegun = true;
@@ -188,8 +185,7 @@ export class Attempt<Q extends Json, R extends Json> {
   /** @internal */
   readonly caller: Caller;
   /**
-   * Number of the caller's crashes when it sent the attempt. Its later incarnations ignore the
-   * reply.
+   * Number of crashes of the caller before this attempt. Later incarnations ignore the reply.
    * @internal
    */
   readonly crashes: number;
@@ -234,7 +230,6 @@ export class Attempt<Q extends Json, R extends Json> {
   }
 }
 
-/** The request of an attempt, on its way to the server. */
 class RequestMessage<Q extends Json, R extends Json> implements Message {
   readonly name: Name;
   readonly from: Process;
@@ -269,7 +264,7 @@ class RequestMessage<Q extends Json, R extends Json> implements Message {
   }
 }
 
-/** The reply to an attempt, on its way back. Its content is `attempt.reply`. */
+/** The reply to an attempt, on its way to the caller. */
 export class ReplyMessage<Q extends Json, R extends Json> implements Message {
   readonly name: Name;
   readonly from: Process;
@@ -391,7 +386,7 @@ export class Calls implements Caller {
     this.parts.network.send(new RequestMessage(attempt, this.process, target));
   }
 
-  /** Returns the next connection of the pool. If it is closed, replaces it with a new one first. */
+  /** Selects a connection of the pool by `turn`. Replaces a closed connection. */
   private connectionTo(server: string, turn: number): Connection {
     let pool = this.pools.get(server);
     if (pool === undefined) {
@@ -407,7 +402,6 @@ export class Calls implements Caller {
     return fresh;
   }
 
-  /** Returns the open connections to a server. */
   connectionsTo(server: string): readonly Connection[] {
     return (this.pools.get(server) ?? []).filter((connection) => connection.isOpen);
   }
@@ -444,7 +438,6 @@ export class Calls implements Caller {
     attempt.connection.leave(attempt);
   }
 
-  /** Ends a call: records its outcome and resumes the program. */
   private settle<Q extends Json, R extends Json>(
     call: PendingCall<Q, R>,
     state: Exclude<CallState, 'pending'>,
@@ -472,7 +465,6 @@ export class Calls implements Caller {
     this.whenSettled(call, setting.operation);
   }
 
-  /** Records the outcome of an access to several servers, and resumes the program. */
   private noteRound<Q extends Json, R extends Json>(round: Round<Q, R>): void {
     const { state, answer, setting } = round;
     assert(state !== 'pending', 'it has settled');

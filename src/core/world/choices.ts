@@ -1,7 +1,7 @@
 /**
- * Makes every decision of a run. An intervention comes first, then a value that the plan fixes by
- * name, then a draw of the plan's chance, then the plan's constant. The draws can be logged; from
- * the log, `pin` makes a plan that leaves nothing to chance.
+ * Makes every decision of a run. The first of these applies: an intervention, a value that the plan
+ * fixes by name, a draw, the plan's constant. `pin` turns the logged draws into a plan without
+ * chance.
  */
 import { unreachable } from '../kernel/assert.ts';
 import { Chance, draws } from '../kernel/chance.ts';
@@ -11,13 +11,13 @@ import type { Fault, FaultOf, Which } from '../plan/fault.ts';
 import type { ChancePlan, Odds, Plan } from '../plan/plan.ts';
 import { Interventions } from './interventions.ts';
 
-/** The draws of a run, in the form of a plan. */
+/** The draws of a run, as decisions and faults of a plan. */
 export interface DrawLog {
   readonly decisions: Map<string, number>;
   readonly faults: Fault[];
 }
 
-/** A fault to inject into a message or timer, with its index in the plan, or null if drawn. */
+/** A fault of a message or timer. `index` is its position in the plan, or null if drawn. */
 export interface Injection<F> {
   readonly fault: F;
   readonly index: number | null;
@@ -80,10 +80,7 @@ export class Choices {
     });
   }
 
-  /**
-   * Returns the tie-breaker of an event: negative if the plan orders the event, otherwise drawn, or
-   * 0 without chance.
-   */
+  /** Returns the tie-breaker of an event: negative if the plan orders it, else drawn or 0. */
   tie(name: Name): number {
     if (this.ranks.size > 0) {
       const rank = this.ranks.get(name.text);
@@ -143,13 +140,13 @@ export class Choices {
     return value;
   }
 
-  /** Returns true if a fault may affect a message sent now. A fast check: usually none may. */
+  /** Fast check: returns false if no fault can affect a message sent now. */
   mayInject(nowUs: number): boolean {
     if (nowUs >= this.plan.limits.healAtUs) return false;
     return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
   }
 
-  /** Returns the faults to inject into a message sent now, each once. A drop excludes others. */
+  /** Returns the faults for a message sent now. A planned fault is returned only once. */
   messageFaultsOf(message: Name, link: Link): readonly Injection<MessageFault>[] {
     const { chance } = this.plan;
     const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
@@ -214,9 +211,7 @@ export class Choices {
     return [...named, { fault: { kind: 'late-timer', which, byUs }, index: null }];
   }
 
-  /**
-   * Returns the faults that delay a timer due now: all of `waiting`, or none from `healAtUs` on.
-   */
+  /** Returns the faults that delay a timer due now: `waiting`, or none after the healing. */
   injectInto(
     waiting: readonly Injection<FaultOf<'late-timer'>>[],
     nowUs: number,
@@ -229,9 +224,7 @@ export class Choices {
     return waiting;
   }
 
-  /**
-   * Takes back the planned faults of a canceled timer. They wait for another timer, in plan order.
-   */
+  /** Takes back the planned faults of a canceled timer, so that they affect a later timer. */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
     if (waiting.length === 0) return;
     const unused = waiting.filter((injection) => this.waitingTimers.delete(injection));
@@ -249,9 +242,7 @@ export class Choices {
     return this.chance.within(name, draw, range);
   }
 
-  /**
-   * Returns names in the plan that matched nothing, and targets of faults that were never injected.
-   */
+  /** Returns the names and fault targets of the plan that matched nothing in the run. */
   unmatched(): string[] {
     const messages = [...this.drops, ...this.delays].map(({ fault: { which } }) =>
       which.kind === 'message' ? which.message : `${which.from} → ${which.to}`,

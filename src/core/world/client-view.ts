@@ -1,7 +1,7 @@
 /**
- * Records for the observer what a client assumes, as reported by its program: the grant that it
- * relies on and the end of the lease. Also records grants that a client obtains from a quorum of
- * servers, since no single server gives them.
+ * Records a client's own view, as its program reports it: the grant that the client relies on, and
+ * the end of the lease. Also records grants from a quorum of servers, which no single server can
+ * report.
  */
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';
@@ -75,7 +75,6 @@ export class ClientView {
     });
   }
 
-  /** Records that a guarded job begins, ends or is skipped. */
   noteJob(...[phase, job]: Parameters<Self['job']>): void {
     this.parts.recorder.record({
       kind: 'job',
@@ -166,7 +165,7 @@ export class Quorum implements QuorumView {
   }
 }
 
-/** Returns the true time at which a clock of the process, at its current rate, shows `end`. */
+/** Returns the true time at which the process's clock shows `end`, at its current rate. */
 export function trueTimeOf({ clock }: Process, end: LeaseEnd): number {
   return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
 }

@@ -1,9 +1,8 @@
 /**
- * Runs a client's program as a process of the world: performs its effects, wakes it when its wait
- * is over, and stops it at the points where the plan places a fault. Besides its main program, a
- * process may run others in the background (a heartbeat, a watchdog). Each program is a strand, and
- * whatever happens to the process happens to all strands: a pause stops them, a crash ends them,
- * and their calls and timers share its connections and its clock.
+ * Runs a client's program as a process of the world: performs its effects, resumes it after each
+ * wait, and stops it at points where the plan places a fault. A process may also run background
+ * programs, such as a heartbeat. Each program is a strand. All strands of a process pause and crash
+ * together, and share its connections and clock.
  */
 import type { SectionRun } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
@@ -37,18 +36,18 @@ export interface Client {
   /** The sections that have begun. */
   readonly sections: readonly SectionRun[];
   start(): void;
-  /** Records that its code threw an error, which ends the run. */
+  /** Records an error of the client's code, which ends the run. */
   noteFailure(failure: SystemFailure): void;
   /** Returns its open connections to a server. */
   connectionsTo(server: string): readonly Connection[];
 }
 
-/** A running program of a process: the main program, or one in the background. */
+/** The main program of a process, or one of its background programs. */
 class Strand implements Background {
   program: Program<void> | null = null;
   private readonly host: ClientHost;
   private readonly parts: ClientParts;
-  /** The call or sleep (`timer`) that it waits for. */
+  /** The call that the program waits for, or `timer` for a sleep. */
   private waitsFor: Awaitable | 'timer' | null = null;
   private alarm: Alarm | null = null;
   /** The step that a pause interrupted: an effect that has not begun, or `advance`. */
@@ -82,7 +81,6 @@ class Strand implements Background {
     this.alarm = null;
   }
 
-  /** Continues with the step that a pause interrupted, if there is one. */
   resume(): void {
     const { interrupted } = this;
     this.interrupted = null;
@@ -143,7 +141,6 @@ class Strand implements Background {
     }
   }
 
-  /** Returns false if the program has to wait for `call`. */
   private goesOnAfter(call: Awaitable): boolean {
     if (call.isSettled) return true;
     this.waitsFor = call;
@@ -161,14 +158,13 @@ class Strand implements Background {
     this.alarm = new Alarm(this.host.process, { name, waitUs, action }, this.parts);
   }
 
-  /** Continues the program after a wait. */
   private wake(): void {
     if (this.waitsFor === null) return;
     this.waitsFor = null;
     if (!this.host.endsNow(this)) this.continue();
   }
 
-  /** Wakes the program if it waits for `call`, which has ended. Returns true if it was waiting. */
+  /** Resumes the program if it waits for `call`. Returns false otherwise. */
   heed(call: Awaitable): boolean {
     if (this.waitsFor !== call) return false;
     this.wake();
@@ -187,10 +183,7 @@ export class ClientHost implements ProcessHost, Client, Self {
   /** Background programs, in the order in which they were started. */
   private beside: Strand[] = [];
   private issued = 0;
-  /**
-   * The grant of the previous section, which may be entered again, and the section's number of
-   * calls.
-   */
+  /** Grant number and number of calls of the last section that had a grant. */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
   private readonly sectionLog: SectionLog;
 
@@ -238,7 +231,6 @@ export class ClientHost implements ProcessHost, Client, Self {
     this.main.run(this.factory(this, this.sectionLog.begun));
   }
 
-  /** Starts a program in the background. */
   runBeside(program: Program<void>): Background {
     const strand = new Strand(this, this.parts);
     this.beside = [...this.beside.filter(({ isRunning }) => isRunning), strand];
@@ -246,10 +238,7 @@ export class ClientHost implements ProcessHost, Client, Self {
     return strand;
   }
 
-  /**
-   * Ends all background programs if `strand` is a background program and only background work is
-   * left.
-   */
+  /** Ends all background programs if `strand` is one of them and no other work is left. */
   endsNow(strand: Strand): boolean {
     if (strand === this.main || !this.parts.isOver()) return false;
     for (const other of this.beside) other.stop();
@@ -276,7 +265,7 @@ export class ClientHost implements ProcessHost, Client, Self {
     this.view.begin();
   }
 
-  /** Restarts the program with the section after the interrupted one. */
+  /** Continues with the section after the interrupted section. */
   restart(): void {
     this.start();
   }

@@ -85,7 +85,7 @@ interface EchoSetting {
 /** The actions of a test's program. */
 export interface Actor {
   readonly self: Self;
-  /** Number of its sections that began before the restart. */
+  /** Number of sections that began before the restart. */
   readonly from: number;
   /** Sends a call and waits for its end. */
   ask(setting: EchoSetting): Program<EchoCall>;

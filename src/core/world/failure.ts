@@ -7,7 +7,7 @@ type Failed = Extract<Ending, { readonly kind: 'failed' }>;
 
 export class SystemFailure extends Error {
   readonly process: string;
-  /** Address of a server that the process needs but that is not simulated, or null. */
+  /** Address of an unsimulated server that the process needs, or null. */
   readonly unserved: string | null;
 
   constructor(process: string, message: string, unserved: string | null = null) {

@@ -1,6 +1,6 @@
 /**
- * Injects the plan's faults, each at its time or point, ends lasting effects, and finally heals the
- * world. Faults that wait for a message or timer are injected by `network.ts` and `process.ts`.
+ * Injects the plan's faults at their times and points, and heals the world at the end. `network.ts`
+ * and `process.ts` inject the faults of messages and timers.
  */
 import type { FaultEnds } from '../history/events.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
@@ -23,7 +23,7 @@ interface Reach {
   readonly healAtUs: number;
 }
 
-/** Details of an injected fault for the trace, if it has any. */
+/** Details of an injected fault for the trace. */
 interface Effect {
   readonly untilUs?: number | null;
   readonly amount?: number;
@@ -42,8 +42,7 @@ export class Injector {
 
   /**
    * Schedules the faults that have a time, and the healing. A fault at time 0 precedes everything
-   * else, so that a clock is wrong from a program's first look at it. `afterHeal` runs right after
-   * the healing.
+   * else, so a skewed clock is wrong from the start. `afterHeal` runs right after the healing.
    */
   begin(afterHeal: () => void): void {
     const { agenda } = this.reach;
@@ -73,7 +72,6 @@ export class Injector {
     if (this.inject(fault, index)) this.injected.add(index);
   }
 
-  /** Returns true if all processes that the fault names exist. */
   private namesProcesses(fault: PlacedFault): boolean {
     const { processes } = this.reach;
     if ('process' in fault) return processes.has(fault.process);
@@ -91,7 +89,7 @@ export class Injector {
     }
   }
 
-  /** Returns, for each fault never injected, the process or point that it names, or its time. */
+  /** Describes each fault that was never injected by its process, point or time. */
   unmatched(): string[] {
     return this.faults.flatMap((fault, index) => {
       if (!('when' in fault) || this.injected.has(index)) return [];
@@ -101,7 +99,7 @@ export class Injector {
     });
   }
 
-  /** Injects fault `index` of the plan. Returns false if there is nothing for it to affect. */
+  /** Returns false if the fault has nothing to affect. */
   private inject(fault: PlacedFault, index: number): boolean {
     switch (fault.kind) {
       case 'pause':
@@ -155,8 +153,8 @@ export class Injector {
   }
 
   /**
-   * Returns the restart time, or null if the process stays down. A server restarts at the latest
-   * when the world heals; a client restarts only if its restart time is before that.
+   * Returns the restart time, or null if the process stays down. A server restarts at the healing
+   * at the latest; a client restarts only before the healing.
    */
   private restartOf({ process, restartAfterUs }: FaultOf<'crash'>): number | null {
     const { servers, healAtUs } = this.reach;
@@ -241,7 +239,6 @@ export class Injector {
     return this.reach.agenda.nowUs;
   }
 
-  /** Returns the end of a fault of length `forUs`, at the latest when the world heals. */
   private endOf(forUs: number): number {
     return Math.min(this.nowUs + forUs, this.reach.healAtUs);
   }

@@ -1,27 +1,25 @@
 /**
- * Changes to a run that each neutralize one event, to show whether a breach depends on that event.
- * Every draw is keyed by name, so the run differs only in the consequences. An intervention names
- * its event by message, operation or timer, never by position, so it has the same meaning if other
- * events change. An intervention that names nothing in the run has no effect.
+ * Changes to a run. Each neutralizes one event, to test whether a breach depends on the event.
+ * Draws are keyed by name, so the run differs only in the consequences. An intervention names its
+ * event by message, operation or timer, so its meaning survives other changes. If the event does
+ * not occur, the intervention has no effect.
  */
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 
 export type Intervention =
-  /**
-   * Injects all faults except this one. If the plan has several equal faults, only one is removed.
-   */
+  /** Injects all faults but this. Of several equal faults, only one is removed. */
   | { readonly kind: 'without fault'; readonly fault: Fault }
   /** Delivers a message after the plan's base latency. No fault or partition affects it. */
   | { readonly kind: 'message on time'; readonly message: string }
   /** Lets a timer run for its base length, without the drawn part. */
   | { readonly kind: 'timer on time'; readonly timer: string }
-  /** A lease or key that this request sets to expire lasts until the run ends. */
+  /** The expiry that this request sets is postponed until the run ends. */
   | { readonly kind: 'expiry postponed'; readonly message: string }
   /**
-   * The server does not execute a call. The client gets only the replies listed here by message
-   * name; the server sends each when its request arrives.
+   * The server does not execute the call. It sends only these replies, keyed by message name, when
+   * the requests arrive.
    */
   | {
       readonly kind: 'call not sent';
@@ -30,7 +28,7 @@ export type Intervention =
     }
   /** The server handles request `first` right after request `second`, which arrives later. */
   | { readonly kind: 'calls swapped'; readonly first: string; readonly second: string }
-  /** The server executes a request, but sends this reply, whose name is `message`. */
+  /** Replaces the server's reply `message` with `reply`. The request is still executed. */
   | { readonly kind: 'reply replaced'; readonly message: string; readonly reply: Json };
 
 export type InterventionKind = Intervention['kind'];
@@ -102,15 +100,12 @@ export class Interventions {
     return this.postponed.has(request) ? Math.max(ttlUs, this.endUs) : ttlUs;
   }
 
-  /**
-   * Returns the replies, by message, to a call that must not be executed, or null for any other
-   * call.
-   */
+  /** Returns the replies to a call that must not be executed, or null for any other call. */
   repliesWithout(operation: string): Readonly<Record<string, Json>> | null {
     return this.withheld.get(operation) ?? null;
   }
 
-  /** Returns the reply to send instead of the server's, or undefined if there is none. */
+  /** Returns the replacement for a reply, or undefined if there is none. */
   replyInstead(message: string): Json | undefined {
     return this.replies.get(message);
   }

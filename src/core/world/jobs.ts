@@ -1,6 +1,6 @@
 /**
- * Orders promise jobs: after a piece of real asynchronous code, all of its jobs run before anything
- * else happens. Jobs of different processes never mix. Other work waits meanwhile.
+ * After a piece of real asynchronous code, runs all of its promise jobs before anything else
+ * happens. Jobs of different processes never mix.
  */
 import { assert } from '../kernel/assert.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
@@ -40,7 +40,7 @@ export class Jobs {
     return true;
   }
 
-  /** Runs all jobs, including new ones. At each yield, the caller runs the pending jobs. */
+  /** At each yield, the caller must run the pending jobs. Returns when no process has jobs. */
   *run(): Generator<void, void, void> {
     for (let { owner } = this; owner !== null; { owner } = this) {
       owner.begin();

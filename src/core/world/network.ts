@@ -1,9 +1,8 @@
 /**
- * Determines when, and whether, a message arrives. A connection is first in, first out: a late
- * message delays the messages behind it, a lost message resets the connection, a partition holds
- * messages back until it heals (retransmission, as in TCP), and no message is duplicated. Datagrams
- * are independent of each other: a partition loses them, and they may be duplicated. A message
- * already in flight when a partition begins still arrives.
+ * Determines whether and when a message arrives. A connection behaves like TCP: a late message
+ * delays the messages behind it, a lost message resets the connection, and a partition holds
+ * messages back until it heals. Datagrams are independent of each other: a partition loses them,
+ * and they may be duplicated. A message in flight when a partition begins still arrives.
  */
 import type { Lose } from '../history/events.ts';
 import type { Json } from '../kernel/json.ts';
@@ -62,7 +61,6 @@ export class Network {
     else this.deliver(message, travelUs);
   }
 
-  /** Sends a message that faults may affect. */
   private sendWithFaults(message: Message, latencyUs: number): void {
     const { name, isRequest } = message;
     const link = { from: message.from.name, to: message.to.name, nowUs: this.nowUs, isRequest };
@@ -105,10 +103,7 @@ export class Network {
     });
   }
 
-  /**
-   * Drops a message. On a connection, a drop is a reset, which is noticed when the message would
-   * have arrived.
-   */
+  /** On a connection, a drop is a reset that callers notice when the message would have arrived. */
   private drop(message: Message, latencyUs: number): void {
     this.lose(message, 'drop');
     if (this.isDatagram) return;
@@ -119,7 +114,7 @@ export class Network {
     );
   }
 
-  /** Delivers a message. Messages that a partition holds back depart at its end, in send order. */
+  /** A message that a partition holds back departs when the partition ends, in send order. */
   private deliver(message: Message, travelUs: number): void {
     const isOnTime = this.parts.choices.interventions.isOnTime(message.name);
     if (isOnTime || !this.cuts.isPartitioned(message, this.nowUs)) this.depart(message, travelUs);
@@ -174,10 +169,7 @@ export class Network {
     });
   }
 
-  /**
-   * Returns true if a message sent before the receiver's crash reaches its next incarnation: only a
-   * request sent as a datagram does.
-   */
+  /** Returns true if the message reaches the next incarnation of a crashed receiver. */
   outlivesCrash(message: Message): boolean {
     return this.isDatagram && message.isRequest;
   }
@@ -269,7 +261,7 @@ export class Connection {
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
-  /** Returns the arrival, no earlier than the last one. The next call overwrites the result. */
+  /** Delays `arrival` to the last arrival if necessary. The next call overwrites the result. */
   inOrder(isRequest: boolean, arrival: Readonly<Arrival>): Readonly<Arrival> {
     const last = isRequest ? this.lastRequest : this.lastReply;
     last.tie = arrival.timeUs <= last.timeUs ? Math.max(arrival.tie, last.tie) : arrival.tie;
@@ -303,7 +295,6 @@ export interface Partition {
   readonly untilUs: number;
 }
 
-/** The direction of a message: its sender and its receiver. */
 interface Way {
   readonly from: { readonly name: string };
   readonly to: { readonly name: string };
@@ -330,7 +321,7 @@ class Cuts {
     for (const { way, leave } of held) if (!this.isPartitioned(way, nowUs)) leave();
   }
 
-  /** Calls `leave` as soon as no partition separates the two processes, which may be now. */
+  /** Calls `leave` now, or as soon as no partition separates the two processes. */
   whenOpen(way: Way, nowUs: number, leave: () => void): void {
     if (this.isPartitioned(way, nowUs)) this.held = [...this.held, { way, leave }];
     else leave();
@@ -340,9 +331,7 @@ class Cuts {
     return this.cuts.length > 0 && this.untilUs(way, nowUs) > nowUs;
   }
 
-  /**
-   * Returns the latest end of the partitions that separate the two, or `nowUs` if there are none.
-   */
+  /** Returns the latest end of a partition between the two, or `nowUs` if there is none. */
   untilUs({ from, to }: Way, nowUs: number): number {
     let untilUs = nowUs;
     for (const partition of this.cuts) {
@@ -355,14 +344,14 @@ class Cuts {
   }
 }
 
-/** A message, with the data that the network needs about both ends of its call. */
+/** A message, as the network sees it. */
 export interface Message {
   readonly name: Name;
   readonly from: Process;
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest: boolean;
-  /** The incarnation of `to` that this was sent to: the number of earlier crashes of `to`. */
+  /** Number of crashes of `to` before the message was sent. */
   readonly incarnation: number;
   readonly body: Json;
   /** The call that a request belongs to, or null for a reply. */
@@ -373,7 +362,7 @@ export interface Message {
   arrive(isCopy: boolean): void;
 }
 
-/** The arrival of a message at an instant; it waits if the receiver is paused. */
+/** The arrival of a message. It waits if the receiver is paused. */
 class Delivery implements Due, Task {
   readonly name: Name;
   readonly timeUs: number;

@@ -1,7 +1,6 @@
 /**
- * Records the draws of a run, and makes a plan that fixes all of them. Also determines which events
- * such a plan must order: all events of an instant, if they did not happen in the order in which
- * they were scheduled.
+ * Records the draws of a run, and makes a plan that fixes all of them. The plan also orders the
+ * events of each instant at which events did not happen in scheduling order.
  */
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
@@ -58,8 +57,8 @@ export class OrderLog {
   }
 
   /**
-   * Returns the names in tie order, which is the same at every instant. Ordered names come before
-   * all others, so an instant that contains an ordered name must be ordered completely.
+   * Returns the names that the plan must order. Ordered names come before all others, so an instant
+   * with one ordered name must be ordered completely.
    */
   names(): readonly string[] {
     this.close();

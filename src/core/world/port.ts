@@ -3,7 +3,7 @@ import type { Answer, Call } from '../history/call.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ServerHost } from './calls.ts';
 
-/** A server of the world as asynchronous code calls it, and the trace form of each call. */
+/** A server that asynchronous code calls, and the trace forms of its calls. */
 export interface Port<Q extends Json, R extends Json> {
   /** The result of `World.addServer`. */
   readonly host: ServerHost<Q, R>;
@@ -13,9 +13,8 @@ export interface Port<Q extends Json, R extends Json> {
 }
 
 /**
- * Outcome of a call as far as the client can know: `answered`; `unknown`, so the call may be
- * executed, now or later; or `never` executed. It is returned, not thrown, since each of these can
- * happen in the world.
+ * Outcome of a call as far as the client can know. An `unknown` call may be executed, now or later;
+ * a `never` call is not executed.
  */
 export type Outcome<R> =
   | { readonly kind: 'answered'; readonly reply: R }

@@ -1,8 +1,7 @@
 /**
- * A process of the world, which can be paused, crashed and skewed, with its clocks and timers. A
- * paused process runs nothing: its work is kept, and on resume the interrupted step runs first,
- * then the messages in arrival order, then the timers that are due. Timers use the monotonic clock.
- * A timer that a fault delays is held back when it would have fired.
+ * A process of the world, with its clocks and timers. A paused process runs nothing. On resume, the
+ * interrupted step runs first, then the messages in arrival order, then the timers that are due.
+ * Timers use the monotonic clock. A fault delays a timer only when it is due.
  */
 import type { ProcessInfo } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
@@ -26,8 +25,8 @@ export interface ProcessHost {
   crash(): void;
   restart(): void;
   /**
-   * Returns true if jobs must run before the next piece of work. The implementation then calls
-   * `goOn` on its process after the jobs. Absent if there are never any jobs.
+   * Returns true if jobs must run first. The implementation then calls `goOn` after the jobs.
+   * Absent if there are never any jobs.
    */
   mustWait?(): boolean;
 }
@@ -180,7 +179,7 @@ export class Clock {
     return this.monotonicUs(trueUs) + this.wallOffsetUs;
   }
 
-  /** Returns the first true time, since the clock last changed, at which it shows `us` or more. */
+  /** Returns the first true time since the last change at which the clock shows `us` or more. */
   trueTimeOfMonotonic(us: number): number {
     const spanUs = us - this.anchorMonotonicUs;
     if (spanUs <= 0) return this.anchorUs;
@@ -239,7 +238,7 @@ interface AlarmSetting {
   readonly tiedAs?: Name;
 }
 
-/** The event of an alarm in the queue. It is replaced whenever the clock of the process changes. */
+/** The queued event of an alarm, replaced whenever the process's clock changes. */
 class Timer implements Due {
   readonly name: Name;
   readonly timeUs: number;
@@ -271,7 +270,7 @@ export class Alarm implements Task {
   /** Faults that will delay the alarm when it is due. */
   private waiting: readonly Injection<FaultOf<'late-timer'>>[];
   private timer: Timer | null = null;
-  /** True once the alarm's time has come, so that clock changes no longer affect it. */
+  /** True once the alarm is due. Clock changes no longer affect it. */
   private isDue = false;
 
   constructor(process: Process, setting: AlarmSetting, parts: AlarmParts) {

@@ -94,8 +94,8 @@ export interface Self {
    */
   readonly nextIssue: number;
   /**
-   * Records that the grant numbered `ordinal` reached the program, which relies on it until `end`.
-   * If it is the grant of the previous section, call numbers continue from there.
+   * Records that the program relies on the grant numbered `ordinal` until `end`. If the previous
+   * section had the same grant, call numbers continue.
    */
   enter(entry: {
     readonly section: Name;
@@ -111,10 +111,7 @@ export interface Self {
   leave(): void;
   /** Records that the program checked its lease by its own clock. */
   testLease(test: { isLive: boolean; end: LeaseEnd }): void;
-  /**
-   * Records grants of locks that a client acquires from a quorum of servers, none of which grants
-   * the lock alone.
-   */
+  /** Records grants that a client acquires from a quorum of servers instead of a single server. */
   readonly quorum: {
     /** Records that the client takes the lock. Returns the grant number, for `enter`. */
     grant(term: {
@@ -122,13 +119,13 @@ export interface Self {
       /** Fencing token, or 0 for none. */
       readonly token: number;
       readonly ttlUs: number;
-      /** The first call of the acquisition. The lease counts from the time at which it was sent. */
+      /** First call of the acquisition. The lease begins when this call is sent. */
       readonly since: { readonly sentAtUs: number };
       /** End of the lease, as the client determines it. */
       readonly end: LeaseEnd;
       /**
-       * True time from which too few servers hold the lease, as known to the observer, or null if
-       * there is no such time. Default: the client's own `end`.
+       * True time from which too few servers hold the lease, or null if never. Default: the
+       * client's `end`.
        */
       readonly heldUntilUs?: number | null;
     }): number;
@@ -213,14 +210,13 @@ export function* backOff(timer: Name, forUs: number): Program<void> {
 }
 
 /**
- * Starts a program in the same process beside this one, such as a heartbeat. It runs immediately
- * until it first waits, and then whenever its wait ends. It shares the pauses, crashes, clock and
- * connections of the process. The names of its calls and timers must differ from those of other
- * programs. It may outlive this program. It ends when it returns, through `stop`, in a crash, or
- * when only background work is left.
+ * Starts a background program in the same process, such as a heartbeat. It runs immediately until
+ * it first waits. It shares the pauses, crashes, clock and connections of the process. The names of
+ * its calls and timers must be unique in the process. It ends when it returns, when it is stopped,
+ * in a crash, or when only background work is left.
  */
 export function* inBackground(program: Program<void>): Program<{
-  /** False once it has ended, was stopped or crashed with its process. */
+  /** False once the program has ended. */
   readonly isRunning: boolean;
   /** Ends the program, even while it waits. */
   stop(): void;

@@ -1,7 +1,4 @@
-/**
- * Records the end of each section of one client, in generators and asynchronous code. A section
- * that never ends can then be reported; in the events, only the absence of an end reveals it.
- */
+/** Records how each section of one client ends, so that sections that never end can be reported. */
 import type { SectionEnd, SectionError, SectionRun } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
@@ -19,7 +16,6 @@ export class SectionLog {
     this.scheduler = scheduler;
   }
 
-  /** Number of sections that began. */
   get begun(): number {
     return this.runs.length;
   }
@@ -38,7 +34,6 @@ export class SectionLog {
     this.close(section, { kind: 'failed', atUs: this.scheduler.nowUs, error });
   }
 
-  /** Ends all open sections, because the process crashed. */
   crash(): void {
     const end: SectionEnd = { kind: 'crashed', atUs: this.scheduler.nowUs };
     for (const at of this.runs.keys()) this.closeAt(at, end);
@@ -49,7 +44,6 @@ export class SectionLog {
     this.closeAt(at, end);
   }
 
-  /** Ends a section, unless it has ended already. */
   private closeAt(at: number, end: SectionEnd): void {
     const run = this.runs[at];
     if (run?.end.kind !== 'open') return;

@@ -1,10 +1,9 @@
 /**
  * A server is a plain state machine: it takes a request and returns a reply. It does no I/O and
- * reads only its own clocks. Its host runs it as a process of the world: the host queues arriving
- * messages during a pause, discards volatile state in a crash, and fails over to a lagging replica.
- * While it handles a request, a server may call other servers, as a store calls the lock service.
- * The messages are like those of clients. The answers reach only the incarnation that sent the
- * call.
+ * reads only its own clocks. The host runs the server as a process of the world: it queues messages
+ * during a pause, discards volatile state in a crash, and fails over to a lagging replica. While
+ * handling a request, a server may call other servers, as a store calls the lock service. The
+ * answers reach only the incarnation that sent the call.
  */
 import type { TraceEvent } from '../history/events.ts';
 import { copy } from '../kernel/copy.ts';
@@ -27,20 +26,19 @@ import { Alarm, type Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
- * Returned by `handle` if the reply comes later, through the turn's `answer`. It is the same symbol
- * in every loaded copy of this package.
+ * Returned by `handle` if the server replies later, through `turn.answer`. All loaded copies of
+ * this package share the symbol.
  */
 export const LATER: unique symbol = Symbol.for('fencepost/later');
 
 /**
- * One request that a server handles: the server's clocks, the observer's view of the request, and
- * the server's actions. A server that replies later keeps the turn, whose times remain those at
- * which the request was handled.
+ * One request: its data for the observer, and the clocks and actions of the server. A server that
+ * replies later keeps the turn, whose times do not advance.
  */
 export interface Turn<R extends Json = never> extends Boot {
   /** Name of this server. */
   readonly server: string;
-  /** For the observer: the client, its operation and message, its grant, the send time. */
+  /** The request, for the observer: client, operation, message, grant and send time. */
   readonly client: string;
   readonly operation: string;
   readonly message: string;
@@ -51,8 +49,8 @@ export interface Turn<R extends Json = never> extends Boot {
   /** The connection of the request. `isOpen` is false once the client has lost it. */
   readonly connection: { readonly isOpen: boolean };
   /**
-   * Numbers the grant given in this turn, and sends the number with the reply, unseen by the
-   * client. To repeat an earlier grant, pass its number as `again`.
+   * Numbers the grant of this turn. The client's program does not see the number. To repeat an
+   * earlier grant, pass its number as `again`.
    */
   grant(again?: number): number;
   /** Records that the request needs something that is not simulated, such as `XADD`. */
@@ -94,8 +92,8 @@ export interface Boot {
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
   /**
-   * Returns the time for which the server keeps a lease or key with this ttl: `ttlUs`, unless an
-   * intervention postpones the expiry to show whether a breach depends on it.
+   * Returns the time for which the server keeps a lease or key: `ttlUs`, unless an intervention
+   * postpones the expiry.
    */
   lifetimeUs(ttlUs: number): number;
   /** Records an event in the trace. This does not affect the server. */
@@ -106,14 +104,11 @@ export interface Boot {
 export interface Server<Q extends Json, R extends Json> {
   /** Protocol spoken at its address in `hosts`, such as `redis`. Absent: no driver can connect. */
   readonly speaks?: 'redis';
-  /**
-   * Handles one request. The reply leaves at the same instant or, after `LATER`, when the server
-   * answers the turn that it kept.
-   */
+  /** Handles one request. Returns the reply, or `LATER` if the server answers the turn later. */
   handle(request: Q, turn: Turn<R>): R | typeof LATER;
   /**
-   * Restarts after a crash or as a replica. Volatile state is lost, durable state is kept. Turns
-   * that were kept are volatile: no client waits for them anymore. Absent: all state is durable.
+   * Restarts after a crash or as a replica. Discards volatile state, including kept turns. Absent:
+   * all state is durable.
    */
   restart?(boot: Boot): void;
   /**
@@ -135,7 +130,6 @@ interface Snapshot {
 
 /** Server operations for faults other than pauses and crashes of the process. */
 export interface Replaceable {
-  /** The protocol that the server speaks, if any. */
   readonly speaks: 'redis' | undefined;
   /** True if the server implements failover (`canFailOver`) or eviction (`canForget`). */
   readonly canFailOver: boolean;
@@ -226,7 +220,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     this.send(attempt, instead !== undefined && isReply<R>(instead) ? instead : reply);
   }
 
-  /** Sends the reply that an intervention recorded for this attempt, if there is one. */
+  /** Sends the reply that an intervention lists for this attempt, if there is one. */
   private replyWithout(attempt: Attempt<Q, R>, replies: Readonly<Record<string, Json>>): void {
     const reply = replies[under(attempt.name, 'reply').text];
     if (reply !== undefined && isReply<R>(reply)) this.send(attempt, reply);
@@ -311,13 +305,11 @@ function trueTimeShown(
 
 type Asked<Q extends Json, R extends Json> = Omit<CallSetting<Q, R>, 'under'>;
 
-/** Calls another server for a server's host. */
 type Asking = <Q extends Json, R extends Json>(
   question: Asked<Q, R>,
   onAnswer: OnAnswer<Q, R>,
 ) => void;
 
-/** Sets a timer for a server's host. */
 type Timing = (name: Name, waitUs: number, ring: Ring) => void;
 
 interface TurnParts {

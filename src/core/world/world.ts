@@ -2,12 +2,11 @@
  * The world of one run: processes, clocks, the network, faults and the observer, built from a plan.
  * A system adds servers and clients; `run` executes the plan and returns the trace.
  *
- * Reading order. Processes: `process.ts` (pauses, crashes and clock skew), `client.ts` with
- * `program.ts` (what a program can do) and `client-view.ts` (what a client assumes), `server.ts`.
- * Communication: `port.ts` and `calls.ts`, over `network.ts`. Faults: `injector.ts`, at a time
- * (`agenda.ts`) or at a point (`points.ts`). Decisions: `choices.ts` draws values or takes them
- * from the plan by name, `pinning.ts` records the decisions, and `interventions.ts` changes them.
- * Observation: `recorder.ts`, and `failure.ts` for errors that a system throws.
+ * Reading order. Processes: `process.ts`, `client.ts`, `program.ts`, `client-view.ts` and
+ * `server.ts`. Communication: `port.ts`, `calls.ts` and `network.ts`. Faults: `injector.ts`,
+ * `agenda.ts` and `points.ts`. Decisions: `choices.ts`, `pinning.ts` (records them) and
+ * `interventions.ts` (changes them). Observation: `recorder.ts`, and `failure.ts` for errors that a
+ * system throws.
  */
 import type { Ending, ProcessInfo, SectionRun, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
@@ -157,8 +156,8 @@ export class World {
   }
 
   /**
-   * Executes a run whose clients may have jobs. Yields whenever there are jobs, and the caller must
-   * run all of them before it resumes the generator.
+   * Executes a run whose clients may have jobs. At each yield, the caller must run all pending jobs
+   * before it resumes the generator.
    * @internal
    */
   *runInTurns(watcher: RunWatcher | null): Generator<void, Trace, void> {
@@ -178,8 +177,8 @@ export class World {
   }
 
   /**
-   * True if every program has ended. The remaining events are then timers that were never cleared,
-   * such as an interval that a driver sets for its lifetime.
+   * True if every program has ended. Then only timers remain that were never cleared, such as a
+   * driver's interval.
    */
   private get isAllDone(): boolean {
     if (!this.isHealed) return false;
