@@ -27,9 +27,9 @@ export interface Definitions {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,79}$/u;
 
 /**
- * Validates definitions and fills in their defaults. Make the result a module's default export
- * and name the module in a scenario (`use: ./my-lock.mjs`), or pass it to `loadScenario` as `use`.
- * Throws an error that names the invalid field, or the name that is already built in.
+ * Validates definitions and fills in their defaults. Make the result a module's default export and
+ * name the module in a scenario (`use: ./my-lock.mjs`), or pass the result to `loadScenario` as
+ * `use`. Throws an error that names the invalid field or the built-in name.
  *
  * @example
  * export default defineSystem({
@@ -101,7 +101,6 @@ function entriesOf<V>(
 
 const NAME_ABOUT = 'a name has letters, digits, ".", "_" and "-"';
 
-/** The fields of a lock's definition. */
 const LOCK_FIELDS: Readonly<Record<keyof LockDefinition, true>> = {
   about: true,
   source: true,

@@ -1,4 +1,4 @@
-/** Runs one plan and judges it, or judges an existing trace of it. */
+/** Runs and judges one plan, or judges an existing trace. */
 import { builtIn, type Catalogue } from './catalogue.ts';
 import { type BreachCause, causeOf } from './check/breach-cause.ts';
 import { judgeIndexed } from './check/claims.ts';
@@ -22,13 +22,12 @@ export interface SeedResult {
   /** The cause of each breach, by the claim's name. */
   readonly causes: ReadonlyMap<string, BreachCause>;
   /**
-   * Number and duration of overlaps in which two clients believed that they held a lock: measured,
-   * never judged.
+   * Overlaps in which two clients believed that they held a lock: number and duration. Not judged.
    */
   readonly overlap: Lasted;
-  /** Number of lost locks that programs still counted on, and the time until they noticed. */
+  /** Number of lost locks on which programs still relied, and the time until they noticed. */
   readonly losses: Lasted;
-  /** Number of programs that computed the same memoized value at once: measured, never judged. */
+  /** Number of programs that computed the same memoized value at once. Not judged. */
   readonly stampede: Stampede;
 }
 

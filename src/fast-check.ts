@@ -15,10 +15,9 @@ import { isAsync } from './systems/assemble.ts';
 requireVersions(['fast-check']);
 
 /**
- * Returns an arbitrary of plans of one system of a scenario, each expanded from a seed, within the
- * ranges and bounds of the scenario. A counterexample is pinned; then clients, sections and faults
- * are removed, and times become lower and rounder, as long as the property fails. Shrinking the
- * seed would be meaningless.
+ * Returns an arbitrary of the plans of one system in a scenario. Each plan is expanded from a
+ * random seed. A counterexample is pinned and then shrunk by fencepost, because a smaller seed is
+ * not a simpler plan.
  *
  * @param options `maxSeed`: the highest seed, `2³¹ − 1` by default.
  */
@@ -70,7 +69,7 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 }
 
-/** Yields the plans that the shrinker would try for `plan` if it rejected all of them. */
+/** Yields the candidates that the shrinker tries if none of them breaks the claim. */
 function* candidatesOf(plan: PlanData): IterableIterator<PlanData> {
   const steps = shrink(plan, { maxRuns: MAX_CANDIDATES });
   let step = steps.next();

@@ -17,8 +17,8 @@ import type { Scenario } from './scenario/scenario.ts';
 export { examine, judgeRun, type SeedResult } from './examine.ts';
 
 /**
- * Expands one seed of one system of a scenario, runs it and judges `claims`. Like everything here,
- * it runs on the caller's thread without a watchdog.
+ * Expands one seed for one system of a scenario, runs the plan and judges `claims`. Runs on the
+ * caller's thread, without a watchdog.
  */
 export function examineSeed(
   scenario: Scenario,
@@ -35,7 +35,7 @@ export function breaks(plan: Plan, claim: string, catalogue: Catalogue = builtIn
   return examine(plan, [claim], catalogue).verdicts[0]?.kind === 'invalid';
 }
 
-/** Shrink options, and the catalogue for the names in the plan, by default the built-in one. */
+/** Shrink options, and the catalogue for the names in the plan. Default: built-in. */
 export interface ShrinkFailureOptions extends ShrinkOptions {
   readonly catalogue?: Catalogue;
 }
@@ -52,11 +52,10 @@ export function shrinkFailure(
 }
 
 /**
- * Returns a function that gives the shrinker its verdicts: true if a run breaks `claim` with the
- * same cause as the first run that broke it. If a later run needs only some of that cause's faults,
- * its own cause is required from then on, since the other faults were not needed. The verdict is
- * 'out of place' if a fault was injected where the scenario does not allow it, unless that already
- * happened in the first run.
+ * Returns a function that gives the shrinker its verdicts. A run must break `claim` by the cause of
+ * the first breach. If a later run needs fewer faults of that cause, its cause is required from
+ * then on. The verdict is 'out of place' if a fault was injected where the scenario does not allow
+ * it, unless the first run had such a fault too.
  */
 export function answersWith(claim: string): (result: SeedResult) => Tried {
   let cause: BreachCause | null = null;
@@ -83,7 +82,7 @@ function isInPlace({ plan, trace }: Pick<SeedResult, 'plan' | 'trace'>): boolean
   });
 }
 
-/** Returns a plan that expects `claim` to break when replayed, with this cause if one is given. */
+/** Returns `plan` with the expectation that a replay breaks `claim`, by `cause` if given. */
 export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
   const expect = { claim, outcome: 'reproduced' } as const;
   if (cause === undefined) return { ...plan, expect };
