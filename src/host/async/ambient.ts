@@ -25,9 +25,7 @@ export interface CurrentProcess {
   readonly randomness: Randomness;
   /** Null if the process cannot connect to anything. */
   readonly network: Uplink | null;
-  /**
-   * Returns true if the process may make this call, such as `net.connect`, because it is virtual.
-   */
+  /** Returns true for a virtual call that the process may make, such as `net.connect`. */
   mayCall(call: string): boolean;
   /** True while the process may read any file, for example while it loads modules. */
   readonly mayRead: boolean;
@@ -44,10 +42,7 @@ export interface CurrentProcess {
 /** A module whose code is running for the first time. */
 export interface Loading {
   readonly name: string;
-  /**
-   * True until its code draws a random value, or reads or starts something that varies by process
-   * or run.
-   */
+  /** True until the module uses something that varies by process or run, such as a random value. */
   isPure: boolean;
   /** True once the module has drawn a random value. */
   hasDrawn: boolean;
@@ -96,10 +91,7 @@ export function outsideProcess<T>(action: () => T): T {
   }
 }
 
-/**
- * Called when code draws a random value, or reads or starts something that varies by process or
- * run.
- */
+/** Called when code uses something that varies by process or run, such as a random value. */
 export function noteImpure(): void {
   const { loading } = ambient;
   if (loading !== null) loading.isPure = false;

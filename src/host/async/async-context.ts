@@ -5,9 +5,9 @@
  * the host.
  *
  * Node assigns ids to promises only while a hook is enabled or, before version 24, a storage is in
- * use; a continuation of a promise without an id runs in the context of the thread. A thread whose
- * code uses `node:async_hooks` therefore tracks all promises from before its first run, which makes
- * the first run equal to all later ones on every version of Node.
+ * use. A continuation of a promise without an id runs in the context of the thread. A thread whose
+ * code uses `node:async_hooks` therefore tracks all promises from the start, so that all runs are
+ * equal on every version of Node.
  */
 import asyncHooks from 'node:async_hooks';
 import { entryOf } from '../../core/kernel/entries.ts';
@@ -43,8 +43,8 @@ export function trackContexts(): void {
 }
 
 /**
- * Ends the run if this process is the first to look at a context, so that it never sees the ids of
- * untracked promises. The run is then repeated.
+ * Ends the run if promises are not tracked yet, so that the process never sees untracked ids. The
+ * run is then repeated.
  */
 function requireTracked(current: CurrentProcess): void {
   if (isTracked) return;
@@ -103,10 +103,7 @@ function numberFor(current: CurrentProcess, real: number): number {
   return entryOf(numbers, real, () => numbers.size);
 }
 
-/**
- * Translates trigger ids to Node's ids, because code may pass one resource's id as another's
- * trigger.
- */
+/** Translates trigger ids to Node's ids, because code may pass the virtual id of a resource. */
 function patchResources(patches: Patches): void {
   const realOf = (id: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;
@@ -128,8 +125,8 @@ function patchResources(patches: Patches): void {
 const HEARD = ['init', 'before', 'after', 'promiseResolve'];
 
 /**
- * A hook observes only its own process. It never observes that a resource is destroyed, because the
- * garbage collector decides when that happens.
+ * A hook observes only its own process, and never the destruction of a resource, which depends on
+ * garbage collection.
  */
 function patchHooks(patches: Patches): void {
   patches.set(asyncHooks, 'createHook', (hooks: object) => {
@@ -168,8 +165,8 @@ export function storageOfHost<T>(): asyncHooks.AsyncLocalStorage<T> {
 }
 
 /**
- * Records the storages that a process uses, so that they can be disabled at its end: before Node
- * 24, each new promise queries every storage that is in use.
+ * Records the storages of a process, so that they can be disabled at its end. Before Node 24, each
+ * new promise queries every enabled storage.
  */
 function patchStorages(patches: Patches): void {
   const enable: unknown = Reflect.get(AsyncLocalStorage.prototype, '_enable');

@@ -1,6 +1,6 @@
 /**
- * Runs real asynchronous code as a process of the world. A pause holds back the calls that the code
- * makes and the answers that it waits for; a crash ends the incarnation. The parts:
+ * Runs real asynchronous code as a process of the world. A pause holds back the calls and answers
+ * of the code; a crash ends the incarnation. The parts:
  *
  *        the world's scheduler: the next event
  *            │ wakes a process (a reply, a timer, a restart)
@@ -256,7 +256,7 @@ export class AsyncHost implements ProcessHost, Client {
     this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
-  /** Called when an answer reaches the process. A fault may be injected before its code sees it. */
+  /** Called when an answer arrives. A fault may be injected before the code continues. */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
     const onAnswer = this.waiters.get(call);
@@ -349,7 +349,6 @@ export class Context implements Caller {
     return calls.call(port, ask, options);
   }
 
-  /** Records a line in the trace. */
   log(topic: string, text: string): void {
     if (this.incarnation.isOver) return;
     this.incarnation.requireInside();
@@ -416,7 +415,6 @@ export class SectionCalls implements Caller {
     return this.issued;
   }
 
-  /** The number that `takeIssue` would return next. */
   get nextIssue(): number {
     return this.issued + 1;
   }
@@ -447,9 +445,8 @@ export class SectionCalls implements Caller {
   }
 
   /**
-   * Records that the program relies on its lock from now on, under the grant that a server reported
-   * last. If there is none, or the program relies on that grant already, the acquisition gets a
-   * client grant.
+   * Records that the program relies on its lock, under the last grant that a server reported.
+   * Without an unused grant, the acquisition gets a client grant.
    */
   enter(setting: LeaseHoldSetting): LeaseHold {
     const last = this.grants.get(setting.lock)?.pop() ?? null;

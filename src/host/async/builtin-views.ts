@@ -1,13 +1,12 @@
 /**
- * Gives simulated processes a view of each builtin module. Properties that a process sets, defines
- * or deletes on a view, such as `fs.cache = {}` or the replacement of `fs.close` by `graceful-fs`
- * and `shimmer`, affect only that incarnation. All other properties are read from the module, which
- * holds the virtual functions. Plain objects and HTTP agents in a module are viewed in the same
- * way; functions and classes are shared, and `GlobalObjects` finds changes to them.
+ * Gives simulated processes a view of each builtin module. A change to a view, such as the
+ * replacement of `fs.close` by `graceful-fs`, affects only the current incarnation. All other
+ * properties are read from the module, which holds the virtual functions. Plain objects and HTTP
+ * agents in a module have views too. Functions and classes are shared, and `GlobalObjects` finds
+ * changes to them.
  *
- * One view object serves all processes and looks up the current process on each access. Every way
- * to import a builtin module therefore returns the same view, even in a module instance that is
- * reused.
+ * One view object serves all processes and looks up the current process on each access. Every
+ * import of a builtin module therefore returns the same view.
  */
 import http from 'node:http';
 import nodeModule, { createRequire, isBuiltin } from 'node:module';
@@ -35,10 +34,7 @@ export function builtinFor(name: string): object {
   });
 }
 
-/**
- * Patches the functions that return builtin modules without a realm, so that they return the same
- * views as an import.
- */
+/** Makes `process.getBuiltinModule` and `Module._load` return the same views as an import. */
 export function patchBuiltins(patches: Patches): void {
   for (const [owner, key] of [
     [process, 'getBuiltinModule'] as const,

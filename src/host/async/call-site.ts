@@ -1,7 +1,7 @@
 /**
- * Finds the place in user code that an error is about. A stack shows where an error was thrown,
- * even across `await`. It does not show the call behind the error if an answer was turned into an
- * error, or if a call was never awaited. Such an error carries the site of that call.
+ * Finds the place in user code that caused an error. A stack shows where the error was thrown, even
+ * across `await`. It does not show a call whose answer became an error, or a call that was never
+ * awaited. Such an error carries the site of the call.
  */
 import { isAbsolute, relative } from 'node:path';
 import process from 'node:process';
@@ -29,7 +29,7 @@ export function deepSiteOf(called: (...args: never[]) => unknown, most = 50): Ca
   return site;
 }
 
-/** The call that an error is about: its site, and its name, or '' if the name is not printed. */
+/** The call that caused an error. `call` is '' if the message already names the call. */
 interface Blame {
   readonly site: CallSite;
   readonly call: string;
@@ -38,13 +38,13 @@ interface Blame {
 /** Shared by all loaded copies of this package. */
 const BLAME: unique symbol = Symbol.for('fencepost.blame');
 
-/** Attaches the responsible call to an error; `call` is '' if the message already names it. */
+/** Attaches the responsible call to an error. */
 export function about<E extends Error>(error: E, { site, call }: Blame): E {
   Object.defineProperty(error, BLAME, { value: { site, call } });
   return error;
 }
 
-/** Returns what `about` attached to an error, or null if it has nothing attached. */
+/** Returns the call that `about` attached to an error, or null. */
 export function blameOf(error: unknown): Blame | null {
   if (typeof error !== 'object' || error === null || !(BLAME in error)) return null;
   const blame: unknown = error[BLAME];
@@ -69,10 +69,7 @@ export interface Frame {
 /** Source positions by the file name under which the generated code was compiled. */
 const translated: Map<string, SourcePlaces> = new Map();
 
-/**
- * From now on, translates the positions of `file` in stacks to its source; null ends the
- * translation.
- */
+/** From now on, translates positions in `file` to its source. Null ends the translation. */
 export function keepPlaces(file: string, places: SourcePlaces | null): void {
   if (places === null) translated.delete(file);
   else translated.set(file, places);
@@ -115,7 +112,7 @@ export function packageOf(frame: Frame): string {
 /** The real process's folder, even while a simulated process runs. */
 const realFolder = process.cwd.bind(process);
 
-/** Returns a frame's path, relative to the command's folder if the file is below that folder. */
+/** Returns a frame's path, relative to the command's folder if possible. */
 export function pathOf({ file }: Frame): string {
   const path = pathIn(file);
   if (!isAbsolute(path)) return path;
@@ -147,7 +144,7 @@ export function isSection(frame: Frame): boolean {
   return frame.line.includes('.goThrough ') && isOfFencepost(frame);
 }
 
-/** Returns the frames in the user's own code or, if there are none, those in packages. */
+/** Returns the frames in the user's own code or, if there are none, the frames in packages. */
 export function userFramesIn(stack: string): readonly Frame[] {
   const frames = framesIn(stack).filter(isUnderTest);
   const userFrames = frames.filter((frame) => !isOfPackage(frame));
@@ -160,8 +157,8 @@ export function userFrameIn({ stack = '' }: CallSite): Frame | null {
 }
 
 /**
- * Returns `lock.mjs:12:5` for the first place in the user's own code, `redlock/dist/index.js:1:2`
- * for one in a package, or null if there is neither.
+ * Returns the first place in the user's own code, such as `lock.mjs:12:5`, else the first place in
+ * a package, such as `redlock/dist/index.js:1:2`, else null.
  */
 export function userPlaceIn(site: CallSite): string | null {
   const frame = userFrameIn(site);

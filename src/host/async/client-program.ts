@@ -32,8 +32,7 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
         const calls = context.section(section.id);
         const planned = new PlannedSection(section, { host, incarnation, calls, client: setting });
         await perform(host, incarnation, sleep(under(calls.name, 'think'), section.thinkUs));
-        // The section may now wait for other sections of its process without making a call; this
-        // mark shows that it has begun.
+        // The section may now wait without making a call; this mark shows that it has begun.
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
         const run = (): Promise<boolean> => attempts.goThrough(program, planned, place);
@@ -74,8 +73,8 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
  */
 const attempts = {
   /**
-   * Runs the program once. Faults of the world do not fail the run. Returns true if the program
-   * returned without taking a guard although nothing was denied.
+   * Runs the program once. Returns true if the program took no guard although nothing was denied.
+   * Errors that faults cause do not fail the run.
    */
   async goThrough(
     program: SectionProgram,
@@ -109,8 +108,7 @@ const attempts = {
 const UNGUARDED_ATTEMPTS = 3;
 
 /**
- * Repeats the probe's attempts after the world has healed, until one gets the lock or until the
- * program clearly does not use a lock.
+ * Repeats the probe's attempts until one gets the lock, or until the program clearly uses no lock.
  */
 async function insist(
   attempt: () => Promise<boolean>,

@@ -46,7 +46,7 @@ function areToRead(flags: unknown): boolean {
   return flags === undefined || flags === null || flags === 'r' || flags === 'rs' || flags === 'sr';
 }
 
-/** The user's home folder, and the working folder that programs see instead of the real one. */
+/** The user's home folder, and the working folder that programs see instead of the real folder. */
 export const HOME = '/home/user';
 export const FOLDER = '/home/user/simulated';
 
@@ -128,7 +128,7 @@ function readingOf(name: string, args: Arguments, { isOfPackage }: Reader): (() 
   };
 }
 
-/** Returns options whose properties keep the first value read, or an open file's descriptor. */
+/** Converts a file handle to its descriptor. Options keep the first value read of each property. */
 function steady(value: unknown, at: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (at === 0) return opened.has(Reflect.get(value, 'fd')) ? Reflect.get(value, 'fd') : value;

@@ -1,7 +1,7 @@
 /**
- * Lists the functions that leave the simulated world, by the object that has them: those that wait
- * for, change or read the real world and are not virtual. `leaks.test.ts` requires each function of
- * Node to be listed here, virtual, or known to be harmless.
+ * Lists the functions that leave the simulated world: they wait for, change or read the real world
+ * and are not virtual. `leaks.test.ts` requires each function of Node to be listed here, virtual,
+ * or known to be harmless.
  */
 import buffer from 'node:buffer';
 import childProcess from 'node:child_process';
@@ -173,12 +173,11 @@ export function webAssembly(): object {
   return typeof found === 'object' && found !== null ? found : {};
 }
 
-/** Splits text at whitespace. */
 function words(text: string): readonly string[] {
   return text.split(/\s+/);
 }
 
-/** Returns the functions of an object and its prototype, except classes and `_private` ones. */
+/** Returns the public functions of an object and its prototype, except classes. */
 function functionsOf(target: object): readonly string[] {
   const methods = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((object) =>
     Object.entries(Object.getOwnPropertyDescriptors(object)),

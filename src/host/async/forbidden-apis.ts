@@ -1,7 +1,7 @@
 /**
- * Detects calls that leave the simulated world: those that wait for, change or read the real one. A
- * simulated process that makes such a call gets an error that names it, and its run fails even if
- * the process catches the error.
+ * Detects calls that leave the simulated world because they wait for, change or read the real
+ * world. A simulated process that makes such a call gets an error, and the run fails even if the
+ * process catches the error.
  */
 import { AsyncResource, createHook } from 'node:async_hooks';
 import fs from 'node:fs';
@@ -24,8 +24,7 @@ import { isPrint } from './printing.ts';
 import { isObject } from './reachable.ts';
 
 /**
- * Calls that connect. They are virtual: if no server listens, the run fails only once the process
- * sends data.
+ * Virtual calls that connect. If no server listens, the run fails only when the process sends data.
  */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
 
@@ -168,8 +167,8 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
 }
 
 /**
- * Matches frames of Node's own code that runs files, prints, ends a thread, updates hooks, or
- * prepares its HTTP parser before the first request. The program does not request this work.
+ * Matches frames of work that Node does on its own: running files, printing, ending a thread,
+ * updating hooks, or preparing its HTTP parser.
  */
 const MACHINERY =
   /node:internal\/(?:modules|console|main)\/|\b(?:lazyllhttp|updatePromiseHookMode)\b/;
@@ -213,12 +212,11 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
 }
 
 /*
- * A safety net for real work that a simulated process starts without a refused call, such as by a
- * timer function saved before the globals became virtual. Only a hook on every promise could detect
- * such work as it starts, which would slow each run down. So the thread's active resources are
- * counted before and after a run; if there are more, the run is repeated with that hook, and only
- * work that a simulated process started is a failure. Anything else belongs to the thread: a test
- * runner, for example, sets timers too.
+ * A safety net for real work that no refused call reveals, such as a timer function saved before
+ * the globals became virtual. A hook on every promise would detect such work, but slow each run
+ * down. Therefore, the thread's active resources are counted before and after a run. If there are
+ * more, the run is repeated with the hook, and fails only if a simulated process started the work.
+ * A test runner, for example, sets timers too.
  */
 
 /** Active resources by type, as Node counts them. */
@@ -227,10 +225,7 @@ type Work = ReadonlyMap<string, number>;
 /** The original function, saved before any code could replace it. */
 const activeResources: () => readonly string[] = process.getActiveResourcesInfo.bind(process);
 
-/**
- * Matches resources that are not real work, or that simulated processes may use: jobs, turns of the
- * event loop, output.
- */
+/** Matches resources that simulated processes may use: jobs, turns of the event loop, output. */
 const HARMLESS =
   /^(?:Immediate|TickObject|Microtask|PROMISE|MessagePort|(?:Write|Pipe|TTY|Shutdown)(?:Wrap)?)$/i;
 
@@ -257,7 +252,7 @@ export function blameForRealWork(): () => void {
 
 /**
  * Returns false for harmless resources, and for resources that JavaScript code creates, such as
- * those of virtual timers.
+ * virtual timers.
  */
 export function isRealWork(kind: string, resource: object): boolean {
   return !HARMLESS.test(kind) && !(resource instanceof AsyncResource);

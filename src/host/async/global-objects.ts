@@ -1,12 +1,11 @@
 /**
- * Protects the objects that no realm isolates: `globalThis`, the objects that the language and Node
- * put there, and everything reachable from these and from the builtin modules. All simulated
- * processes share them, so code that changes one while loading or running fails. The error names
- * the change, which is undone before other code runs.
+ * Protects the objects that no realm isolates: the globals of the language and of Node, the builtin
+ * modules, and everything reachable from these. All simulated processes share them, so code that
+ * changes them fails. The error names the change, which is undone before other code runs.
  *
- * The globals and their prototypes are compared after each run. Comparing everything else takes
- * about 2 ms, so it is done after each block of seeds (`walked` in `walk.ts`); an object that a
- * seed of the block changed is compared after each run from then on.
+ * The globals and their prototypes are compared after each run. All other objects take about 2 ms
+ * to compare, so they are compared after each block of seeds (`walked` in `walk.ts`). An object
+ * found changed is compared after each run from then on.
  */
 
 import { Buffer } from 'node:buffer';
@@ -56,8 +55,7 @@ const watched: Map<object, string> = new Map();
 
 /**
  * Snapshots of the shared objects, used to find and undo changes. An added function, symbol, or
- * frozen object of functions is not a change: every realm that loads the same module would add the
- * same value. Polyfills do so, as does Bluebird with its error classes.
+ * frozen object of functions is not a change, because polyfills add the same value in every realm.
  */
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
@@ -92,9 +90,8 @@ export class GlobalObjects {
   }
 
   /**
-   * Undoes changes of globals and returns the first, such as `globalThis.cache`, or null.
-   * Properties in the snapshot are restored before added ones are deleted: `Map.prototype.get` must
-   * be the original before a map is used.
+   * Undoes changes of globals and returns the first, or null. Restores properties before it deletes
+   * added properties: `Map.prototype.get` must be the original before a map is used.
    */
   takeBack(): SharedChange | null {
     if (this.objects.every(isAsKept)) {
@@ -104,7 +101,7 @@ export class GlobalObjects {
     return undone(this.objects);
   }
 
-  /** Like `takeBack`, for all objects. Changed ones are compared after each run from now on. */
+  /** Like `takeBack`, for all objects. Changed objects are compared after each run from now on. */
   takeBackAll(): SharedChange | null {
     const global = this.takeBack();
     const touched = this.others.filter((object) => !isAsKept(object));
@@ -125,7 +122,6 @@ export class GlobalObjects {
     return exports;
   }
 
-  /** Captures these objects again. */
   private keepAgain(touched: readonly KeptObject[]): void {
     if (touched.length === 0) return;
     this.objects = keptNow();
@@ -136,10 +132,7 @@ export class GlobalObjects {
     this.others = [...this.others.filter((object) => !touched.includes(object)), ...kept];
   }
 
-  /**
-   * Notes that the globals are unchanged, so that the next seed in this turn need not compare
-   * again.
-   */
+  /** Lets the next seed in this turn skip the comparison. */
   private noteFound(): void {
     if (this.foundAt === null) {
       inRealTurn(() => {
@@ -150,10 +143,7 @@ export class GlobalObjects {
   }
 }
 
-/**
- * Compares an object with its snapshot. Written for speed: it takes about 100 µs for the globals,
- * usually once per run.
- */
+/** Compares an object with its snapshot. Optimized for speed: about 100 µs for all globals. */
 function isAsKept(object: KeptObject): boolean {
   const { target, prototype, wasExtensible, keys, data, accessors, added } = object;
   if (ownKeys(target).length !== keys.length) return false;
@@ -209,9 +199,9 @@ function putBack(object: KeptObject): SharedChange | null {
 }
 
 /**
- * Returns true for harmless changes, which are undone but not reported. Libraries change the format
- * and length of stack traces permanently, as Bluebird does while it is loaded. Instrumentation
- * replaces the functions that find modules, but no code under test finds modules through them.
+ * Returns true for harmless changes, which are undone but not reported. Libraries such as Bluebird
+ * change the format of stack traces. Instrumentation replaces the module loader of Node, which does
+ * not load code under test.
  */
 function isTuning(
   { name, target }: KeptObject,
@@ -237,9 +227,8 @@ function takeAway(object: KeptObject): SharedChange | null {
 }
 
 /**
- * Returns true for properties that Node itself changes: it adds the dispatcher of HTTP requests
- * when code such as `pg` first creates a `Response`, and keeps the listeners of `process` in fields
- * of `process`.
+ * Returns true for properties that Node itself changes. It adds its HTTP dispatcher with the first
+ * `Response`, and keeps the listeners of `process` in fields of `process`.
  */
 function isOfNode(target: object, key: PropertyKey): boolean {
   if (target === process) return KEPT_BY_NODE.has(key);
@@ -267,7 +256,7 @@ function isLoaded(
 }
 
 function keptNow(): readonly KeptObject[] {
-  // In sorted order, so that the change reported does not depend on which object was found first.
+  // Sorted, so that the reported change does not depend on the order of discovery.
   const others = [...watched].sort(([, a], [, b]) => (a < b ? -1 : 1));
   return keptOf(new Map([...globalObjects(), ...others]));
 }
@@ -275,7 +264,7 @@ function keptNow(): readonly KeptObject[] {
 /** Name and keys of each object at its first snapshot. */
 const firstKept: WeakMap<object, Pick<KeptObject, 'name' | 'keys'>> = new WeakMap();
 
-/** Returns the name of an object that all simulated processes share, or null for any other. */
+/** Returns the name of an object that all simulated processes share, or null. */
 export function sharedName(object: object): string | null {
   return firstKept.get(object)?.name ?? null;
 }
@@ -305,7 +294,6 @@ function keptOf(objects: NamedObjects): readonly KeptObject[] {
   });
 }
 
-/** Returns the global objects with their names. */
 function globalObjects(): NamedObjects {
   const found = new Map<object, string>([
     [globalThis, 'globalThis'],

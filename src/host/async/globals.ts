@@ -1,9 +1,7 @@
 /**
  * While a simulated process runs, the globals and builtin modules of this thread act for that
- * process; otherwise they behave as usual. The originals are restored when the last user is done.
- * This file patches the clocks (each process reads its own, which faults affect), the random
- * functions and the identity of a process. Other files patch timers and refused calls, and define
- * the random streams.
+ * process. The originals are restored when the last user is done. This file patches the clocks, the
+ * random functions and the identity of a process. Other files patch timers and forbidden calls.
  */
 
 import { Buffer } from 'node:buffer';
@@ -69,8 +67,8 @@ export function virtualizeGlobals({
 }
 
 /**
- * Loads modules, as in `() => import('./my-lock.mjs')`, so that functions that they take from
- * builtin modules, as in `const { randomBytes } = require('crypto')`, are virtual in every run.
+ * Loads modules, as in `() => import('./my-lock.mjs')`. Functions that they take from builtin
+ * modules, such as `randomBytes`, are then virtual in every run.
  */
 export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
   const restore = virtualizeGlobals();
@@ -83,17 +81,13 @@ export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
 
 const BILLION = 1_000_000_000n;
 
-/**
- * Returns a function that reads a value of the current simulated process or, if none runs, the real
- * one.
- */
 function either<T>(real: () => T, read: (current: CurrentProcess) => T): () => T {
   return () => (ambient.current === null ? real() : read(ambient.current));
 }
 
 /**
- * The constructor is a proxy, so that dates created before and after patching belong to one class;
- * `now` is set on the original, which modules may have saved.
+ * The constructor is a proxy, so that dates created before and after patching belong to one class.
+ * `now` is set on the original class, which modules may have saved.
  */
 function patchDate(patches: Patches): void {
   const RealDate = Date;
@@ -192,8 +186,8 @@ function patchIdentity(patches: Patches): void {
 }
 
 /**
- * Draws the result of a call; returns undefined for invalid arguments, so that Node's own function
- * is called and throws.
+ * Draws the result of a call. Returns undefined for invalid arguments; Node's own function then
+ * throws.
  */
 type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;
 

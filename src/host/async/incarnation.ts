@@ -1,7 +1,7 @@
 /**
  * One incarnation of a process that runs real asynchronous code: its clocks, timers and random
- * streams, and the steps that a pause holds back. An incarnation lasts from a start until the
- * process crashes or its program ends; afterwards its code has no effect.
+ * streams, and the steps that a pause holds back. An incarnation lasts from a start until a crash
+ * or the end of the program. Afterwards, its code has no effect.
  */
 
 import { Defect } from '../../core/kernel/assert.ts';
@@ -224,14 +224,13 @@ export class Incarnation implements CurrentProcess, JobOwner {
     else this.held.unshift(step);
   }
 
-  /** Runs the steps that a pause held back, in order. */
   goOn(): void {
     while (this.held.length > 0 && this.process.isRunning && !this.process.mustWait) {
       this.held.shift()?.();
     }
   }
 
-  /** Ends the incarnation: its process crashed, or its program ended and nothing keeps it alive. */
+  /** Ends the incarnation after a crash, or after its program has ended. */
   close(): void {
     this.isOver = true;
     this.held = [];

@@ -49,7 +49,7 @@ interface Holder {
 
 /** One acquisition, from its entry until its program leaves or its process crashes. */
 export class LeaseHold {
-  /** Its grant number; 0 if its process is gone or no grant corresponds to it. */
+  /** Grant number, or 0 if the process has ended or the acquisition has no grant. */
   readonly ordinal: number;
   token: number;
   end: LeaseEnd;
@@ -58,9 +58,7 @@ export class LeaseHold {
   private readonly incarnation: Incarnation;
   private readonly lock: string;
   private readonly whenLeft: (left: LeaseHold) => void;
-  /**
-   * True if the acquisition ends only when the program leaves, because the program stated no end.
-   */
+  /** True if the program stated no end. */
   private isOpen: boolean;
   private readonly isClientGrant: boolean;
 
@@ -106,7 +104,6 @@ export class LeaseHold {
     return host.process.clock.wallUs(host.nowUs);
   }
 
-  /** Returns the terms of a client grant, for an acquisition whose grant no server reported. */
   private term() {
     const { host, lock, token, end } = this;
     const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - this.wallUs);

@@ -214,16 +214,12 @@ class PlannedGuard implements Guard {
     this.at.end = this.leaseHold.end;
   }
 
-  /**
-   * Notes an unfinished access; the end of the section reports it, unless an error ended the
-   * section.
-   */
+  /** Notes an unfinished access, which is reported unless an error ends the section. */
   leave(): void {
     if (!this.hasFailed) this.leftBehind ??= this.accesses.first();
     this.leaseHold.leave();
   }
 
-  /** Called when the section has ended. */
   end(): void {
     this.leaseHold.leave();
   }
@@ -238,8 +234,8 @@ function driverWith(leaseHold: LeaseHold): LockDriver {
 }
 
 /**
- * Returns the process as the steps of a workload under this grant see it, even after the program
- * has moved on to another section. Steps neither begin nor enter sections; asynchronous code does.
+ * Returns the process as the steps of a workload under this grant see it. Steps neither begin nor
+ * enter sections; asynchronous code does.
  */
 function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   const { clock } = host.process;
@@ -281,10 +277,7 @@ export async function perform<T>(
   }
 }
 
-/**
- * Returns a promise that resolves once the program may continue, or null if it may continue at
- * once.
- */
+/** Resolves once the program may continue. Returns null if the program may continue at once. */
 function passed(host: AsyncHost, incarnation: Incarnation, effect: Effect): Promise<void> | null {
   switch (effect.kind) {
     case 'send':
