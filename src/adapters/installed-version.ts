@@ -7,10 +7,7 @@
 import { createRequire } from 'node:module';
 import { gte, valid } from 'semver';
 
-/**
- * The oldest supported version, the form that messages print, and a command that installs a
- * supported one.
- */
+/** `least` is the oldest supported version, and `since` is its form in messages. */
 const NEEDED = {
   bullmq: { least: '5.6.0', since: '5.6', install: 'npm install bullmq@6' },
   'fast-check': { least: '4.0.0', since: '4.0', install: 'npm install --save-dev fast-check@4' },

@@ -1,10 +1,8 @@
 /**
- * Coordinates a fleet: puts each shard of a sweep on the queue as one job, and collects the results
- * of the workers until all of them can be merged. The coordinator keeps no other state and polls
- * the queue for its jobs once per second. If a job is missing, for example because Redis lost its
- * data, it is added again. A result that is not the requested shard is removed, and its job is
- * added again. All of this can be repeated, even by two coordinators at once: a shard is a pure
- * function of its order, so duplicate results are equal.
+ * Coordinates a fleet: puts each shard of a sweep on the queue as one job, polls the jobs every
+ * second, and collects the results. Jobs are added again if they disappear, for example because
+ * Redis lost its data, or have unexpected contents. Two coordinators may do this at once: a shard
+ * is a pure function of its order, so duplicate results are equal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';
@@ -39,9 +37,7 @@ export type FleetEnd =
 
 interface ShardFailure {
   readonly order: ShardOrder;
-  /**
-   * The error message of the last worker that tried, or a description of the unexpected contents.
-   */
+  /** The error message of the last worker, or a description of the unexpected contents. */
   readonly why: string;
 }
 
@@ -112,18 +108,16 @@ export class Fleet {
   }
 }
 
-/** A shard that has not been collected yet. */
 interface Missing {
   readonly order: ShardOrder;
   isAdded: boolean;
-  /** Number of times that its job had unexpected contents. */
+  /** Number of times that the job had unexpected contents. */
   damaged: number;
 }
 
 class Coordinator {
   private readonly fleet: Fleet;
   private readonly options: CoordinateOptions;
-  /** Shards not collected yet, by job id. */
   private readonly missing: Map<string, Missing>;
   private readonly shards: FiledShard[] = [];
   private readonly failures: ShardFailure[] = [];
@@ -189,13 +183,11 @@ class Coordinator {
     this.options.onProgress({ done, broken, collected, active: active.length });
   }
 
-  /** Returns the jobs in these states that belong to this sweep and are not collected yet. */
   private async owned(states: readonly (typeof ALL)[number][]): Promise<readonly string[]> {
     const ids = await this.fleet.queue.getRanges([...states], 0, -1, true);
     return ids.filter((id) => this.missing.has(id));
   }
 
-  /** Adds the jobs that are not on the queue. */
   private async add(): Promise<void> {
     const { queue, redis } = this.fleet;
     const there = new Set(await this.owned(ALL));

@@ -53,14 +53,12 @@ export class FleetShell {
     return { child, ended, said: () => out + err };
   }
 
-  /** Writes a file into the folder of a command. */
   write(place: string, name: string, text: string): void {
     const file = join(this.folder, place, name);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
 
-  /** Kills all running processes. */
   async kill(): Promise<void> {
     const running = [...this.started];
     const ends = running.map((child) => new Promise((resolve) => child.once('close', resolve)));

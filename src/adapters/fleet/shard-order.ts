@@ -108,7 +108,7 @@ export async function loadOrdered(
     return `the sweep is from fencepost ${origin.fencepost}, not ${version}`;
   }
   const file = `${origin.scenario}.yaml`;
-  // A module runs only after its file is known to equal the coordinator's.
+  // The modules run only if their digests equal those of the coordinator.
   const source: ModuleSource =
     modules === null
       ? { kind: 'refused', why: 'code does not travel; name its folder here with --modules' }
@@ -125,5 +125,5 @@ export async function loadOrdered(
   return why === null ? { file, text, scenario, catalogue, warnings: [] } : `the sweep ${why}`;
 }
 
-/** Prefix of the reason why a worker refused a job that another worker may be able to run. */
+/** Prefix of a worker's refusal. Another worker may be able to run the job. */
 export const REFUSED = 'refused by the worker on';

@@ -48,7 +48,7 @@ export class BodyModules {
     }
   }
 
-  /** Returns new instances of all modules; a promise only if one of them has a top-level await. */
+  /** Returns new instances of all modules, as a promise if one of them has a top-level await. */
   loadFor(client: AsyncClient, world: World): LoadedModules | Promise<LoadedModules> {
     const { graph } = this;
     if (graph === null) return {};
@@ -64,9 +64,8 @@ export class BodyModules {
 const known: Map<string, Promise<readonly string[]>> = new Map();
 
 /**
- * Throws a `TestRefused` that lists the imports of a test file that draw random values when loaded.
- * The test runner has already loaded them, before anything was virtualized, so the values are real
- * and differ between runs.
+ * Throws a `TestRefused` if an import of a test file draws random values when loaded. The test
+ * runner loaded it before globals were virtualized, so the values differ between runs.
  */
 export async function requireCalmImports(file: string): Promise<void> {
   const found = known.get(file) ?? problemsIn(file);
@@ -117,7 +116,7 @@ function importsOf(file: string): readonly Imported[] {
 }
 
 /**
- * Returns the modules that draw random values when loaded. Ignores a module that only vitest can
+ * Returns the modules that draw random values when loaded. Ignores modules that only vitest can
  * load.
  */
 async function drawersOf(url: string): Promise<readonly string[]> {

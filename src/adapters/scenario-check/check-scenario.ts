@@ -55,7 +55,7 @@ import { haveItWatched, namedInTest } from './watchdog.ts';
  * Checks a scenario: replays its kept plans, then runs seeds until one breaks a claim that should
  * hold. Resolves if every expectation is met and was exercised. Rejects with a
  * `ScenarioCheckFailed`, whose message contains the shrunk counterexample, its seed and the command
- * that runs it again, or with another `Error` if the input is invalid: `zombie.yaml:5:7
+ * that runs it again. Rejects with another `Error` if the input is invalid: `zombie.yaml:5:7
  * faults[0].pausee: unknown fault …`.
  *
  * A file is looked up beside the calling file, then in the working directory. The environment
@@ -138,7 +138,6 @@ function fileOf(site: string): string {
   return at.startsWith('file:') ? fileURLToPath(at) : resolve(at === '' ? 'test' : at);
 }
 
-/** Returns the words of a command that runs a file in the current test runner. */
 function runner(): readonly string[] {
   const { argv, env, execArgv } = process;
   if (env['VITEST'] !== undefined) return ['npx', 'vitest', 'run'];
@@ -174,7 +173,6 @@ type Ended =
   | { readonly kind: 'checked'; readonly checked: CheckedScenario | null }
   | { readonly kind: 'failed' | 'refused'; readonly message: string };
 
-/** The instance of this module in the main context. */
 interface Other {
   readonly runForContext: typeof runForContext;
 }
@@ -220,7 +218,7 @@ export interface TestSetting {
   readonly print: (text: string) => void;
 }
 
-/** Labels the preliminary runs, from which the operation names of clients are learned. */
+/** Labels the first runs, which learn the operation names of clients. */
 const FIRST = {
   what: 'seeds 0 to 2, run to learn its calls,',
   setting: 'FENCEPOST_SEED=0',
@@ -261,7 +259,6 @@ export async function runTest(
   });
 }
 
-/** Runs `work` with virtualized globals, and restores them afterwards. */
 async function withGlobals<R>(work: () => Promise<R>): Promise<R> {
   const restore = virtualizeGlobals();
   try {

@@ -50,7 +50,7 @@ export function keptBlock(finding: Finding, run: SimRun, file: string): string {
 
 type Found = Pick<Shrunk, 'claim' | 'seed' | 'original' | 'result'>;
 
-/** Describes a counterexample. Resolves to null if the plan does not break its claim again. */
+/** Describes a counterexample. Resolves to null if its plan no longer breaks the claim. */
 export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
   const { scenario, catalogue, place } = run;
   const shrunk = { ...found, scenario: scenario.name, scenarioFile: place.file, catalogue };
@@ -58,7 +58,6 @@ export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
   return describeShrunk(shrunk, nowhere);
 }
 
-/** Returns the plan of a finding as text for `file`. */
 export function keptText(finding: Finding, run: SimRun, file: string): string {
   const command = shellWords(replayCommandOf(file, run.place)).join(' ');
   const { plan, explanation, digest } = finding;

@@ -1,8 +1,7 @@
 /**
- * Manages the kept plans of a test, in `__fencepost__/<test file>/` beside it: reads, replays,
- * writes (one per kind of failure) and deletes them. Files change only on request. Claims that
- * should hold must hold on all kept plans, and each plan must still exercise its claim: a plan that
- * no longer guards anything is reported.
+ * Manages the kept plans of a test, in `__fencepost__/<test file>/` beside the test. Files change
+ * only on request. A kept plan fails the test if it breaks a claim that should hold, or if it no
+ * longer exercises its claim.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -42,7 +41,7 @@ import { namedInTest } from './watchdog.ts';
 export class KeptPlans {
   private readonly run: SimRun;
   private readonly plans: Map<string, KeptTestPlan> = new Map();
-  /** Claims that should break and that a kept plan broke, as `<system> <claim>`. */
+  /** Claims that a kept plan broke as expected, as `<system> <claim>`. */
   private readonly broken: Set<string> = new Set();
 
   constructor(run: SimRun) {
@@ -50,8 +49,8 @@ export class KeptPlans {
   }
 
   /**
-   * Reads the plans. If this test cannot run one of them, deletes it on request, and otherwise
-   * throws a `ScenarioCheckFailed`.
+   * Reads the plans. If this test cannot run a plan, deletes it on request, and otherwise throws a
+   * `ScenarioCheckFailed`.
    */
   *read(): Generator<KeptPlan> {
     for (const kept of keptPlansOf(this.run)) {
@@ -137,10 +136,7 @@ async function judgeReplay(
   return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
 }
 
-/**
- * If a plan reproduced only with changes, because the code has changed, writes the changes to its
- * file on request, and otherwise prints them.
- */
+/** Prints the changes with which a plan reproduced, or writes them to its file on request. */
 function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
   if (changes.length === 0) return;
   const name = typedPath(kept.file);
@@ -199,7 +195,6 @@ interface KeptTestPlan {
   readonly plan: Plan;
 }
 
-/** Returns the plans of this test, sorted by file name. */
 function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   const folder = corpusFolderOf(run.place);
   if (!existsSync(folder)) return [];
@@ -217,7 +212,6 @@ function isOf({ scenario, systems }: SimRun, { plan }: KeptTestPlan): boolean {
   return systems.some(isNamed) || !scenario.systems.some(isNamed);
 }
 
-/** Reads a plan. Throws a `TestRefused` if the file is missing or not a plan. */
 function readKept(path: string): KeptTestPlan {
   const file = resolve(path);
   const typed = typedPath(file);
@@ -228,7 +222,6 @@ function readKept(path: string): KeptTestPlan {
   return { file, text, plan: read.plan };
 }
 
-/** Returns why this test cannot run a kept plan, or null if it can. */
 function whyUnrunnable({ plan }: KeptTestPlan, { systems, catalogue }: SimRun): string | null {
   const { name } = plan.system;
   if (!systems.some((system) => system.name === name)) return `the test has no system "${name}"`;
@@ -253,10 +246,7 @@ export function keep(finding: Finding, run: SimRun): string {
   return file;
 }
 
-/**
- * Replaces the text of a file, or deletes the file if `after` is null. Returns false if the text is
- * already `after`. Throws if another process has changed the file or is changing it.
- */
+/** Writes `after` to the file, or deletes the file if null. Returns false if nothing changes. */
 function changed(
   { file, text }: Pick<KeptTestPlan, 'file' | 'text'>,
   after: string | null,

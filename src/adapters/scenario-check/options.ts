@@ -20,9 +20,9 @@ export interface TestOptions {
   /** The number of seeds, from 0, or the first and the last seed, both inclusive. Default 200. */
   readonly seeds?: number | readonly [from: number, to: number];
   /**
-   * Examines every plan with at most this many faults, instead of seeds. An object can also allow
-   * up to `ties` swaps of events that are due at the same instant (default 0), and limit the search
-   * to the first `clients` and to the first `sections` of each client.
+   * Examines every plan with at most this many faults, instead of seeds. `ties` also allows up to
+   * that many swaps of simultaneous events (default 0). `clients` and `sections` limit the search
+   * to the first clients, and to the first sections of each client.
    */
   readonly exhaust?:
     | number
@@ -50,7 +50,7 @@ export type ScenarioOptions =
       /** The store that the lock guards. Default `unfenced`. */
       readonly store?: StoreName;
       /**
-       * Claims that must hold on every seed. Default, if `breaks` is also absent: `grant-order`, or
+       * Claims that must hold on every seed. Default, without `breaks`: `grant-order`, or
        * `no-lost-update` for `lock: 'none'`.
        */
       readonly holds?: readonly ClaimName[];
@@ -60,7 +60,7 @@ export type ScenarioOptions =
       readonly may?: readonly ClaimName[];
     })
   | {
-      /** A scenario file beside the test, `./lock.yaml`, or its text, with expectations. */
+      /** The path of a scenario file beside the test, `./lock.yaml`, or the text of a scenario. */
       readonly scenario: string;
       /** The name of one of its systems. Default: all of them. */
       readonly system?: string;
@@ -87,8 +87,8 @@ export type BodyOptions<S extends object, T extends object> = TestOptions &
     /** Called when a client process starts, for example to create an instance of a lock library. */
     readonly start?: (client: AsyncClient, servers: S) => T;
     /**
-     * Names of the body's operations on the lock (`set` in `alice/1/set`) and of its marks, as
-     * places for faults. By default, these are learned from a few runs without faults.
+     * Names of the body's lock operations and marks, as places for faults: `set` in `alice/1/set`.
+     * By default, they are learned from a few runs without faults.
      */
     readonly operations?: readonly string[];
     /**

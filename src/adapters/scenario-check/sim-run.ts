@@ -25,7 +25,6 @@ const realNowMs: () => number = performance.now.bind(performance);
 
 interface StopwatchSetting {
   readonly timeoutMs: number;
-  /** Null if there is no budget. */
   readonly budgetMs: number | null;
   /** Aborted when the result of the test is no longer needed. */
   readonly signal: AbortSignal;

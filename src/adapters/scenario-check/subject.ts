@@ -40,10 +40,6 @@ export interface TestSubject {
   readonly warnings: readonly string[];
 }
 
-/**
- * The context in which a subject is read: the test's folder and name, and the recorder of errors in
- * its code.
- */
 interface SubjectSource {
   readonly folder: string;
   /** The name of a scenario written as options. */
@@ -79,9 +75,7 @@ export async function readSubject(
   throw new TestRefused(lines, source.mistakes.find(first.why));
 }
 
-/**
- * Throws if the place of a fault does not exist. Returns warnings for places that might not exist.
- */
+/** Throws if the place of a fault does not exist. Returns warnings for doubtful places. */
 async function requirePlaces(
   text: ScenarioText,
   scenario: Scenario,
@@ -128,7 +122,6 @@ function readText(file: string, path: string): string {
   }
 }
 
-/** Returns the options in the format of a scenario file. */
 function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
   const { lock, options, store = 'unfenced', holds, breaks, may } = fields;
   const name = isBody || typeof lock !== 'string' ? USER_LOCK : lock;
@@ -139,7 +132,6 @@ function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
   return { name: slug, systems: { [name]: system }, ...scenarioFields };
 }
 
-/** Loads the modules that the scenario uses, and adds the definitions of the test. */
 async function catalogueOf(
   text: ScenarioText,
   { userLock, isServedByHosts, use, modules: userModules }: CheckedOptions,
@@ -202,9 +194,7 @@ function linesOf(problems: readonly Problem[], text: ScenarioText): readonly str
   });
 }
 
-/**
- * Returns the named system, or all systems if none is named. Refuses systems without expectations.
- */
+/** Returns the named system, or all systems by default. Refuses systems without expectations. */
 function chosen(
   systems: readonly SystemScenario[],
   { system }: CheckedOptions,
@@ -223,7 +213,7 @@ function chosen(
 
 const SEEDS: readonly number[] = [0, 1, 2];
 
-/** Returns the operation names of the clients of `lock`, or an empty list if no plan can be run. */
+/** Returns the operation names of the lock's clients, or none if no plan can be run. */
 async function learnOperations(
   source: SourceFile,
   lock: string,
@@ -242,7 +232,6 @@ async function learnOperations(
   return [...names].filter((name) => !isRepeated(name, names)).sort();
 }
 
-/** Returns the scenario without its faults, or null if it is invalid. */
 function calmScenario({ text, file }: SourceFile, catalogue: Catalogue): Scenario | null {
   const parsed = parseFile({ text, file });
   if (parsed.kind === 'problems' || typeof parsed.value !== 'object') return null;
@@ -322,7 +311,6 @@ function noObject(where: string, value: unknown): TestRefused {
   return new TestRefused([`${where}: expected an object for the body, not ${type}`]);
 }
 
-/** Returns the names of the servers that a function adds, by calling it on an empty world. */
 function namesOfServers(servers: (world: World) => unknown): readonly string[] {
   const world = new World(EMPTY, null);
   servers(world);

@@ -1,7 +1,7 @@
 /**
  * Runs the campaign of a test: its seeds on this thread, in order, up to the first that breaks a
- * claim that should hold. Finally, as `run` does, checks that the claims that should break did
- * break, and that the claims that should hold were exercised. If not, the error suggests a remedy.
+ * claim that should hold. Then checks, as `run` does, that the other expectations were met and
+ * exercised. If not, the error suggests a remedy.
  */
 import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
 import { outputBlock } from '../../report/failure.ts';
@@ -121,14 +121,12 @@ function expectingNoBreak(system: SystemScenario): SystemScenario {
   return { ...system, expect: { holds, breaks: [], may: [...may, ...breaks] } };
 }
 
-/** Tracks a test while its seeds are examined, and decides when to throw. */
 class TestSweep {
   readonly kept: KeptPlans;
   private readonly run: SimRun;
   /** The run with all expectations, even for a single seed. */
   private readonly full: SimRun;
   private readonly countsBySystem: Map<string, SweepCounts>;
-  /** The plans of an exhaustive search, or null if seeds are examined. */
   private plans: Examined['plans'] = null;
 
   constructor(run: SimRun, full: SimRun) {
@@ -211,9 +209,7 @@ class TestSweep {
     );
   }
 
-  /**
-   * True if no claim should hold and every claim that should break broke. More seeds add nothing.
-   */
+  /** True if more seeds add nothing: every claim that should break broke, and none should hold. */
   private get isSettled(): boolean {
     if (this.mostSeeds === 0) return false;
     return this.run.systems.every((system) => {
@@ -360,9 +356,8 @@ function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckF
 }
 
 /**
- * Suggests how to exercise claims that no seed exercised, and omits measures that the scenario
- * already takes. The comparison with twins comes last, so the test may time out before it, even if
- * all seeds are done.
+ * Suggests how to exercise claims that no seed exercised. The comparison with twins comes last, so
+ * the test may time out before it.
  */
 export function adviceFor(
   { stopwatch, scenario }: Pick<SimRun, 'stopwatch'> & Partial<Pick<SimRun, 'scenario'>>,

@@ -48,7 +48,6 @@ export function replayCommandOf(planFile: string, { command }: TestPlace): reado
   return [`FENCEPOST_REPLAY=${typedPath(planFile)}`, ...command];
 }
 
-/** Returns the folder for the kept plans of a file's tests. */
 export function corpusFolderOf({ file }: TestPlace): string {
   return join(dirname(file), '__fencepost__', basename(file));
 }

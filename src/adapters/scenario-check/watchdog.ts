@@ -43,7 +43,6 @@ export function haveItWatched(): void {
   });
 }
 
-/** A unit of work in a test: its description, and the environment setting that runs it alone. */
 interface Piece {
   readonly what: string;
   readonly setting: string;

@@ -78,7 +78,6 @@ export class Project {
     return this.startNode(join(root, 'node_modules/vitest/vitest.mjs'), args, more);
   }
 
-  /** Starts a Node script. */
   startNode(
     script: string,
     args: readonly string[] = [],

@@ -60,7 +60,6 @@ export interface SimTest extends SimTestCall {
   readonly todo: (name: string) => void;
 }
 
-/** Vitest's `test` or one of its variants. */
 type Api = typeof test.only;
 
 /**

@@ -179,7 +179,6 @@ simTest('no await', calm, async (section, { redis }) => {
 });
 `;
 
-/** A test that takes hours. */
 export const longTest: string = shownTest.replace(
   /faults: .*/,
   'faults: [], seeds: 1e7, timeout: 1e8,',

@@ -76,7 +76,6 @@ export class TestFleet {
     return worker;
   }
 
-  /** All shards that any worker has completed. */
   get done(): readonly number[] {
     return this.workers.flatMap(({ done }) => done);
   }
