@@ -1,7 +1,6 @@
 /**
- * The parts of systems and the claims that judge them: locks, stores, claims and models by name. A
- * catalogue is a plain value, passed to every function that looks up a name. The built-in one is
- * the default; `extend` adds user definitions.
+ * Locks, stores, claims and models by name. A catalogue is a plain value, passed to every function
+ * that looks up a name. The built-in catalogue is the default; `extend` adds user definitions.
  */
 import type { Checker, ClaimAbout } from './check/claim.ts';
 import { builtInClaims, claims } from './check/claims.ts';
@@ -39,7 +38,7 @@ export interface LoadedModule {
 }
 
 export interface Catalogue extends Omit<SystemDefinition, 'kind' | 'version'> {
-  /** The modules loaded into it, in the order in which they were named. */
+  /** The loaded modules, in the order in which they were named. */
   readonly modules: readonly LoadedModule[];
   /** True if all user definitions come from modules, so that worker threads can load them. */
   readonly isLoadable: boolean;
@@ -56,8 +55,8 @@ export const builtIn: Catalogue = {
 };
 
 /**
- * Returns a catalogue with a definition added, which was loaded from `module` if that is not null.
- * Throws an error for the first name that is already taken.
+ * Adds a definition to a catalogue. `module` is null if the definition comes from no module. Throws
+ * if a name is already taken.
  */
 export function extend(
   catalogue: Catalogue,
@@ -79,7 +78,7 @@ export function extend(
 
 const NOUNS = { locks: 'lock', stores: 'store', models: 'model', claims: 'claim' } as const;
 
-/** Returns why a name in a definition clashes with one in the catalogue, or null if none does. */
+/** Returns why a name in the definition is already taken, or null if none is. */
 export function whyClash(catalogue: Catalogue, definition: SystemDefinition): string | null {
   for (const kind of ['locks', 'stores', 'models', 'claims'] as const) {
     for (const name of definition[kind].keys()) {

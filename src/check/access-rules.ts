@@ -57,10 +57,7 @@ function staleWrite(shown: Contradiction): Sentences {
   };
 }
 
-/**
- * Describes two accesses in the wrong order if the client of the later grant entered after its
- * lease had ended.
- */
+/** Describes a breach in which the client of the later grant entered after its lease had ended. */
 function staleAccess(
   shown: Contradiction,
   made: {
@@ -126,8 +123,7 @@ export function writeAfterRead(shown: Contradiction): Sentences {
 }
 
 /**
- * Returns a token that the same store had already accepted for the resource and that is higher than
- * the token of the stale write, or null if there is none.
+ * Returns a higher token that the store accepted for the resource before the stale write, or null.
  */
 function tokenTakenBefore({ trace }: Contradiction, stale: Write): number | null {
   for (const event of trace.events) {
@@ -470,13 +466,11 @@ function deed(
   return `${process} began to compute ${what}${under} ${at(began)}`;
 }
 
-/** Reasons for computing without the lock, by role. */
 const WITHOUT = [
   ['wait in vain', 'did not get the lock in time'],
   ['denied once', 'was denied the lock'],
 ] as const;
 
-/** Returns the key that the computing section read last. */
 function keyOf({ trace }: Contradiction, computing: EventOf<'mark'>): string {
   let key = '';
   for (const event of trace.events) {

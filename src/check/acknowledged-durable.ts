@@ -60,10 +60,7 @@ interface Survival {
   readonly recovery: Numbered<Recovered>;
 }
 
-/**
- * Returns true if the store recovered with the write or with a later one, or if the write had
- * already been lost in an earlier recovery.
- */
+/** Returns true if the store recovered with the write or a later one, or lost the write earlier. */
 function survives({ place, key, write, recovery }: Survival): boolean {
   const value = recoveredValue(place, recovery.event, key.key);
   for (const access of key.accesses) {

@@ -110,7 +110,6 @@ function breachBetween(
   );
 }
 
-/** Returns the faults that affected the earlier run's client since it requested its grant. */
 function causes(
   indexed: TraceIndex,
   runs: { readonly earlier: Begun; readonly later: Begun; readonly grant: GrantLog | undefined },

@@ -1,19 +1,16 @@
 /**
- * Finds the cause of a breach from the trace alone: the rule that broke, whether a release by
- * another client took the lock from its holder, and, for each fault on which the breach depends,
- * its kind and what it affected. Shrinking accepts only candidates with the same cause, and a run
- * groups its failures by cause.
+ * Finds the cause of a breach from the trace alone: the broken rule, the faults with their targets,
+ * and whether another client's release freed the lock. Shrinking accepts only candidates with the
+ * same cause, and a run groups its failures by cause.
  *
- * A cause contains no numbers and no process names, so that it stays the same if sections are
- * renumbered and clients are removed. A fault in the evidence may be unnecessary. If two causes
- * differ only in that one has more faults, a trace cannot show which of them matter, so they count
- * as the same.
+ * A cause contains no numbers and no process names, so renumbering sections or removing clients
+ * does not change it. Two causes count as the same if one merely has more faults, because a trace
+ * cannot show which faults matter.
  *
- * Example: alice is paused before her DEL, her lease expires, bob takes the lock, the DEL removes
- * his key, and carol enters while he is inside. The evidence is about bob and carol, whom no fault
- * affected. alice's release passed the lock from bob to carol, and the cause is the fault that made
- * this release late: `pause before release`. If alice had been paused before her write instead, bob
- * would have received the lock without a foreign release.
+ * Example: alice is paused before her DEL, and her lease expires. bob takes the lock, the DEL
+ * removes his key, and carol enters while he is inside. The evidence is about bob and carol, whom
+ * no fault affected. The cause is the pause that delayed alice's release: `another’s release (pause
+ * before release)`.
  */
 
 import type { FaultInjected, Invoke } from '../core/history/events.ts';
@@ -33,9 +30,8 @@ export interface BreachCause {
   /** Sorted by text, without duplicates. */
   readonly faults: readonly FaultHit[];
   /**
-   * Faults injected before the breach, if the trace connects none of them to it. They may still be
-   * the cause, so they are reported. Two breaches that differ only in these faults have the same
-   * cause.
+   * Faults injected before the breach, if the trace connects no fault to it. They are reported, but
+   * not compared.
    */
   readonly earlier?: readonly FaultHit[];
 }
@@ -78,8 +74,8 @@ export function faultsBehind(
 }
 
 /**
- * Returns true if two breaches of one claim have the same cause: they broke the same rule, lost the
- * lock in the same way, and the faults of one are a subset of the faults of the other.
+ * Returns true if two breaches of one claim have the same cause. One may have more faults than the
+ * other.
  */
 export function isSameCause(one: BreachCause, other: BreachCause): boolean {
   if (one.rule !== other.rule || one.isByNonOwnerRelease !== other.isByNonOwnerRelease)
@@ -113,7 +109,6 @@ interface Behind {
   readonly faults: readonly Numbered<FaultInjected>[];
 }
 
-/** Collects the faults in the evidence, and those that made the lock change holders too early. */
 function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
   const shown = new Set(evidence.map(({ event }) => event));
   const found = new Map<number, Numbered<FaultInjected>>();
@@ -130,9 +125,9 @@ function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
 }
 
 /**
- * Finds faults when the evidence contains none. Returns those that affected a message of an
- * operation in the evidence. If there are none, returns the fault that delayed the holders'
- * sections the most, since each call of a section waits for the previous answer.
+ * Returns the faults that affected messages of operations in the evidence. If there are none,
+ * returns the fault that delayed the holders' sections the most, since each call waits for the
+ * previous answer.
  */
 function lateMessages(
   indexed: TraceIndex,
@@ -177,7 +172,7 @@ function sectionsShown({ locks }: TraceIndex, shown: ReadonlySet<number>): reado
   });
 }
 
-/** Two successive grants of a lock in the evidence that belong to different acquisitions. */
+/** Two successive grants in the evidence, from different acquisitions of one lock. */
 interface Handover {
   readonly earlier: GrantLog;
   readonly later: GrantLog;
@@ -195,8 +190,7 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
 
 /**
  * Returns the faults that made the lock change holders too early. If no fault delayed a foreign
- * release, its client had already lost its own grant, so the handover of that grant is examined
- * instead.
+ * release, examines how its client had lost its own grant.
  */
 function faultsOfHandover(
   indexed: TraceIndex,
@@ -216,10 +210,7 @@ function faultsOfHandover(
   });
 }
 
-/**
- * A release that reached the service between two grants and freed the lock, although it was meant
- * for another grant.
- */
+/** A release that freed the lock between two grants but was meant for another grant. */
 interface NonOwnerRelease {
   readonly index: number;
   readonly client: string;
@@ -234,7 +225,6 @@ function nonOwnerReleases(indexed: TraceIndex, handover: Handover): readonly Non
   return isNoted ? notedReleases(indexed, handover) : calledReleases(indexed, handover);
 }
 
-/** Returns foreign releases from a service that reports which grant each release ended. */
 function notedReleases(
   { locks }: TraceIndex,
   { earlier, later }: Handover,
@@ -248,7 +238,7 @@ function notedReleases(
   });
 }
 
-/** A call to a server about a lock, which was answered with success. */
+/** A successful call to a server about a lock. */
 interface HandledCall {
   readonly index: number;
   readonly server: string;
@@ -257,7 +247,7 @@ interface HandledCall {
   readonly lock: string;
 }
 
-/** Finds foreign releases in calls and answers, for clients that report their own grants. */
+/** Like `notedReleases`, for grants that clients report themselves. */
 function calledReleases(
   indexed: TraceIndex,
   { earlier, later }: Handover,
@@ -283,8 +273,7 @@ function calledReleases(
 }
 
 /**
- * Maps each server and lock to the last successful acquire there by the grant's client before its
- * grant.
+ * Maps each server and lock to the last successful acquire by the grant's client before the grant.
  */
 function acquiredBy(
   acquires: readonly HandledCall[],
@@ -326,7 +315,6 @@ function grantBefore({ locks }: TraceIndex, client: string, before: number): Gra
   return last;
 }
 
-/** Returns the faults that made a release so late that it ended another client's grant. */
 function faultsBefore(
   indexed: TraceIndex,
   { client, server, message, meant, index }: NonOwnerRelease,
@@ -336,10 +324,7 @@ function faultsBefore(
   return among(indexed, causesIn(indexed, span));
 }
 
-/**
- * Returns the faults that made the service grant a lock that it should still have held for another
- * client. Returns an empty list if the earlier grant had ended.
- */
+/** Returns the faults that made the service grant a lock that another client still held. */
 function faultsOfTheft(
   indexed: TraceIndex,
   { earlier, later }: Handover,
@@ -360,7 +345,7 @@ function among(
   return faults.filter(({ index }) => indexes.has(index));
 }
 
-/** Describes the target of a fault without names; a partition affects each separated pair. */
+/** Describes the targets of a fault without names. A partition can have several targets. */
 function faultsAt(
   indexed: TraceIndex,
   { event, index }: Numbered<FaultInjected>,
@@ -410,8 +395,8 @@ function verbOf({ call, operation }: Invoke): string {
 const ACCESSES: ReadonlySet<string> = new Set(['read', 'write', 'open', 'fence']);
 
 /**
- * Returns the verb of the process's next call, or `access` for any access, since a pause delays all
- * kinds of access alike.
+ * Returns the verb of the process's next call. A pause delays all accesses alike, so each of them
+ * counts as `access`.
  */
 function nextVerb({ operations }: TraceIndex, process: string, after: number): string {
   for (const { invoke } of operations.values()) {

@@ -39,8 +39,7 @@ interface Definition<Rule extends string> extends ClaimAbout {
 
 /**
  * The rules of the built-in claims. Each rule needs words (in `access-rules.ts` or `lock-rules.ts`)
- * and an entry in the table of cures (`search/evidence/cures.ts`). Without them, these files do not
- * compile.
+ * and an entry in the table of cures (`search/evidence/cures.ts`), or those files do not compile.
  */
 export type RuleName = AccessRule | LockRule;
 
@@ -101,10 +100,7 @@ export type LockRule =
   | 'token-shared'
   | 'undid-release';
 
-/**
- * Creates a claim. Does not compile if `judge` can find a rule that `rules` does not list, or if a
- * rule has no words.
- */
+/** Creates a claim. The compiler checks that `rules` lists every rule that `judge` can find. */
 export function defineClaim<const Rule extends RuleName>(definition: Definition<Rule>): Claim {
   const { name, judge } = definition;
   return { ...definition, judge: (indexed, terms) => conclude(name, judge(indexed, terms)) };

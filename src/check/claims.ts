@@ -68,10 +68,7 @@ export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
   ].map((claim) => [claim.name, claim]),
 );
 
-/**
- * Returns true if a claim is judged even on runs of scenarios that do not list it. Such a claim has
- * no parameter, and its `isMeasured` is not set.
- */
+/** Returns true if a claim is judged even on runs of scenarios that do not list it. */
 export function isJudgedUnlisted(name: string): boolean {
   return !name.includes('(') && builtInClaims.get(name)?.isMeasured !== true;
 }
@@ -88,9 +85,8 @@ export const claims: ReadonlyMap<string, Checker> = new Map(
 );
 
 /**
- * Returns one verdict for each of `names`, in order. Every name must be a key of `known`. A run
- * that was truncated or failed, or in which a section never ended, can break a claim but cannot
- * establish that it holds: a claim that is not broken in such a run is unknown.
+ * Returns one verdict for each of `names`, in order. Every name must be a key of `known`. If a run
+ * was truncated, failed or left a section open, a claim that did not break is unknown.
  */
 export function judge(
   trace: Trace,

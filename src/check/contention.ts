@@ -45,7 +45,6 @@ export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[
   return unnoted.length === 0 ? noted : [...noted, ...unnoted].sort((a, b) => a.index - b.index);
 }
 
-/** Returns the acquire that a server granted or denied. */
 export function acquireBy({ client, message, atUs }: Grant | Deny, index: number): Acquire {
   return { client, section: sectionOf(message), index, atUs };
 }
@@ -75,13 +74,11 @@ type ByLock = ReadonlyMap<string, readonly Acquire[]>;
 const NONE: readonly Acquire[] = [];
 
 /**
- * Unrecorded acquires, computed once per trace and shared by all claims. Only a few traces are
- * stored here, because the garbage collector needs more time for an entry of a `WeakMap` than most
- * claims need.
+ * Unrecorded acquires, shared by all claims. Few traces are stored, because a `WeakMap` entry costs
+ * the garbage collector more time than most claims take.
  */
 const known: WeakMap<TraceIndex, ByLock> = new WeakMap();
 
-/** Returns true if some program reported a grant itself, since no server did. */
 function reportsGrants({ locks }: TraceIndex): boolean {
   for (const { grants } of locks.values()) {
     if (grants.some(({ event }) => isQuorumGrant(event))) return true;
@@ -132,8 +129,8 @@ export function sectionUnder({ trace }: TraceIndex, { event, enteredAt }: GrantL
 }
 
 /**
- * Returns the verbs of calls that may be acquires. If no call is marked as an acquire, as in
- * scripts, any call that can read lock state may be one.
+ * Returns the verbs of calls that may be acquires. Scripts mark no acquires, so any of their calls
+ * that can read lock state may acquire a lock.
  */
 function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']['verb']> {
   for (const { invoke } of operations.values()) {

@@ -48,7 +48,6 @@ export function contentsBefore(place: PlaceLog, key: KeyLog, before: number): Ke
   return { value, write: null, recovery };
 }
 
-/** Returns the value of a key before the first write. */
 export function firstValue({ firsts }: PlaceLog, key: string): number {
   return firsts.get(key)?.value ?? INITIAL_VALUE;
 }
@@ -119,7 +118,6 @@ function executionsOf(indexed: TraceIndex): ReadonlyMap<string, readonly Read[]>
   return executions;
 }
 
-/** Returns the names of the requests whose reply was received by the sender. */
 function answeredRequests({ events }: Trace): readonly string[] {
   return events.flatMap((event) =>
     event.kind === 'receive' && event.message.endsWith('/reply')
@@ -129,8 +127,8 @@ function answeredRequests({ events }: Trace): readonly string[] {
 }
 
 /**
- * Maps the name of each operation to the operations that repeat it. A client that retries a step
- * writes under a new name and states which operation it repeats. Most runs contain no repeats.
+ * Maps each operation to the operations that repeat it. A client that retries a step writes under a
+ * new name and states which operation it repeats.
  */
 export function repeatsOf(indexed: TraceIndex): ReadonlyMap<string, readonly OperationLog[]> {
   const repeats = new Map<string, OperationLog[]>();

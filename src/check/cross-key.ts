@@ -123,10 +123,6 @@ function sumOf(reads: Iterable<LogEntry<AccessEvent>>): number {
   return sum;
 }
 
-/**
- * Creates a breach. Its evidence contains the write whose value was found in each store, and the
- * faults that delayed the sections of these writes.
- */
 function breachShownBy(
   indexed: TraceIndex,
   shared: SharedKey,

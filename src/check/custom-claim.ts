@@ -34,9 +34,9 @@ export interface Ruling {
     readonly next?: string;
     /** The contradiction. */
     readonly however?: string;
-    /** A change that would have prevented it. */
+    /** A change that would have prevented the breach. */
     readonly cure?: string;
-    /** The events that show it, as indices into `trace.events`, each with its role. */
+    /** The events that show the breach, as indices into `trace.events`, each with its role. */
     readonly evidence: readonly Evidence[];
   } | null;
   /** The reason for an unknown result, as a clause. */
@@ -73,7 +73,6 @@ function verdictOf(name: string, { exercised, breach = null, unknown }: Ruling):
   return { kind: 'invalid', claim: name, exercised: counted, rule: name, evidence, explanation };
 }
 
-/** Returns the reason why `ruling` is not a valid ruling, or null if it is valid. */
 function whyNoRuling(ruling: unknown, { events }: Trace): string | null {
   if (typeof ruling !== 'object' || ruling === null) return 'its judge returned no ruling';
   if (!('exercised' in ruling) || !Number.isSafeInteger(ruling.exercised)) {

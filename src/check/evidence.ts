@@ -1,8 +1,8 @@
 /**
  * Selects the events that demonstrate a contradiction: the contradictory events, their grants, and
- * the faults that affected the same processes or messages while the hazard built up. Each event has
- * a role, and the sentences of the explanation refer to the event by its role. The role of a fault
- * is its kind: `pause`, `delay`, ….
+ * the faults that affected the same processes or messages while the hazard built up. The sentences
+ * of the explanation refer to each event by its role. The role of a fault is its kind: `pause`,
+ * `delay`, ….
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
 import { affectsLinks, affectsMessage } from '../core/plan/fault.ts';
@@ -48,7 +48,6 @@ export function breachShown<Rule extends string>(
   return breachIn(rule, [parts], causes);
 }
 
-/** Like `breachShown`, with several sets of parts. */
 function breachIn<Rule extends string>(
   rule: Rule,
   sets: readonly AnyParts[],
@@ -76,9 +75,9 @@ function eachPart<Event extends { readonly index: number }>(
 }
 
 /**
- * Creates a breach from `accesses`. Adds their grants (`earlier grant`, `later grant`, …; `grant`
- * if there is only one). For the access `late`, also adds the faults that delayed it and its
- * client's last test of the lease, to show that the test did not prevent the breach.
+ * Creates a breach from `accesses` and their grants (`earlier grant`, `later grant`, …; `grant` if
+ * there is only one). Also shows the faults that delayed the access `late`, and the last lease test
+ * before this access.
  */
 export function accessBreach<Rule extends string>(
   indexed: TraceIndex,
@@ -99,13 +98,9 @@ export function accessBreach<Rule extends string>(
   return breachIn(rule, sets, causes.length === 0 ? ofLate : [...causes, ...ofLate]);
 }
 
-/**
- * A time later than the end of any run. A client that expects its lease to end after this time does
- * not know when it ends, so its lease tests do not count.
- */
+/** A time later than any run. A lease test with a later end does not count: its end is unknown. */
 const NEVER_US = 1e15;
 
-/** Returns the last lease test that the client made before it issued an access. */
 function lastTest(
   { trace, operations }: TraceIndex,
   { event, index }: Numbered<AccessEvent>,
@@ -120,7 +115,6 @@ function lastTest(
   return undefined;
 }
 
-/** Returns the recoveries of a place between two events, as evidence of what was lost there. */
 export function recoveriesBetween(
   place: PlaceLog,
   { after, before }: { readonly after: number; readonly before: number },
@@ -165,10 +159,7 @@ export function causesIn(indexed: TraceIndex, span: Span): readonly Cause[] {
     .map((fault) => [fault.event.fault, fault]);
 }
 
-/**
- * Returns the faults that delayed an access: those that affected its client, its store or its
- * request since its grant.
- */
+/** Returns the faults that affected the access's client, store or request since its grant. */
 export function causesOfAccess(
   indexed: TraceIndex,
   access: Numbered<AccessEvent>,
@@ -179,8 +170,7 @@ export function causesOfAccess(
 }
 
 /**
- * Returns the faults that affected the lock service or the holder between a grant and a later
- * event.
+ * Returns the faults that affected the lock service or the holder from a grant to a later event.
  */
 export function causesSince(
   indexed: TraceIndex,
@@ -209,10 +199,6 @@ function overlaps(fault: Numbered<FaultInjected>, span: Span): boolean {
   return fault.event.fault === 'clock' || atUs >= span.fromUs || (untilUs ?? atUs) > span.fromUs;
 }
 
-/**
- * Returns true if a fault affected the span's message or one of its processes. A fault of a link
- * must have affected all of the processes.
- */
 function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
   if (affectsMessage(fault.fault)) return false;
@@ -244,10 +230,7 @@ export function causesOfTaking(
   return denialTakenForMore(indexed, { earlier, later });
 }
 
-/**
- * Returns the last reason that the later grant's server logged between the two grants, or null if
- * there is none.
- */
+/** Returns the last reason that the later grant's server logged between the two grants, or null. */
 export function reasonFor(
   { trace }: TraceIndex,
   earlier: GrantLog,

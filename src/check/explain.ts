@@ -14,12 +14,10 @@ import type { Explanation, Invalid } from './verdict.ts';
 export const RULE_WORDS: Readonly<Record<RuleName, Words>> = { ...ACCESS_RULES, ...LOCK_RULES };
 
 /**
- * Explains why `verdict` contradicts its claim, from the trace alone; only other runs can show what
- * would have prevented the breach (`explainPlan`). The parts omit `Let`, `Then`, `However` and
- * periods. Never throws, since an error in a sentence must not hide the breach: if no sentence
- * fits, the explanation lists the evidence. The headline names `known.system`, if given, instead of
- * the server that broke the claim. A property test checks that every rule has sentences for each of
- * its breaches (`properties/every-rule-has-words.test.ts`).
+ * Explains why `verdict` contradicts its claim, from the trace alone. The parts omit `Let`, `Then`,
+ * `However` and periods. The headline names `known.system`, if given, instead of the server. The
+ * cure is empty, since only other runs can prove one (`explainPlan`). Never throws, since an error
+ * in a sentence must not hide the breach: if no sentence fits, the evidence is listed.
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;

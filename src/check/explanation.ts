@@ -1,6 +1,6 @@
 /**
- * A breach, prepared for its explanation: the events of its evidence by role, the letters of its
- * grants, the faults that caused it, and the subject of its headline.
+ * Prepares a breach for its explanation: finds its events by role, gives letters to its grants, and
+ * selects its faults and the subject of its headline.
  */
 import type {
   EventKind,
@@ -20,8 +20,7 @@ import type { Explanation, Invalid } from './verdict.ts';
 export type Words = (shown: Contradiction) => Sentences;
 
 /**
- * The sentences about one breach, without the parts that all rules share: the grants, and the
- * faults that no sentence names. A cure is stated only if a run has proven it.
+ * The sentences about one breach. `explain` adds the grants and the faults that no sentence names.
  */
 export type Sentences = Pick<Explanation, 'headline' | 'next' | 'however'>;
 
@@ -29,10 +28,7 @@ export type Sentences = Pick<Explanation, 'headline' | 'next' | 'however'>;
 export interface Known {
   /** The system's name in the scenario, if known. */
   readonly system?: string;
-  /**
-   * Causes that other runs have shown. If present, only these are reported; otherwise, the faults
-   * in the evidence are.
-   */
+  /** Causes that other runs have shown. If undefined, the faults in the evidence are reported. */
   readonly causes?: readonly ProvenCause[];
   /** The ttl of each client in the plan. */
   readonly ttlUs?: ReadonlyMap<string, number>;
@@ -49,9 +45,7 @@ export class Contradiction {
   readonly parts: readonly { readonly role: string; readonly event: TraceEvent }[];
   /** The grants in the evidence; the first is called A, the second B, …. */
   readonly grants: readonly Grant[];
-  /**
-   * The faults among the causes that other runs have shown or, without such runs, in the evidence.
-   */
+  /** The faults among `causes` or, if no causes are known, in the evidence. */
   readonly faults: readonly FaultInjected[];
   private readonly system: string;
   /** The causes that other runs have shown. */
@@ -94,7 +88,6 @@ export class Contradiction {
       .filter((event) => isOneOf(event, kinds));
   }
 
-  /** Returns the first event with this role and one of these kinds. */
   find<K extends EventKind>(role: string, ...kinds: readonly K[]): EventOf<K> | undefined {
     return this.findAll(role, ...kinds)[0];
   }
@@ -107,8 +100,8 @@ export class Contradiction {
   }
 
   /**
-   * Returns the subject of a headline for an action of a server: the system, since the name `store`
-   * does not distinguish two systems, or the server itself if the system is unknown.
+   * Returns the subject of a headline: the system or, if unknown, the server. The name `store` does
+   * not distinguish two systems.
    */
   systemOr(server: string): string {
     return `\`${this.system === '' ? server : this.system}\``;
@@ -120,10 +113,7 @@ export class Contradiction {
     return place < 0 || place > 25 ? `grant ${ordinal}` : String.fromCharCode(65 + place);
   }
 
-  /**
-   * Returns the stale client that entered under a grant after the lease had ended, or null if the
-   * entry was in time.
-   */
+  /** Returns the client that entered under a grant after the lease had ended, or null. */
   staleClientOf(ordinal: number): StaleClient | null {
     const grant = this.grants.find((candidate) => candidate.ordinal === ordinal);
     return grant === undefined ? null : staleClientUnder(this.indexed, grant, this.ttlUs);

@@ -29,7 +29,6 @@ export const fenceDurable: Claim = defineClaim({
     ),
 });
 
-/** Returns the accepted write or open with the highest token above 0 before an event, or null. */
 function highestBefore(place: PlaceLog, before: number): Numbered<AccessEvent> | null {
   let highest: Numbered<AccessEvent> | null = null;
   for (const access of place.accesses) {

@@ -1,9 +1,9 @@
 /**
  * Judges `grant-order`: the result is the same as if the holders had taken turns. Replays the
- * accepted writes section by section in grant order, and within a section in the order of issue;
- * every value that a program read, and every final value, must match the replay. A late blind write
- * that arrives before its successor's first access is therefore legal. A key is not judged if it is
- * written both under grants and without a grant.
+ * accepted writes in grant order, and within a section in the order of issue. Every value that a
+ * program read, and every final value, must match the replay. A late blind write is therefore legal
+ * if it arrives before the successor's first access. A key that is written both under grants and
+ * without a grant is not judged.
  *
  * A grant that never expires cannot become stale. For such a grant, the hazard is an acquire that
  * was handled while the grant was held.
@@ -76,17 +76,13 @@ type Rule =
   | 'wrong-value'
   | 'lost-in-recovery';
 
-/** A key whose writes are replayed in a given order of their grants. */
 interface Replayed {
   readonly key: KeyLog;
   readonly order: AcquisitionOrder;
   readonly unheard: ReadonlySet<AccessEvent>;
 }
 
-/**
- * Counts the hazards at keys that are written under grants only, and reports a key that is written
- * both under grants and without a grant as unknown.
- */
+/** Counts the hazards. A key that is written both under grants and without a grant is unknown. */
 function judgeable({ keys }: PlaceLog): Findings<never> {
   return inAll(keys.values(), ({ accesses }) => {
     const writes = accesses.filter(isEffective);
@@ -136,10 +132,7 @@ function breachOf(
   return breachByOverwriting(indexed, { place, key, expected, order }, null);
 }
 
-/**
- * Returns the key's effective writes in the order of turns, or null if one of them was made without
- * a grant.
- */
+/** Returns the key's effective writes in the order of turns, or null if a write had no grant. */
 function replayOf(key: KeyLog, order: AcquisitionOrder): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
@@ -165,7 +158,6 @@ function comesBefore(one: AccessEvent, other: AccessEvent, order: AcquisitionOrd
     : order(one.under) < order(other.under);
 }
 
-/** Returns the last write of the replay before `read`. */
 function lastBefore(
   replay: readonly WriteEntry[],
   read: AccessEvent,
@@ -188,10 +180,6 @@ interface Mismatch extends Pick<Replayed, 'key' | 'order'> {
   readonly expected: WriteEntry | undefined;
 }
 
-/**
- * Creates the breach for a read that differs from the replay: it missed a write, or wrongly saw
- * one.
- */
 function breachAtRead(
   indexed: TraceIndex,
   { place, key, expected, order, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
@@ -215,10 +203,7 @@ function breachAtRead(
   return breachByOverwriting(indexed, { place, key, expected, order }, read);
 }
 
-/**
- * Creates the breach for an expected value that was missing at `read` or, if `read` is null, at the
- * end of the run.
- */
+/** `read` is null if the expected value was missing at the end of the run. */
 function breachByOverwriting(
   indexed: TraceIndex,
   { place, key, expected }: Mismatch,

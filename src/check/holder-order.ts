@@ -65,8 +65,8 @@ function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
 }
 
 /**
- * Returns the writes that a recovery may have kept: for each key, its writes up to and including
- * the last one that wrote the recovered value.
+ * Returns the writes that a recovery may have kept: each key's writes up to the last one with the
+ * recovered value.
  */
 function survivorsOf(
   place: PlaceLog,

@@ -1,8 +1,7 @@
 /**
  * Judges `holder-overlap`: no two programs believe at the same time that they hold a lock. No lease
  * can promise this if a process may pause, so it should be claimed only for runs without pauses,
- * partitions and wrong clocks. For all other runs, it measures how often and for how long such
- * beliefs overlap.
+ * partitions and wrong clocks. The overlaps are measured on every run.
  */
 import type { Enter } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -57,7 +56,6 @@ export interface Lasted {
   readonly totalUs: number;
 }
 
-/** Summarizes periods by their durations. */
 export function lasted(lengthsUs: readonly number[]): Lasted {
   let longestUs = 0;
   let totalUs = 0;
@@ -85,7 +83,6 @@ export function measureHolderOverlap(indexed: TraceIndex): Lasted {
   return lasted(overlaps.map(({ fromUs, untilUs }) => untilUs - fromUs));
 }
 
-/** Returns the overlaps on one lock, in the order in which they ended. */
 function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
   const overlaps: Overlap[] = [];
   const believers = new Map<number, Numbered<Enter>>();

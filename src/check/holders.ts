@@ -1,13 +1,11 @@
 /**
- * Determines the holders of a lock: for each acquisition, the keys that its client took, the time
- * for which the servers kept them, and its place in the order of acquisitions. `indexTrace` uses
- * this module for grants that a program reports itself (with `guard`). Grants that a lock service
- * reports do not need it.
+ * Determines the holders of a lock: the keys that each client took, how long the servers kept them,
+ * and the order of the acquisitions. `indexTrace` uses this module for grants that a program
+ * reports itself (with `guard`). Grants that a lock service reports do not need it.
  *
- * **Until when.** A key is held from the command that created it until its expiry, as its server
- * computes it, or until it is removed, overwritten or lost. An extension moves the expiry. If a
- * lock is a key on several servers, an acquisition holds it while a majority of those servers keep
- * the key, as in Redlock:
+ * **Until when.** A key is held from the command that created it until its server lets it expire,
+ * or until it is removed, overwritten or lost. If a lock is a key on several servers, an
+ * acquisition holds the lock while a majority of these servers keep the key, as in Redlock:
  *
  *     redis-1  taken 1 ms, expires 21 ms ─┐
  *     redis-2  taken 2 ms, expires 22 ms  ├─ acquired at 2 ms (2 of 3), held until 21 ms
@@ -15,13 +13,12 @@
  *
  * **In which order.** An acquisition with known keys happened when its client took them. Any other
  * acquisition happened between the request that may have won the lock and the entry of its section.
- * If one of these intervals ends before another begins, that order is certain. If two intervals
+ * If one of these intervals ends before another begins, their order is certain. If two intervals
  * overlap, the acquisition with the lower fencing token came first, provided that the tokens of the
  * run rise wherever the order is certain. Otherwise, the acquisition whose section entered first
  * came first. Entries can contradict these rules: alice took the key before bob but entered after
- * him, and carol, about whom no server reports anything, entered in between. Then every order of
- * these grants that the rules allow is possible, and a claim breaks only if it breaks in all of
- * them.
+ * him, and carol, about whom no server reports anything, entered in between. Then a claim breaks
+ * only if it breaks in every order of these grants that the rules allow.
  */
 import type { Grant, KeyChange, Receive, Send, TraceEvent } from '../core/history/events.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
@@ -47,11 +44,11 @@ export interface HoldEnd {
 export interface KeyHold {
   /** The key changes by which the client took the key, one per server. */
   readonly takings: readonly Change[];
-  /** The change that completed the acquisition, and with it the majority. */
+  /** The change that completed the majority. */
   readonly acquired: Change;
   /** True if an earlier section of the client took the keys. */
   readonly isReused: boolean;
-  /** Successive values of the time from which fewer than a majority of the servers keep the key. */
+  /** The end of the hold as each key event sets it: the time at which the majority is lost. */
   readonly ends: readonly HoldEnd[];
   /** Like `ends`, without the effects of other clients: the lease promised to the client. */
   readonly promises: readonly HoldEnd[];
@@ -63,7 +60,7 @@ export interface Acquisition extends Indexed<Grant> {
 }
 
 /**
- * Returns true if no single server issued the grant: its client inferred it from enough answers.
+ * Returns true if no single server issued the grant: its client inferred the grant from answers.
  */
 export function isQuorumGrant({ process, client }: Grant): boolean {
   return process === client;
@@ -107,7 +104,6 @@ export function messagesBySection(events: readonly TraceEvent[]): MessagesOf {
 export class KeyHolds {
   private readonly messagesOf: MessagesOf;
   private readonly claimed: Set<Change> = new Set();
-  /** The changes of each key of a server. */
   private readonly byPlace: Map<string, Change[]> = new Map();
   private readonly positions: Map<Change, number> = new Map();
   private readonly bySection: Map<string, Change[]> = new Map();
@@ -130,10 +126,9 @@ export class KeyHolds {
   }
 
   /**
-   * Returns the keys that a client took in `section` before it entered under `grant` or, if it took
-   * none there, the key that it took earlier and still has. Returns null if it has neither, took
-   * several keys, or took the key on fewer than a majority of the servers that the section asked,
-   * or if the key can no longer be tracked.
+   * Returns the keys that a client took in `section` before it entered under `grant`. If there are
+   * none, returns the key that the client took earlier and still has. Returns null if the client
+   * has no key, several keys or no majority of the asked servers, or if the key cannot be tracked.
    */
   of(grant: Indexed<Grant>, section: string, leftAt: number): KeyHold | null {
     const takings = this.takingsIn(section, grant);
@@ -191,9 +186,8 @@ export class KeyHolds {
   }
 
   /**
-   * Returns a taking and all further changes of that key on its server until the key was removed or
-   * taken by another section. If the section took the key again before it left, includes those
-   * changes too.
+   * Returns a taking and the later changes of its key until the hold ended. Continues if the same
+   * section took the key again before it left.
    */
   private changesFrom(taking: Change, leftAt: number): readonly Change[] {
     const changes = this.byPlace.get(placeOf(taking.event)) ?? [];
@@ -219,15 +213,11 @@ function placeOf({ process, key }: KeyChange): string {
   return `${process} ${key}`;
 }
 
-/** Returns true if a key that was taken belongs to a lock. */
 export function isKeyOf({ key, isNamed }: KeyChange, lock: string): boolean {
   return isNamed || isNamedFor(key, lock);
 }
 
-/**
- * Returns the successive values of the time at which fewer than `needed` servers keep a key, from
- * the changes on each server.
- */
+/** Returns the time at which fewer than `needed` servers keep a key, after each change. */
 function endsOf(servers: readonly (readonly Change[])[], needed: number): readonly HoldEnd[] {
   const untilUs = servers.map(() => Number.NEGATIVE_INFINITY);
   const all = servers.flatMap((changes, server) => changes.map((change) => ({ change, server })));
@@ -248,10 +238,9 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
 }
 
 /**
- * Returns the first event at which a section may have acquired its lock, for a lock whose server
- * reports nothing: the first request whose answer contained the token. If the last answered request
- * repeats an earlier one unchanged, the section did not have the lock before it, so the result is
- * not earlier than that request.
+ * Returns the first event at which a section may have acquired a lock whose server reports nothing.
+ * This is the first request whose answer contained the token. A client repeats a request only if it
+ * has no lock yet, so the result is not before a repeated last request.
  */
 export function earliestRequest(
   grant: Indexed<Grant>,
@@ -289,9 +278,7 @@ const MOST_CONCURRENT = 8;
 /** The possible orders of the acquisitions of one lock. */
 export interface AcquisitionOrders {
   readonly likeliest: AcquisitionOrder;
-  /**
-   * Yields all combinations of the orders of the contradictory groups, the likeliest order first.
-   */
+  /** Yields all possible orders, the likeliest first. */
   all(): Iterable<AcquisitionOrder>;
 }
 
@@ -341,7 +328,7 @@ function isCertain({ between: [, end] }: Acquisition, { between: [start] }: Acqu
   return end < start;
 }
 
-/** Returns true if tokens rise from each acquisition to every one that certainly came later. */
+/** Returns true if tokens rise wherever the order of two acquisitions is certain. */
 function tokensAgree(inOrder: readonly Acquisition[]): boolean {
   const starts = inOrder
     .filter(({ event }) => event.token !== 0)
@@ -362,11 +349,11 @@ function tokensAgree(inOrder: readonly Acquisition[]): boolean {
 type IsBefore = (one: Acquisition, other: Acquisition) => boolean;
 
 /**
- * Divides acquisitions, in the order of their entries, into groups, each entirely before the next.
- * A group has several members only if `isBefore` contradicts the order of their entries. Of any two
- * acquisitions, one comes first, by `isBefore` or otherwise by entry; a group is a strong component
- * of this tournament. A component ends after the first k acquisitions, ranked by their number of
- * predecessors, if they have no other predecessors, that is, k(k − 1)/2 in total (Landau, 1953).
+ * Divides acquisitions into groups, each entirely before the next. A group has several members only
+ * if `isBefore` contradicts the order of entries. The groups are the strong components of a
+ * tournament: of any two acquisitions, `isBefore` or else the entry decides which comes first.
+ * Ranked by their number of predecessors, the first k acquisitions complete a component if they
+ * have k(k − 1)/2 predecessors in total (Landau, 1953).
  */
 function groupsOf(
   inOrder: readonly Acquisition[],

@@ -1,10 +1,9 @@
 /**
  * Judges `lease-conservative` whenever a holder states the end of its lease: on entry, and at each
- * test of its lease that passes. After a clock fault beyond the declared skew or drift, on the
- * holder or on its lock service, the claim no longer applies and nothing is compared. A program
- * that states no end counts on its lease until it leaves. If no server reports grants or keys,
- * another program's later acquisition shows that the server had ended the lease; the holder's own
- * statement of that end proves nothing.
+ * lease test that passes. The claim no longer applies after a clock fault beyond the declared skew
+ * or drift, on the holder or on its lock service. A program that states no end counts on its lease
+ * until it leaves. If no server reports grants or keys, only another program's later acquisition
+ * shows that the lease had ended.
  */
 import type { Enter, LeaseTest, Leave } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -39,10 +38,7 @@ type Rule = 'believes-longer' | 'left-past-end' | 'live-past-end' | 'live-at-end
 
 type ViewEvent = Enter | LeaseTest | Leave;
 
-/**
- * A time later than the end of any run. A program that states a later end does not know when its
- * lease ends.
- */
+/** A time later than any run. A program that states a later end does not know its lease's end. */
 const NEVER_US = 1e15;
 
 function judgeLock(
@@ -88,7 +84,7 @@ function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<View
   return lock.grants.some((other) => hasFollowed(other) && areRivals(grant, other));
 }
 
-/** Returns, per process, the number of the event that made its clock worse than declared. */
+/** Returns, per process, the number of the event after which its clock was worse than declared. */
 function excusedFrom(indexed: TraceIndex, terms: Terms): ReadonlyMap<string, number> {
   const excused = new Map<string, number>();
   const offsets = new Map<string, number>();

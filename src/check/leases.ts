@@ -14,7 +14,7 @@ import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.t
 import type { GrantLog, LockLog, Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
-/** Maximum number of grants to order, over all orders together, before a claim is unknown. */
+/** A claim is unknown if its possible orders contain more grants than this in total. */
 const MOST_STEPS = 200_000;
 
 /**
@@ -72,9 +72,8 @@ export function serversOf(indexed: TraceIndex, grant: Grant): readonly string[] 
 }
 
 /**
- * Returns the true time at which the service ends the lease, from what it handled before event
- * `before`. For a grant that its program reports, this is the end of its keys, or else the end that
- * the program reports.
+ * Returns the true time at which the service ends the lease, as known before event `before`. If a
+ * program reported the grant, this is the end of its keys or, without keys, the reported end.
  */
 export function serviceEndUs(grant: GrantLog, before: number): number {
   if (grant.keys !== null) return untilUsBefore(grant.keys.ends, before);
@@ -87,9 +86,8 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
 }
 
 /**
- * Returns the true time until which the keys of a grant were promised to its client, regardless of
- * other clients. The promise begins when the request that set this end departs, and lasts for the
- * ttl minus the declared clock drift.
+ * Returns the true time until which a grant's keys were promised to its client, regardless of other
+ * clients. Counts the ttl, minus the declared drift, from the departure of the request.
  */
 export function promisedUntilUs(
   { operations }: TraceIndex,
@@ -108,8 +106,8 @@ export function promisedUntilUs(
 }
 
 /**
- * Like `serviceEndUs`, but no later than the service's next grant to a rival. The end that the
- * service reported is valid only as long as its clock runs at the same rate.
+ * Like `serviceEndUs`, but no later than the service's next grant to a rival. The reported end
+ * assumes that the service's clock keeps its rate.
  */
 export function actualEndUs(lock: LockLog, grant: GrantLog, before: number): number {
   const endUs = serviceEndUs(grant, before);
@@ -151,10 +149,9 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
 }
 
 /**
- * Returns true if a lease of a lock was exercised: it had no end, its section continued after the
- * lease's end, or a fault of its client, a server or a store lasted until that end. A clock fault
- * counts if it changed the rate, or shifted the clock by at least the rest of the lease. Contention
- * alone does not exercise a lease that no fault could outlast.
+ * Returns true if a lease had no end, its section continued after its end, or a fault lasted until
+ * its end. A clock fault counts if it changed the rate, or shifted the clock by at least the rest
+ * of the lease. Contention alone does not count.
  */
 export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   for (const { resource, accesses } of indexed.places) {
@@ -196,9 +193,9 @@ function affectsHolder(
 }
 
 /**
- * Returns, for each grant without a reported end, its key as its server kept it when the next of
- * `grants` for the same lock was given, or at `lastUs` if there is none. The entry is null for a
- * grant that has a reported end, has keys on several servers, or has no reported key.
+ * Returns, for each grant, the state of its key when the lock was granted again, or at `lastUs` if
+ * it was not. Null for a grant with a reported end, with keys on several servers, or without a
+ * reported key.
  */
 export function keysUnder(
   indexed: TraceIndex,
@@ -235,8 +232,8 @@ function keyKept(
 }
 
 /**
- * Returns the release by which a server revoked `grant` without a request before it gave `next`, as
- * when a session expires. Returns null if there is none, or if the grant has a reported end.
+ * Returns the release by which a server revoked `grant` unasked before it gave `next`, as when a
+ * session expires. Null if there is none, or if the grant has a reported end.
  */
 export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Release | null {
   if (isQuorumGrant(grant) || grant.untilUs !== null) return null;

@@ -1,8 +1,7 @@
 /**
  * Judges `linearizable`: the calls of clients to one resource in one store could have been executed
- * one at a time, each between its call and its return, with the answers that a model gives. A
- * history ends where its trace ends; a call without an answer by then may or may not have been
- * executed.
+ * one at a time, each between its call and its return, with the answers that a model gives. A call
+ * without an answer at the end of the trace may or may not have been executed.
  */
 import { Defect } from '../core/kernel/assert.ts';
 import { sectionOf } from '../core/kernel/name.ts';
@@ -30,9 +29,7 @@ import {
 } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
-/**
- * The claim `linearizable`, whose model the terms name, and one claim for each of several models.
- */
+/** The claim `linearizable`, whose model the terms name, and claims with a fixed model. */
 export const linearizableClaims: readonly Claim[] = [
   linearizableTo(null, {
     about: 'the clients’ history satisfies the store’s own sequential specification',
@@ -56,10 +53,7 @@ export const linearizableClaims: readonly Claim[] = [
   }),
 ];
 
-/**
- * Creates `linearizable(<model>)` or, if `model` is null, `linearizable`, whose model the terms
- * name.
- */
+/** Creates `linearizable(<model>)`. If `model` is null, the terms name the model. */
 export function linearizableTo(
   model: string | null,
   texts: Pick<Claim, 'about' | 'source'>,
@@ -103,10 +97,7 @@ function judgeAgainst(
   return { exercised: exercisedBy(definition, indexed, overlapping), breach, unknown };
 }
 
-/**
- * Returns the reason why a model of versions does not apply (the store has no versions, or has
- * timestamps instead of counts), or null if it applies.
- */
+/** Returns why the store does not have the versions that the model needs, or null if it does. */
 function lackOfVersions(
   { operations, places }: TraceIndex,
   definition: ModelDefinition,
@@ -141,10 +132,7 @@ function checkCustom(
   }
 }
 
-/**
- * Returns the initial contents that all keys at the operations' place have in common, or null for
- * the default initial value.
- */
+/** Returns the initial contents of the keys at the operations' place, or null for the default. */
 export function firstRowOf(
   indexed: TraceIndex,
   [operation]: readonly StoreOperation[],
@@ -182,10 +170,6 @@ function exercisedBy(
   return overlapping + accesses.filter(({ event }) => event.refusal?.kind === 'version').length;
 }
 
-/**
- * Creates the breach from the operation whose answer fits no order, the access that handled it, and
- * the last write that the store had accepted before.
- */
 function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;
   const accesses = placeAt(indexed, operation?.call ?? {})?.accesses ?? [];

@@ -1,11 +1,9 @@
 /**
- * Decides which keys of a server are locks, what a client did to a key that another client had
- * taken, and when a client took the key of a lock that only its own program reports. The server
- * reports each key that was taken by a command that can take a lock, including keys of caches and
- * counters (`SET seen NX`). A key is a lock if it is named for a lock that some program enters: its
- * name equals the lock's name (`db`), or contains that name and a word for locks (`lock:db`,
- * `db.mutex`). A key that matches a pattern that is configured for its node is also a lock. A key
- * that several clients may hold is not reported, since no such command takes it.
+ * Decides which keys of a server are locks, and judges changes of a key that another client had
+ * taken. The server reports each key that was taken by a command that can take a lock, including
+ * keys of caches and counters (`SET seen NX`). A key is a lock if its name is the name of a lock
+ * that some program enters (`db`), or contains that name and a word for locks (`lock:db`,
+ * `db.mutex`). A key that matches a pattern configured for its node is also a lock.
  *
  * A client may change its own key, unless one of its sections mistakenly changes the key of another
  * section. A change by another client counts only while the key exists: a client whose key has
@@ -33,8 +31,8 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
 }
 
 /**
- * Returns the last change of each key that is held at the end of the run, if the key belongs to a
- * lock or if a holder released it during the run.
+ * Returns the last change of each key that is held at the end of the run. Includes keys of locks,
+ * and keys that a holder released during the run.
  */
 export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   const { keyChanges, trace } = indexed;
@@ -59,9 +57,9 @@ export function isDenial({ change, isDone }: KeyChange): boolean {
 }
 
 /**
- * Judges each change whose kind is in `rules`. A change is a hazard if its client had lost the key
- * that it intended to change, or if the key had another holder. In the second case, a change that
- * took effect is a breach of its rule, unless it is harmless.
+ * Judges each change whose kind is in `rules`. A change is a hazard if its client had lost the
+ * intended key, or if the key had another holder. In the second case, a change that took effect is
+ * a breach, unless it is harmless.
  */
 export function judgeKeys<Rule extends string>(
   indexed: TraceIndex,
@@ -81,9 +79,9 @@ export function judgeKeys<Rule extends string>(
 }
 
 /**
- * Returns true if a command of a section unintentionally affected the key of another section of the
- * same client: either the command was sent before the other section took the key, or a section that
- * had held the key before sent it while the other section was inside.
+ * Returns true if a section changed the key of another section of the same client by mistake.
+ * Either the command was sent before the other section took the key, or its own section had held
+ * the key before and the other section is inside.
  */
 function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
   if (takerOf(change) === actorOf(change)) return false;
@@ -101,7 +99,7 @@ function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): bool
   return hadIt && (byTaking.get(change.taking) ?? []).some(isInside);
 }
 
-/** Returns the actor: a client, or one of its sections if another of its sections had the key. */
+/** Returns the client, or its section if another of its sections had the key. */
 export function actorOf({ client, holder, message }: KeyChange): string {
   return client === holder ? actingSection(message) : client;
 }
@@ -139,10 +137,7 @@ function keyBreach<Rule extends string>(
   return breachShown(rule, parts, causesIn(indexed, span));
 }
 
-/**
- * Returns the key change by which the client took the key of its own grant, or null if it took
- * several keys or if no such change is known.
- */
+/** Returns the change by which the client took the key of its grant. Null if there are several. */
 export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | null {
   const [taking, another] = grant?.keys?.takings ?? [];
   return another === undefined ? (taking ?? null) : null;

@@ -1,7 +1,4 @@
-/**
- * Describes breaches of the rules about locks: a client was granted a lock that another one held,
- * held a lock too long, released another client's lock, or never got one.
- */
+/** Describes breaches of the rules about locks. */
 import type {
   Deadlock,
   EventOf,
@@ -180,7 +177,6 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   };
 }
 
-/** Describes a denial that preceded a grant by another server. */
 function deniedPhrase(shown: Contradiction): string {
   const denial = shown.find('denial', 'deny');
   const log = shown.find('misreading', 'log');
@@ -268,7 +264,6 @@ function liveTooLate(shown: Contradiction): Sentences {
   return endTooLate(shown, `${view.process} found ${at(view)} that its lease was live`);
 }
 
-/** Contrasts the end of a lease at the service with the holder's view. */
 function endTooLate(shown: Contradiction, claim: string): Sentences {
   const grant = shown.need('grant', 'grant');
   const view = shown.need('belief', 'enter', 'lease-test', 'leave');
@@ -461,7 +456,6 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   };
 }
 
-/** Describes a section that never ended. */
 function neverEnded(shown: Contradiction): Sentences {
   const call = shown.find('open call', 'invoke');
   const step = call ?? shown.parts.find(({ role }) => role === 'last step')?.event;

@@ -1,10 +1,9 @@
 /**
- * Judges `loss-noticed`: a program that loses its lock learns of it in time. A grant is lost if its
- * lease expires, its server gives the lock to another client, or another client's release ends it,
- * while its program counts on it. The program notices by leaving, by a failed test of its lease, by
- * an answer that refuses or denies a request made under that grant, or by crashing. The time that
- * this takes is measured on every run. The claim allows at most the ttl, not counting pauses of the
- * process, during which it cannot notice anything.
+ * Judges `loss-noticed`: a program that loses its lock learns of it within the ttl, not counting
+ * pauses of its process. A grant is lost if its lease expires, the server gives the lock to another
+ * client, or another client's release ends the grant, while the program counts on it. The program
+ * notices by leaving, by a failed lease test, by an answer that refuses a request made under the
+ * grant, or by crashing. The time until then is measured on every run.
  */
 import type { Enter, TraceEvent } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -95,8 +94,8 @@ function lossOf(lock: LockLog, grant: GrantLog): number {
 }
 
 /**
- * Returns the first event by which the program could know of the loss, or null if there is none.
- * The event may precede the loss.
+ * Returns the first event by which the program could know of the loss, or null. The event may
+ * precede the loss.
  */
 function noticeOf(
   { operations }: TraceIndex,

@@ -1,12 +1,11 @@
 /**
  * Judges `mutual-exclusion` from the lock's perspective. A grant is live from its handling until
- * the earliest of three times: its request's departure + ttl − declared drift margin; the handling
- * of its own release; and the next acquire of the same client after its program has left. An
- * effective renew extends it in the same way. A grant without an end is live until it is released.
- * A grant from a quorum is live no longer than its client counts on it. If servers report the keys
- * of a grant that a program reports, the grant is live from the time at which the client took the
- * keys, for as long as they were promised to it. Crashes, evictions, failovers, clock steps and
- * another holder's release do not end a grant.
+ * its ttl, minus the declared drift, has passed since its request departed. An effective renew
+ * extends the grant in the same way. The grant ends earlier if its client releases it, or acquires
+ * the lock again after the program has left. A grant from a quorum is live no longer than its
+ * client counts on it. If the keys of a grant are known, the grant is live from the taking of the
+ * keys, for as long as they were promised. Crashes, evictions, failovers, clock steps and another
+ * holder's release do not end a grant.
  */
 import type { Enter, Grant, KeyChange, LeaseTest, Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -135,10 +134,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   return { exercised, breach };
 }
 
-/**
- * Returns the hold of a new grant. A grant with known keys ends with them, so its `endUs` is
- * infinite.
- */
+/** A grant with known keys ends with them, so its `endUs` is infinite. */
 function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
   const { sentAtUs } = grant.event;
   const endUs = grant.keys === null ? endOf(grant.event, driftPpm) : Number.POSITIVE_INFINITY;
@@ -147,7 +143,6 @@ function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
   return { grant, renewal, sentAtUs, endUs, nonOwnerRelease };
 }
 
-/** Returns true if a section other than the one that asks is inside. */
 function isAnotherIn(
   inside: ReadonlyMap<number, Enter>,
   { client, section }: Pick<Acquire, 'client' | 'section'>,
@@ -168,10 +163,7 @@ function isHeldByAnother(
   return false;
 }
 
-/**
- * Returns the events of a lock, with each grant that a program reports moved to where its client
- * took the keys.
- */
+/** Moves each grant that a program reports to the event at which its client took the keys. */
 function asAcquired({ entries, byNumber }: LockLog): LockLog['entries'] {
   const moved = entries.map((entry) => {
     const grant = entry.event.kind === 'grant' ? byNumber.get(entry.event.ordinal) : undefined;
@@ -181,7 +173,6 @@ function asAcquired({ entries, byNumber }: LockLog): LockLog['entries'] {
   return isMoved ? moved.sort((one, other) => one.index - other.index) : entries;
 }
 
-/** Returns the first grant that is live, or null. */
 function liveAt(
   holds: ReadonlyMap<number, LeaseHold>,
   at: {
@@ -198,8 +189,8 @@ function liveAt(
 }
 
 /**
- * Removes the holds that their own client released, even if the service denied the release. Notes
- * another client's release, which does not end the hold.
+ * Removes a hold that its own client released, even if the service denied the release. Another
+ * client's release is only noted.
  */
 function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<Release>): void {
   const { under, released } = release.event;
@@ -278,7 +269,6 @@ function breachBetween(
   ]);
 }
 
-/** Returns the faults that delayed another client's release until that client's grant had ended. */
 function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null): readonly Cause[] {
   if (release === null) return [];
   const { client, process, message, lock, under } = release.event;

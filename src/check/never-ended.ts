@@ -20,7 +20,6 @@ import type { Breach, Findings } from './verdict.ts';
 
 type Rule = 'never-ended';
 
-/** Judges the sections of the clients, or of the probe, which waits for clients' locks. */
 export function judgeSections(
   indexed: TraceIndex,
   terms: Terms,
@@ -49,7 +48,6 @@ function overdueSections(indexed: TraceIndex, terms: Terms): readonly SectionRun
   );
 }
 
-/** Returns the grant of a section that entered and did not leave, or undefined. */
 function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undefined {
   for (const { entries, byNumber } of indexed.locks.values()) {
     const last = entries.findLast(
@@ -61,9 +59,7 @@ function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undef
   return undefined;
 }
 
-/**
- * Returns a grant that another section holds at the end of the run and for which this one may wait.
- */
+/** Returns another section's grant, held at the end of the run, for which this section may wait. */
 function holderAgainst({ trace, locks }: TraceIndex, run: SectionRun): GrantLog | undefined {
   const endUs = trace.events.at(-1)?.atUs ?? 0;
   for (const { grants } of locks.values()) {
@@ -111,7 +107,7 @@ function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
   return breachShown('never-ended', parts, [...causesIn(indexed, span), ...ofCall]);
 }
 
-/** Returns true if an event is an action of a section or an answer to it. */
+/** Returns true if an event belongs to a section: an action or an answer. */
 export function isStepOf(event: TraceEvent, section: string): boolean {
   if ('section' in event) return event.section === section;
   const name = 'operation' in event ? event.operation : 'point' in event ? event.point : '';

@@ -5,18 +5,17 @@
  * counts as one update, even if its client writes several times for it. `cross-key` judges keys
  * that exist in several stores.
  *
- * `update-chain.ts` tracks which write was computed from which; an update is lost if the last write
- * was not computed from it, directly or indirectly. A program may pass any function of the value
- * that it read to `guard.write`, such as a maximum, not only a sum. Such a write is therefore
- * judged by P4 alone: a write computed from a value that another write had replaced loses that
- * other write. Increments are also compared by their sum.
+ * `update-chain.ts` tracks from which write each write was computed. An update is lost if the last
+ * write was not computed from it, directly or indirectly. A write that is no increment may be any
+ * function of the value that was read, such as a maximum. Such a write is judged by P4 alone: if it
+ * was computed from a replaced value, the replacing write is lost. Increments are also compared by
+ * their sum.
  *
  * A write with an unknown basis ends the judgment of an updated key. If a probe made the write, it
  * counts as the end of the run. If any other client made it, the claim is unknown.
  *
- * Two updates overlap if, between the read and the write of one of them, the store handled an
- * access under the grant of the other (or, without grants, an access of its section). If only an
- * acquire of the other was handled in between, the lock kept them apart.
+ * Two updates overlap if the store handled an access of one section between the read and the write
+ * of the other. If only an acquire was handled in between, the lock kept the updates apart.
  */
 
 import { sectionOf } from '../core/kernel/name.ts';
@@ -81,7 +80,6 @@ export const noLostUpdate: Claim = defineClaim({
 
 type Rule = 'update-lost' | 'update-repeated' | 'update-invented' | 'lost-in-recovery';
 
-/** The updates of a key, as far as their clients know. */
 interface Updates {
   /** The first operation of each update that is known to be accepted. */
   readonly accepted: Set<string>;
@@ -128,8 +126,7 @@ function updatedKeys(indexed: TraceIndex): ReadonlyMap<KeyLog, Updates> {
 }
 
 /**
- * Returns the first write with an unknown basis that replaces updates or was made by a probe, or
- * null.
+ * Returns the first write with an unknown basis that follows an update or is a probe's, or null.
  */
 function blindWrite(indexed: TraceIndex, key: KeyLog): LogEntry<AccessEvent> | null {
   let isUpdated = false;
@@ -149,9 +146,7 @@ function eitherOf(one: Fate, other: Fate): Fate {
   return one === 'unknown' || other === 'unknown' ? 'unknown' : 'no';
 }
 
-/**
- * Returns the outcome of a write. A refusal counts as `info` if an earlier attempt may have worked.
- */
+/** Returns the outcome of a write. A refusal has `info` if an earlier attempt may have worked. */
 function fateOf(operation: OperationLog, before: number): Fate {
   const answer = operation.return;
   if (answer === null || answer.event.outcome === 'info') return 'unknown';
@@ -211,7 +206,7 @@ function breachOf(indexed: TraceIndex, judged: Judged): Breach<Rule> | null {
   return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
 }
 
-/** Returns the breach at the first replacement of a lost update, by a write or a recovery. */
+/** Returns the breach at the first write or recovery that replaced a lost update. */
 function replacedIn(
   indexed: TraceIndex,
   { replacements }: UpdateChain,
@@ -250,7 +245,6 @@ function replacedBreach(
   return accessBreach(indexed, 'update-lost', accesses, { late: isLate ? lost : over });
 }
 
-/** Returns the first two writes of the same update that are both in the key's value, or null. */
 function appliedTwice({ last }: UpdateChain): AccessParts | null {
   const applied = new Map<string, State>();
   for (const state of [...statesFrom(last)].reverse()) {

@@ -1,9 +1,9 @@
 /**
- * Judges `no-orphan`. An *orphan* is a grant of which its client never learned: the answer to its
- * acquire was lost, or arrived after the client had stopped waiting. It is left behind if that
- * client neither releases it, nor is granted the lock again while the orphan lasts, nor crashes. It
- * does harm if the lock service then denies a client because of it, possibly the orphan's own
- * client. The expiry of the lease eventually resolves this, but no work is done until then.
+ * Judges `no-orphan`. An *orphan* is a grant of which its client never learned: the answer to the
+ * acquire was lost, or arrived after the client had stopped waiting. The claim breaks if the lock
+ * service denies a client because of an orphan, even the orphan's own client. It does not break if
+ * that client releases the orphan, crashes, or is granted the lock again while the orphan lasts.
+ * The lease expires eventually, but no work is done until then.
  *
  * A server that keeps keys reports which client took a key, but not which key causes a denial. In
  * this case, a denial counts if its call began and ended while the orphan's key existed. For
@@ -89,7 +89,6 @@ function isLeftBehind(
   return !isGivenBack(indexed, { client, lock: lock.lock, unanswered, again });
 }
 
-/** Returns true if a client crashed after it sent a message. */
 function hasCrashed(
   indexed: TraceIndex,
   sent: { readonly client: string; readonly message: string; readonly before: number },
@@ -104,7 +103,6 @@ function hasCrashed(
   );
 }
 
-/** Returns true if the client sent a release before it was granted the lock again. */
 function isGivenBack(
   indexed: TraceIndex,
   orphan: {
@@ -130,10 +128,6 @@ interface Shown {
   readonly denial: Numbered<Deny>;
 }
 
-/**
- * Creates the breach, with the faults that kept the answer from its client. These affected the
- * request, the reply, or the processes at either end.
- */
 function breachAt(indexed: TraceIndex, shown: Shown): Breach<Rule> {
   const { event } = shown.grant;
   const before = shown.unanswered.index;
@@ -175,7 +169,6 @@ interface Denial {
   readonly denial: Numbered<Return>;
 }
 
-/** Returns the first denial of a client because of the orphaned key, or null. */
 function denialByKey(
   { operations }: TraceIndex,
   { taking, unanswered, later }: OrphanKey,
@@ -207,7 +200,7 @@ function isKeyLeftBehind(
   return !isGivenBack(indexed, { client, lock: key, unanswered, again });
 }
 
-/** Returns true if the client found out that it has the key, and entered while the key existed. */
+/** Returns true if the client entered while the key existed. */
 function entersBy({ locks }: TraceIndex, { taking, later }: OrphanKey): boolean {
   const { client, untilUs } = taking.event;
   const end = later.find(({ event }) => event.isDone && event.change !== 'prolonged');

@@ -33,8 +33,8 @@ export const noWriteAfterRelease: Claim = defineClaim({
 });
 
 /**
- * Maps each grant number to the return that acknowledged the grant's release to its client.
- * Contains only grants with a later write, so it is usually empty.
+ * Maps grant numbers to the return that acknowledged the release to the client. Omits grants
+ * without a later write, so the map is usually empty.
  */
 function acknowledgedReleases(
   indexed: TraceIndex,

@@ -1,10 +1,9 @@
 /**
  * Judges `owner-only-release`: a release or renew affects the acquisition that it names, or none. A
  * grant is over when it is no longer the latest of its lock, was released, or has expired by the
- * service's own clock. A client may withdraw a request whose answer never arrived: the grant that
- * the withdrawal ends is its own, although the client cannot name that grant. On a server that
- * keeps keys, it is a breach to remove or extend a lock key that another client has taken
- * (`lock-keys.ts`).
+ * service's own clock. A client may withdraw an unanswered request: this ends a grant of its own,
+ * although the client cannot name the grant. On a server that keeps keys, it is a breach to remove
+ * or extend a lock key that another client has taken (`lock-keys.ts`).
  */
 import type { Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -32,8 +31,7 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
   return inAll(indexed.locks.values(), (lock) =>
     inAll(lock.entries, ({ event, index, latest }) => {
       if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
-      // A client that is its own service reports only its own actions; changes on its servers are
-      // unknown.
+      // The client of a quorum reports only its own actions; changes on its servers are unknown.
       if (event.process === event.client) return { exercised: 0 };
       if (event.kind === 'release' && endsOrphanOfClient(indexed, lock, event))
         return { exercised: 0 };
@@ -59,10 +57,7 @@ function endsOrphanOfClient(
   return grant?.event.client === client && unansweredCall(indexed, grant) !== null;
 }
 
-/**
- * Creates the breach for a message that named one grant but changed grant `touched`, with the
- * faults that delayed the message.
- */
+/** Creates the breach for a message that named one grant but changed grant `touched`. */
 export function nonOwnerBreach<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,

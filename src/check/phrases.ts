@@ -1,6 +1,5 @@
 /**
- * Describes events and faults in clauses of an explanation, in the past tense: grants, accesses
- * (with the reason why one came late), calls, messages, and the effects of faults. `RULE_WORDS` in
+ * Builds the clauses of explanations from events and faults, in the past tense. `RULE_WORDS` in
  * `explain.ts` builds sentences from these clauses. Names of clients are plain; all other names are
  * in backticks. No clause ends with a period.
  */
@@ -30,10 +29,7 @@ export function grantsOf(shown: Contradiction): string {
   );
 }
 
-/**
- * Returns the time at which the key of a grant was taken, if another grant was given between that
- * time and this grant; otherwise null.
- */
+/** Returns when the key of a grant was taken, or null if no other grant was given since. */
 function takenBefore(shown: Contradiction, { lock, ordinal, atUs }: Grant): number | null {
   const { keys = null } = shown.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
   const takenUs = keys?.acquired.event.atUs;
@@ -109,10 +105,7 @@ export function whileFaults(shown: Contradiction): string {
   return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
 }
 
-/**
- * Like `whileFaults`, followed by the server's decision to end the grant or, without one, by the
- * causes that are not faults. For a run without faults and causes, see `atOncePhrase`.
- */
+/** Like `whileFaults`, followed by the server's decision to end the grant or by other causes. */
 export function withCauses(shown: Contradiction): string {
   const isFaultless = shown.faults.length === 0;
   const faults = whileFaults(shown);
@@ -122,7 +115,6 @@ export function withCauses(shown: Contradiction): string {
   return isFaultless ? atOncePhrase(shown) : faults;
 }
 
-/** Lists causes other than faults that no sentence has described. */
 function otherCauses(shown: Contradiction): string {
   const { trace, parts } = shown;
   const events = new Set(parts.map(({ event }) => event));
@@ -174,9 +166,8 @@ function endedPhrase(shown: Contradiction): string {
 }
 
 /**
- * `: the lock let carol in while bob was inside, and no fault was needed`, for a run without
- * faults in which clients report their own grants; otherwise ''. Without it, a reader would look
- * for a fault.
+ * Returns `: the lock let carol in while bob was inside, and no fault was needed` for a run without
+ * faults in which clients report their own grants; otherwise ''.
  */
 function atOncePhrase(shown: Contradiction): string {
   const [one, other] = shown.grants;
@@ -209,7 +200,6 @@ function deedPhrase(shown: Contradiction, access: Write | Read): string {
   return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
 }
 
-/** Returns the time at which the request of an access left its client. */
 function departureOf(shown: Contradiction, access: Write | Read): number {
   let departedUs = access.atUs;
   for (const event of shown.trace.events) {
@@ -295,8 +285,8 @@ export function holdersOf({ events }: Trace, one: Grant, other: Grant): readonly
 }
 
 /**
- * Returns `carol, who took `db` at 3 ms, entered under B` for a grant that its program reports, or
- * null for any other grant. Mentions the key only if the evidence shows how it was taken.
+ * Returns `carol, who took `db` at 3 ms, entered under B` if the program reports the grant, or else
+ * null. Mentions the key only if the evidence shows its taking.
  */
 export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
   if (!isClientGrant(grant)) return null;
@@ -309,7 +299,7 @@ export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
   return `${who} entered under ${shown.letterOf(grant.ordinal)}`;
 }
 
-/** Like `entryPhrase`, or `bob was granted B` if that returns null. */
+/** Like `entryPhrase`, but `bob was granted B` instead of null. */
 export function granteePhrase(shown: Contradiction, grant: Grant): string {
   const granted = `${grant.client} was granted ${shown.letterOf(grant.ordinal)}`;
   return entryPhrase(shown, grant) ?? granted;
@@ -463,15 +453,12 @@ function forgottenPhrase({ events }: Trace, injected: FaultInjected, next: Grant
   return isToLast ? `, and forgot ${lost.client}'s grant` : '';
 }
 
-/** Compares two runs: a client held a lock before another did, or in one run only. */
+/** Describes a client that held a lock before another did, or in one of two runs only. */
 export function holdingPhrase({ process, lock }: Enter | Grant, before: string | null): string {
   return `${process} had \`${lock}\` ${before === null ? 'only here' : `before ${before}`}`;
 }
 
-/**
- * Describes an action that a server took in only one of two runs: it recovered, or handled a call
- * twice.
- */
+/** Describes a server that recovered, or handled a call twice, in one of two runs only. */
 export function oddityPhrase(server: string, call: string | null): string {
   return `\`${server}\` ${call === null ? 'came back' : `handled ${call} twice`}`;
 }
@@ -485,7 +472,7 @@ export function orderPhrase(server: string, first: string, second: string): stri
   return `\`${server}\` handled ${first} before ${second}`;
 }
 
-/** Describes a write under no grant, because of which a claim about grants is not judged. */
+/** Describes a write under no grant, which prevents the judgment of claims about grants. */
 export function outsidePhrase({ client, key, operation }: Write | Read): string {
   return `${client} wrote \`${key}\` outside any grant, by \`${operation}\``;
 }

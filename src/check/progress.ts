@@ -2,15 +2,14 @@
  * Judges `progress`, which requires the following:
  *
  * 1. After healing, a probe asks for each lock. The lock is granted within 2 × ttl + slack of the
- *    first try, unless the key that the probe asks for expires later than that, or the probe runs
- *    user code, which retries at its own intervals. The probe then sends the write of its section,
- *    and its first write to a store is accepted.
+ *    first try, unless the key expires later, or the probe runs user code, which retries at its own
+ *    intervals. The probe then sends the write of its section, and its first write to a store is
+ *    accepted.
  * 2. A store never refuses the holder of the latest grant while the lock service still holds that
- *    lease. If only clients report that they have a lock, a store may refuse the last client to
- *    enter if its lease had ended by then, or if another client with a higher token may have
- *    acquired the lock after it. A store may also refuse a repeated write, a write that arrives
- *    after a later-issued one of the same grant, and a write that violates a rule of the table,
- *    such as a sale of an item that is out of stock.
+ *    lease. If only clients report the lock, a store may refuse the last client to enter if its
+ *    lease had ended, or if a client with a higher token may have acquired the lock later. A store
+ *    may also refuse a write that is repeated, comes after a later-issued one of the same grant, or
+ *    violates a rule of the table, such as a sale of an item that is out of stock.
  * 3. No cycle of clients remains in which each waits for a lock that the next one holds.
  * 4. Each section ends (`never-ended.ts`).
  */
@@ -72,7 +71,6 @@ export const progress: Claim = defineClaim({
 
 type Rule = (typeof rules)[number];
 
-/** Judges every cycle that a lock service reported. A cycle that remains at the end is a breach. */
 function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
   let exercised = 0;
   for (const { event, index } of indexed.deadlocks) {
@@ -88,7 +86,7 @@ function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
 
 /**
  * Returns the grants that held the locks when the cycle closed. The event names the holders, since
- * a failover may have lost the latest grant, and the release before it.
+ * a failover may have lost later grants and releases.
  */
 function holdersIn(
   indexed: TraceIndex,
@@ -102,7 +100,6 @@ function holdersIn(
   });
 }
 
-/** Returns true if, after the cycle had closed, the lock was neither released nor granted again. */
 function staysHeld(
   indexed: TraceIndex,
   grant: GrantLog | undefined,
@@ -117,7 +114,6 @@ function staysHeld(
   return !isLater && !isGivenBack;
 }
 
-/** The first attempt of a probe to take a lock. */
 interface Asked {
   readonly operation: OperationLog;
   readonly lock: string;
@@ -156,7 +152,6 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   return { exercised, breach };
 }
 
-/** Returns the lock that a probe asked for and the probe's first grant of it. */
 function grantAsked(
   indexed: TraceIndex,
   { operation, lock: name }: Asked,
@@ -200,9 +195,9 @@ function breachOfWaiting(
 }
 
 /**
- * If servers keep keys, judges each section of a probe. A section that did not enter breaks the
- * claim if another client still has a key (see `keysKept`) that has no end, or that it extended
- * after the section began. A key that is left to expire does not count.
+ * Judges the sections of probes if servers keep keys. If a section did not enter, the claim breaks
+ * if another client still has a key without an end, or a key that it extended since the section
+ * began.
  */
 function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   const { trace, probes, isComplete, keyChanges } = indexed;
@@ -243,7 +238,6 @@ function resourcesWritten(indexed: TraceIndex, role: 'client' | 'probe'): Readon
   return written;
 }
 
-/** Creates the breach for a probe that was granted its lock and never sent its write. */
 function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const grants = indexed.locks.get(asked.lock)?.grants ?? [];
@@ -257,7 +251,6 @@ function isForbidden({ refusal }: AccessEvent): boolean {
   return refusal?.kind === 'check';
 }
 
-/** Returns a breach if a probe's first write to a store was wrongly refused or never handled. */
 function breachOfFirstWrite(indexed: TraceIndex, operation: OperationLog): Breach<Rule> | null {
   const { event: invoke, index } = operation.invoke;
   if (isCarriedOut(indexed, operation)) return null;
@@ -291,8 +284,8 @@ function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Finding
 }
 
 /**
- * Returns true if a store may refuse the latest grant: its lease had ended before its client
- * entered, or a grant with a higher token may be newer.
+ * Returns true if a store may refuse the latest grant: its lease had ended before the entry, or a
+ * grant with a higher token may be newer.
  */
 function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
   const { event } = grant;
@@ -306,7 +299,6 @@ function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean
   });
 }
 
-/** Creates the breach for a wrong refusal, with the access on which the store based it. */
 function refusal(
   indexed: TraceIndex,
   rule: Rule,

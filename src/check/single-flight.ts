@@ -41,7 +41,6 @@ export function measureStampede(indexed: TraceIndex): Stampede {
   return { computations: all.length, most };
 }
 
-/** One computation of a key's value. */
 interface Computation {
   readonly began: Numbered<Mark>;
   /** The grant under which the program computes, or undefined if there is none. */
@@ -62,9 +61,8 @@ interface Computations {
 
 const NONE: Computations = { all: [], contested: 0 };
 
-/** The state of a program while the trace is read. */
 interface Program {
-  /** The place of the last key that its section requested, which is the key that it computes. */
+  /** The place of the key that the section requested last, and therefore computes. */
   place: string;
   grant: GrantLog | undefined;
   without: Numbered<Log> | undefined;
@@ -202,8 +200,8 @@ function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-
 }
 
 /**
- * Returns the role of a log entry of a client that continued without the lock: `denied once` if the
- * client asked only once, was denied and did not wait; otherwise `wait in vain`.
+ * Returns `denied once` if the client continued without the lock after a single denial, and `wait
+ * in vain` otherwise.
  */
 function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
   const { process } = without.event;

@@ -1,19 +1,16 @@
 /**
- * Finds stale clients. The lease of a stale client had ended before it entered. The client may have
- * made every check that it can and still believes that it holds the lock, since only a server knows
- * when a lease ends. A server that reports its grants also reports their ends.
+ * Finds stale clients, whose lease had ended before they entered. Such a client may have made every
+ * possible check, since only a server knows when a lease ends. A server that reports its grants
+ * also reports their ends.
  *
- * If no server reports grants but a server reports the keys that it keeps, the lease is the
- * lifetime that the server set for the client's key. This also finds a reply that was delayed by
- * just about the duration of the lease. The server's end counts if its clock was right, or if
- * another client had taken the key.
+ * If a server reports only its keys, the lease is the lifetime of the client's key. This end counts
+ * if the server's clock was right, or if another client had taken the key.
  *
  * If no server reports leases, assume the latest possible start, so that no valid holder is called
- * stale: a message that reached the program before it entered let it in, so its lease had begun
- * when the last of these messages was sent. A request that was sent long before proves nothing,
- * since it may have been handled late. The end counts only if another section won the lock after
- * this lease had begun, and entered first, since user code may request a longer lease than its
- * scenario states.
+ * stale: the lease had begun when the last message that reached the program before its entry was
+ * sent. The departure of the request proves nothing, since a request may be handled late. User code
+ * may request a longer lease than its scenario states, so the end counts only if another section
+ * won the lock later and entered first.
  *
  * If the program itself reports an earlier end, that end is used.
  */
@@ -34,8 +31,8 @@ export interface StaleClient {
 }
 
 /**
- * Returns the stale client of a grant, or null if the client entered in time or not at all, or if
- * the end of its lease is unknown. `ttlUs` is the ttl of each client in the plan.
+ * Returns the stale client of a grant. Returns null if the client entered in time or not at all, or
+ * if its lease has no known end. `ttlUs` is the ttl of each client in the plan.
  */
 export function staleClientUnder(
   indexed: TraceIndex,
@@ -76,8 +73,8 @@ export function staleClientUnder(
 }
 
 /**
- * Returns true if the key was certainly gone when the program that had taken it entered: another
- * section had taken it since, or the server's clock was right.
+ * Returns true if the key was certainly gone at the entry: another section had taken it, or the
+ * server's clock was right.
  */
 function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
   let isClockRight = true;

@@ -1,8 +1,8 @@
 /**
  * Defines the models by which `linearizable` may judge the clients' history of one resource in one
- * store, and converts operations to the calls of each model. Operations that were never executed
- * are omitted, and so are reads without an answer, except in fenced models. A write with an unknown
- * outcome may take effect at any time after its call.
+ * store, and converts operations to the calls of each model. Omits operations that were never
+ * executed and, except in fenced models, reads without an answer. A write with an unknown outcome
+ * may take effect at any time after its call.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
@@ -29,11 +29,11 @@ import { isShared } from './contents.ts';
 import { type FirstRow, INITIAL_VALUE, type OperationLog, type TraceIndex } from './trace-index.ts';
 
 /**
- * A model of a store, and the form of its calls: `register` sees reads and writes of keys, but no
- * refused ones; `fenced` sees tokens, refusals and announcements; `counter` sees each
- * read-modify-write as one increment; `versioned` sees the version that each read returned and each
- * write created; `cas` sees a write that names a version as a comparison with the value that its
- * client knows under that version. Every value starts at 0 unless the store reports another.
+ * A model of a store, and the form of its calls. `register` sees reads and writes, but no refused
+ * ones. `fenced` also sees tokens, refusals and announcements. `counter` sees a read and its write
+ * as one increment. `versioned` sees the versions that reads returned and writes created. `cas`
+ * sees a write that names a version as a comparison with the value that its client knows. Every
+ * value starts at 0 unless the store reports another.
  */
 export type ModelDefinition =
   | ModelForm<'register', RegisterCall>
@@ -167,17 +167,17 @@ function checkAgainst<C extends CallData>(
   return { kind: 'invalid', at: seen.sources[verdict.at] };
 }
 
-/** Returns true for a built-in model, whose steps never throw and whose calls are created here. */
+/** Returns true for a built-in model, whose steps never throw. */
 export function isBuiltInModel(definition: ModelDefinition): boolean {
   return builtInModels.has(definition);
 }
 
 /**
- * Replays the answered operations in the order of their returns, before any search for an order.
- * This is cheap and decides most runs. Returns `fits` if the model allows this order. The order is
- * then a solution, since an operation that returned before another was called also precedes the
- * other one here. Returns the index of the first operation that the model refuses if no operations
- * called by its return overlap, since no other order is possible then. Otherwise returns `open`.
+ * Replays the answered operations in the order of their returns, which is cheap and decides most
+ * runs. Returns `fits` if the model allows this order. The order is then a solution, since it
+ * respects calls that do not overlap. If the model refuses an operation and no calls up to its
+ * return overlap, no other order is possible: returns the index of the operation. Otherwise returns
+ * `open`.
  */
 function replayAsReturned<C extends CallData>(
   history: readonly Operation<C>[],
@@ -198,10 +198,7 @@ function replayAsReturned<C extends CallData>(
   return 'fits';
 }
 
-/**
- * Returns the answered operations in the order of their returns. Skips sorting if they are already
- * in this order, as when no calls overlap.
- */
+/** Returns the answered operations in the order of their returns. Sorts only if necessary. */
 function inOrderOfReturns<C>(history: readonly Operation<C>[]): readonly Operation<C>[] {
   const answered: Operation<C>[] = [];
   let lastReturn = Number.NEGATIVE_INFINITY;
@@ -262,8 +259,7 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
     const { call } = log.invoke.event;
     const returned = log.return?.event;
     if (!('store' in call) || call.verb === 'fence' || returned?.outcome === 'fail') continue;
-    // An "applied before" answer does not state which attempt was applied: this operation's own
-    // first message, or an earlier one. Each of them may or may not have happened.
+    // An "applied before" answer does not state whether this attempt or an earlier one was applied.
     const isRepeat = returned?.answer?.kind === 'accepted' && returned.answer.isRepeated === true;
     const isAnswered = returned?.outcome === 'ok' && !isRepeat;
     const answer = isAnswered ? returned.answer : null;

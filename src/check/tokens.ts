@@ -96,9 +96,9 @@ export const tokenStable: Claim = defineClaim({
 });
 
 /**
- * Requires that every write that a store handled, accepted or refused, carry the token of its own
- * grant or of a renew of that grant. A missing token is a breach. The hazard arises only once the
- * lock is granted again, since before that there is no newer token to carry by mistake.
+ * Requires every write, accepted or refused, to carry the token of its own grant or of a renew of
+ * that grant. A missing token is a breach. The hazard arises only once the lock is granted again,
+ * since before that there is no newer token to carry by mistake.
  */
 export const tokenBound: Claim = defineClaim({
   name: 'token-bound',
@@ -127,8 +127,8 @@ export const tokenBound: Claim = defineClaim({
 });
 
 /**
- * Returns the grants of each lock that has tokens, in the order of acquisition. Omits the grant of
- * a section that entered under an earlier section's keys, since it rightly has the same token.
+ * Returns the grants of each lock that has tokens, in the order of acquisition. Omits grants that
+ * reuse an earlier section's keys, since they rightly have the same token.
  */
 function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
   return [...indexed.locks.values()].flatMap(({ grants }) => {
@@ -145,13 +145,11 @@ function inOrder(grants: readonly GrantLog[]): readonly GrantLog[] {
   );
 }
 
-/** Two grants, in the order of acquisition. */
 interface Pair {
   readonly earlier: GrantLog;
   readonly later: GrantLog;
 }
 
-/** Creates a breach from the tokens of two grants and the faults between them. */
 function breachBetween<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,
@@ -164,10 +162,7 @@ function breachBetween<Rule extends string>(
   return breachShown(rule, parts, causesBetween(indexed, { earlier, later }));
 }
 
-/**
- * Returns the faults that affected either client until it had its token, which may be long after it
- * took the key.
- */
+/** Returns the faults that affected either client until both had their tokens. */
 function causesBetween(indexed: TraceIndex, { earlier, later }: Pair): readonly Cause[] {
   const taking = takingUnder(earlier);
   if (taking === null) {
@@ -193,7 +188,6 @@ function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>):
   );
 }
 
-/** Returns the latest grant with the token that a write carries. */
 function tokenDonor(
   indexed: TraceIndex,
   { event, index }: LogEntry<AccessEvent>,

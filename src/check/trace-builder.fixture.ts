@@ -32,7 +32,6 @@ import { inWords } from './in-words.fixture.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The optional fields of an event. */
 type More<E> = Partial<Omit<E, 'kind' | 'atUs'>>;
 
 const us = (ms: number): number => Math.round(ms * 1000);
@@ -65,7 +64,6 @@ export function traceOf(
   return { processes, events, ending, unmatched: [] };
 }
 
-/** Returns the verdict on one claim. */
 export function verdictOn(
   claim: string,
   events: readonly TraceEvent[],
@@ -162,7 +160,6 @@ export function keyChange(ms: number, client: string, more: More<KeyChange> = {}
   };
 }
 
-/** A program passes a named point. */
 export function mark(ms: number, point: string): Mark {
   const [process = ''] = point.split('/');
   return { kind: 'mark', atUs: us(ms), process, point };

@@ -65,7 +65,7 @@ export interface LogEntry<E> extends Numbered<E> {
 /** A grant and its later changes at the service: effective renews and releases, in order. */
 export interface GrantLog extends Acquisition {
   readonly changes: readonly Numbered<Renew | Release>[];
-  /** The keys by which the client took the lock if its program reports the grant, or else null. */
+  /** The keys by which the client took the lock, or null unless its program reports the grant. */
   readonly keys: KeyHold | null;
   /** The likeliest order of its lock's acquisitions. */
   readonly order: AcquisitionOrder;
@@ -131,8 +131,8 @@ export interface TraceIndex {
   /** The changes of keys that were taken by a command that can take a lock. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
   /**
-   * Maps the message that took a key to the grants that rest on that key. There are several if
-   * later sections kept the key.
+   * The grants that rest on a taken key, by the message that took it. There are several if later
+   * sections kept the key.
    */
   readonly byTaking: ReadonlyMap<string, readonly GrantLog[]>;
   /** True if a call ended with an unknown outcome. */
@@ -273,7 +273,6 @@ export function actorIn({ several }: TraceIndex, process: string, section: strin
   return several.has(process) ? section : process;
 }
 
-/** Returns the grant under which an access was made, or undefined if there is none. */
 export function grantUnder(indexed: TraceIndex, access: AccessEvent): GrantLog | undefined {
   return indexed.locks.get(access.resource)?.byNumber.get(access.under);
 }
@@ -337,11 +336,10 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
 }
 
 /**
- * Adds a write to its place. The value of a replicated store comes from the write with the latest
- * timestamp. A write is therefore handled once, when it reaches the first replica. It takes effect
- * if no write with a later timestamp has reached any replica before. A write that reached too few
- * replicas to be acknowledged, and that was never read, is omitted, since it may have no effect at
- * all.
+ * Adds a write to its place. In a replicated store, the write with the latest timestamp determines
+ * the value. A write is therefore handled once, at the first replica, and takes effect unless a
+ * later timestamp has reached any replica. Omits a write that was neither acknowledged nor read,
+ * since it may have no effect.
  */
 function enterWrite(growing: Growing, event: Write, index: number): void {
   const place = placeOf(growing, event);
@@ -363,7 +361,6 @@ function enterWrite(growing: Growing, event: Write, index: number): void {
   enterAccess(place, access, index);
 }
 
-/** Returns the operations that were answered, and the operations whose value a read returned. */
 function certainWrites(events: readonly TraceEvent[]): ReadonlySet<string> {
   const certain = new Set<string>();
   for (const event of events) {
@@ -416,7 +413,6 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
   }
 }
 
-/** Finds the keys of the grants that programs reported, and determines the order of all grants. */
 function orderAcquisitions(
   growing: Growing,
   lock: GrowingLock,

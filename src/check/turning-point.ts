@@ -1,15 +1,15 @@
 /**
  * Aligns a run that breaks a claim with a neighbor without this breach, by the names of calls and
- * messages. Times, and the events of faults themselves, are ignored. The turning point is the first
- * difference on the way to the breach: another answer to the same call, another holder of the lock,
- * two calls that a server handled in another order, or an event that occurred in one run only.
+ * messages. Times and fault events are ignored. The turning point is the first difference on the
+ * way to the breach: another answer to the same call, another holder of the lock, two calls that a
+ * server handled in another order, or an event that occurred in one run only.
  *
  * The way to the breach is its causal past: the earlier events of its processes and, for each
- * message that one of them handled, the sender's events before it was sent.
+ * message that they handled, the sender's events before the message.
  *
  * Example: alice pauses before her write, her lease expires, bob takes the lock and writes, and
- * then alice writes. Without the pause, `lock` handles her release before bob's acquire, so the
- * turning point is that it handled bob's acquire first.
+ * then alice writes. Without the pause, `lock` handles her release before bob's acquire. The
+ * turning point is that `lock` handled bob's acquire first.
  */
 
 import type { TraceEvent } from '../core/history/events.ts';
@@ -47,7 +47,6 @@ export function turnBetween(
 
 type Difference = Pick<TurningPoint, 'kind' | 'text'>;
 
-/** The actions of a run, by name. */
 interface Named {
   /** The outcome of each message at its server: `granted`, `refused`. */
   readonly rulings: ReadonlyMap<string, string>;
@@ -84,7 +83,6 @@ function namesIn({ events }: Trace): Named {
   return { rulings, returns, entered, handled, oddities };
 }
 
-/** Returns a server's answer to a message, or null if the event is not such an answer. */
 function rulingOf(event: TraceEvent): string | null {
   switch (event.kind) {
     case 'grant':
@@ -171,10 +169,7 @@ function differenceAt(failing: Trace, event: TraceEvent, other: Named): Differen
   };
 }
 
-/**
- * Returns a difference if another turn precedes this one in the other run but has not occurred yet
- * in this run; otherwise null.
- */
+/** Returns a difference if an earlier turn of the other run has not occurred yet in this run. */
 function orderAt(
   failing: Trace,
   event: TraceEvent,
@@ -206,8 +201,7 @@ export function causalPast({ events }: Trace, evidence: readonly Evidence[]): re
   for (let index = Math.max(-1, ...shown); index >= 0; index -= 1) {
     const event = events[index];
     if (event === undefined) continue;
-    // Faults and their ends belong to no process. They are not treated as causes of other events
-    // here.
+    // Faults belong to no process, so they do not count as causes of other events here.
     const by = processOf(event);
     // True if a process on the way handled this message later.
     const leaves =
@@ -223,7 +217,6 @@ export function causalPast({ events }: Trace, evidence: readonly Evidence[]): re
   return past.reverse();
 }
 
-/** Returns the process in which an event occurs, or null if it belongs to none. */
 function processOf(event: TraceEvent): string | null {
   if (event.kind === 'send' || event.kind === 'lose') return event.from;
   if (event.kind === 'receive') return event.to;
