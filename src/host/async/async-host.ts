@@ -66,7 +66,6 @@ export class AsyncHost implements ProcessHost, Client {
   private incarnations = 0;
   /** Connections opened so far, in all incarnations. */
   private connections = 0;
-  /** The conversations of the current incarnation. */
   private talks: Talk[] = [];
   private lastCallUs = 0;
   private pointsPassed = 0;

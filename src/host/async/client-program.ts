@@ -104,7 +104,7 @@ const attempts = {
   },
 };
 
-/** Number of consecutive attempts without a guard or a denial after which the probe stops. */
+/** Maximum number of consecutive attempts without a guard or a denial. */
 const UNGUARDED_ATTEMPTS = 3;
 
 /**

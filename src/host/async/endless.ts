@@ -44,7 +44,7 @@ function countJob(): void {
 }
 
 let isEnding = false;
-/** Maximum number of promises to inspect for one that user code created. */
+/** Maximum number of promises to inspect in search of user code. */
 const MOST_PROMISES = 1_000;
 
 /** Ends this thread when user code creates the chain's next promise, and reports that place. */

@@ -27,7 +27,6 @@ import vm from 'node:vm';
 import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
 
-/** An object, its name, and the names of its functions that leave the simulated world. */
 type Exit = readonly [target: object, name: string, keys: readonly string[]];
 
 /** Modules whose functions are all refused to simulated processes. */

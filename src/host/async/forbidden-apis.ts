@@ -219,7 +219,7 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
  * A test runner, for example, sets timers too.
  */
 
-/** Active resources by type, as Node counts them. */
+/** Number of active resources by type. */
 type Work = ReadonlyMap<string, number>;
 
 /** The original function, saved before any code could replace it. */

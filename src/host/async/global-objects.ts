@@ -73,7 +73,7 @@ export class GlobalObjects {
     this.objects = keptNow();
   }
 
-  /** Captures the globals as they are now, and the other objects if patches were restored since. */
+  /** Captures the globals again, and the other objects if patches were restored since. */
   renewAll(): void {
     this.foundAt = null;
     this.renew();
@@ -159,7 +159,7 @@ function isAsKept(object: KeptObject): boolean {
   return true;
 }
 
-/** Undoes all changes and returns the first one; calls `onUndone` with each changed object. */
+/** Undoes all changes and returns the first, or null. Calls `onUndone` with each changed object. */
 function undone(
   objects: readonly KeptObject[],
   onUndone: (object: KeptObject) => void = () => {},
@@ -175,7 +175,7 @@ function undone(
   return first;
 }
 
-/** Restores the prototype and the properties in the snapshot; returns the first change. */
+/** Restores the prototype and existing properties. Returns the first change, or null. */
 function putBack(object: KeptObject): SharedChange | null {
   const { name, target, prototype, wasExtensible, data, accessors, added } = object;
   let change: SharedChange | null = null;

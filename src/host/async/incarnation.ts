@@ -48,7 +48,7 @@ export class Incarnation implements CurrentProcess, JobOwner {
   thrown: { readonly error: unknown } | null = null;
   private readings = 0;
   private jobs = 0;
-  /** Calls without an answer so far. */
+  /** Number of calls without an answer. */
   openCalls = 0;
   /** True if the program has ended; then only timers and open calls keep the process alive. */
   hasFinished = false;

@@ -26,7 +26,6 @@ export interface LeaseHoldSetting extends LeaseTerm {
   readonly hasGrants?: boolean;
 }
 
-/** An acquisition, with its section and its grant. */
 interface Entered extends LeaseHoldSetting {
   readonly section: Name;
   /** The grant that a server reported, or null if there is none. */
@@ -37,7 +36,6 @@ interface Entered extends LeaseHoldSetting {
 /** A hundred years, longer than any run. */
 const NEVER_MS = 3_155_760_000_000;
 
-/** The process that holds an acquisition. */
 interface Holder {
   readonly process: Process;
   readonly parts: HostedParts;

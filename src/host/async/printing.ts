@@ -1,7 +1,7 @@
 /**
- * Captures all output of code under test: `console`, the two standard streams, their file
- * descriptors, and warnings. It is recorded per run, with the name of the process, and never
- * reaches the terminal. Other code prints as usual.
+ * Captures all output of code under test: `console`, the standard streams and their file
+ * descriptors, and warnings. The output is recorded per run, with the name of the process, and
+ * never reaches the terminal.
  */
 import { Buffer } from 'node:buffer';
 import realConsole, { Console } from 'node:console';
@@ -18,7 +18,6 @@ import { isFunction, layerOf, type Patches, type Shared } from './patches.ts';
 /** Receives output: a simulated process, or the record of a run. */
 interface Printer {
   print(text: string, stream?: unknown): void;
-  /** The process's own monotonic clock. */
   monotonicUs?(): number;
 }
 
@@ -60,9 +59,7 @@ export class Printed implements Printer {
 
 const MOST_BEGUN = 10_000;
 
-/**
- * Returns the trace with the output of its run appended to any output that the trace already has.
- */
+/** Returns the trace with the output of its run appended. */
 export function withOutput(trace: Trace, printed: Printed): Trace {
   const lines = printed.end();
   return lines.length === 0 ? trace : { ...trace, output: [...(trace.output ?? []), ...lines] };
@@ -117,7 +114,7 @@ export const capturedOutput: Shared = layerOf((patches) => {
 
 type Print = (printer: Printer, args: readonly unknown[]) => { readonly value: unknown } | null;
 
-/** Returns a function that calls `print` instead of `real` when code under test calls it. */
+/** Returns a function that calls `print` instead of `real` for code under test. */
 function replacing(real: unknown, print: Print): unknown {
   if (!isFunction(real)) return real;
   return function printing(this: unknown, ...args: unknown[]): unknown {
@@ -257,7 +254,6 @@ function patchDescriptors(patches: Patches): void {
   }
 }
 
-/** Returns the text that a call writes: all data, a list of data, or the part at an offset. */
 function writtenText(data: unknown, [first, second]: readonly unknown[]): string {
   if (data === undefined || isFunction(data)) return '';
   if (Array.isArray(data)) return data.map(textOf).join('');

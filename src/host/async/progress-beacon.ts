@@ -1,7 +1,7 @@
 /**
  * Publishes this thread's current activity in shared memory before it runs user code, which may
- * never return. The thread that reads it (`thread-watch.ts`) can then end this one and name the
- * seed. Does nothing without a reader.
+ * never return. The reader (`thread-watch.ts`) can then end this thread and name the seed. Does
+ * nothing without a reader.
  */
 import { readlinkSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
@@ -14,8 +14,8 @@ export type Activity = 'fencepost code' | 'user code' | 'nothing';
 const ACTIVITIES: readonly Activity[] = ['nothing', 'user code', 'fencepost code'];
 
 /**
- * Layout: the number of changes, the activity, the length of the text, the thread's number in Linux
- * and in Node, the number of simulated events and other steps, and the text.
+ * Layout: the number of changes, the activity, the length of the text, the thread's Linux number
+ * and Node id, the number of steps (such as simulated events), and the text.
  */
 const CHANGES = 0;
 const ACTIVITY = 1;
@@ -43,7 +43,7 @@ export class ProgressBeacon {
     return Atomics.load(this.head, CHANGES) + Atomics.load(this.head, STEPS);
   }
 
-  /** The writing thread's number in Linux (0 elsewhere) and in Node (null before it begins). */
+  /** The writing thread's Linux number (0 elsewhere) and Node id (null before it begins). */
   get thread(): { readonly task: number; readonly id: number | null } {
     const id = Atomics.load(this.head, THREAD);
     return { task: Atomics.load(this.head, TASK), id: id === 0 ? null : id - 1 };
@@ -109,8 +109,8 @@ export async function withLabel<T>(name: string, work: () => Promise<T>): Promis
 }
 
 /**
- * Runs `code` and publishes meanwhile whether it is fencepost's own code or user code. If
- * `describe` is null, the name of the previous code remains.
+ * Runs `code`, and publishes meanwhile whether it is user code. If `describe` is null, the previous
+ * name remains.
  */
 export function within<T>(describe: (() => string) | null, isBuiltIn: boolean, code: () => T): T {
   if (published === null) return code();

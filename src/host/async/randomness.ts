@@ -1,6 +1,6 @@
 /**
- * The random values that a simulated process draws. Each kind of draw has its own stream, so
- * removing a backoff's draws does not change, for example, the drawn UUIDs.
+ * The random values that a simulated process draws. Each kind of draw has its own stream, so draws
+ * of one kind do not change the others.
  */
 import { mix } from '../../core/kernel/chance.ts';
 import { nameOf } from '../../core/kernel/name.ts';
@@ -21,7 +21,6 @@ const KINDS = ['number', 'bytes', 'uuid', 'integer'] as const;
 
 export type DrawKind = (typeof KINDS)[number];
 
-/** The two hex digits of each byte, such as `0a`. */
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );
@@ -32,7 +31,7 @@ const TWO_32 = 0x100000000;
 export class Randomness {
   private readonly streams: ReadonlyMap<DrawKind, () => number>;
 
-  /** Creates the `number`-th set of streams for one incarnation of a process. */
+  /** Creates the set of streams with this number for one incarnation of a process. */
   constructor(process: string, { number, incarnation }: { number: number; incarnation: number }) {
     this.streams = new Map(
       KINDS.map((kind) => [

@@ -1,8 +1,8 @@
 /**
- * Finds the objects that the code of every simulated process can reach: the globals of the language
- * and of Node, intrinsics behind syntax (`%TypedArray%`, iterator prototypes), the exports of
- * loaded builtin modules, and everything reachable from these by properties, accessors and
- * prototypes.
+ * Finds the objects that the code of every simulated process can reach. These are the globals of
+ * the language and of Node, intrinsics behind syntax (`%TypedArray%`, iterator prototypes), the
+ * exports of loaded builtin modules, and everything reachable from these by properties, accessors
+ * and prototypes.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -29,10 +29,10 @@ export function shareExports(name: string, exports: object): void {
   sharedExports.set(exports, name);
 }
 
-/** Getters of properties whose values differ per process. */
+/** Getters whose values differ per process. */
 const perProcessGetters: WeakSet<object> = new WeakSet();
 
-/** Marks a getter whose value differs per process; such a difference is not a change. */
+/** Marks a getter whose value differs per process. Such a difference is not a change. */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   perProcessGetters.add(get);
   return get;
@@ -45,7 +45,7 @@ export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
 
 /** Returns all objects reachable from the named `roots` and from other shared objects. */
 export function reachableObjects(roots: NamedObjects): NamedObjects {
-  // Loaded modules only: loading the others takes time, and some of them print warnings.
+  // Only loaded modules: loading others takes time, and some print warnings.
   const builtinExports = nodeModule.builtinModules
     .filter((name) => isLoadedBuiltin(name) && !/^(?:_|punycode|sys)/.test(name))
     .map((name): Named => [hostRequire(name), name]);
@@ -76,7 +76,7 @@ export function reachableFrom(roots: Iterable<Named>): NamedObjects {
     at += 1;
     for (const [key, property] of propertiesOf(object)) {
       const { get, set } = property;
-      // Until a process replaces such a function for itself, the getter returns the shared one.
+      // Until a process replaces such a function, the getter returns the shared function.
       const value = isOfEachProcess(property) ? get?.call(object) : property.value;
       const path = (): string => (object === globalThis ? String(key) : `${name}${nameOfKey(key)}`);
       if (isObject(value)) {
@@ -128,15 +128,13 @@ export function isLoadedBuiltin(name: string): boolean {
 const GLOBAL_FUNCTIONS =
   /^(?:(?:set|clear)(?:Timeout|Interval|Immediate)|fetch|queueMicrotask|structuredClone|atob|btoa)$/;
 
-/**
- * Returns true if the walk follows a value, false for state of Node and of the surrounding program.
- */
+/** Returns false for state of Node and of the surrounding program. */
 function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   if (object === globalThis) {
     return typeof key === 'string' && (/^[A-Z]/.test(key) || GLOBAL_FUNCTIONS.test(key));
   }
-  // The listeners and the environment of `process` belong to each process; other objects there,
-  // such as the console's streams, are state of Node.
+  // The listeners and environment of `process` belong to each process. Other objects there, such as
+  // the console's streams, are state of Node.
   if (object === process && /^(?:features|release|report)$/.test(String(key))) return true;
   if (object === process || object === console) return typeof value === 'function';
   // The two excluded caches hold every module that the thread loads.
@@ -145,7 +143,7 @@ function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   return !['parentPort', 'workerData'].includes(String(key));
 }
 
-/** Returns the own properties, except one that Node itself changes. */
+/** Returns the own properties, except a property that Node itself changes. */
 export function propertiesOf(target: object): readonly Property[] {
   const properties: Property[] = [];
   for (const key of ownKeys(target)) {

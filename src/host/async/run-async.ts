@@ -1,6 +1,6 @@
 /**
- * Runs, pins, examines and shrinks plans of any system, whether its clients are generators or real
- * asynchronous code. For generators, it calls `run.ts` and `harness.ts`.
+ * Runs, pins, examines and shrinks plans of any system, whether its clients are generators or
+ * asynchronous code.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { openSections, type Trace } from '../../core/history/trace.ts';
@@ -30,8 +30,8 @@ import { walked } from './walk.ts';
  * clients share nothing but messages. Rejects with `UnknownSystem`, or with `UnpreparedSystem` if a
  * store must be loaded first.
  *
- * The system's code runs on the caller's thread, and nothing interrupts it: an endless loop in it
- * never returns. The command line uses a thread that it can end.
+ * The system's code runs on the caller's thread without a watchdog, so an endless loop never
+ * returns.
  */
 export async function runAsync(
   plan: Plan,
@@ -41,7 +41,6 @@ export async function runAsync(
   return await watched(plan, parts, () => runUnwatched(plan, parts, options));
 }
 
-/** Runs `code` while the progress beacon names the plan. */
 function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
   return within(() => runName(plan), isBuiltIn(parts), code);
 }
@@ -50,7 +49,6 @@ function isBuiltIn(parts: SystemParts): boolean {
   return parts === builtInParts || parts === builtIn;
 }
 
-/** Runs a plan of a system whose code is synchronous. */
 function runHere(plan: Plan, parts: SystemParts, options?: RunManner): Trace {
   const code = (): Trace => run(plan, parts, options?.interventions);
   if (isBuiltIn(parts)) return code();
@@ -76,7 +74,7 @@ async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner)
     requirePrepared(plan, parts);
     return await runFilled(plan, fillOf(parts), options);
   } finally {
-    // Restore the globals in a later turn: the next run usually begins immediately and keeps them,
+    // Restored in a later turn: the next run usually begins immediately and keeps the globals,
     // since replacing them takes as long as a run.
     inRealTurn(restore);
   }
@@ -95,7 +93,7 @@ export async function watchAsync(
   });
 }
 
-/** Returns the plan that leaves nothing to chance and gives a trace with the same digest. */
+/** Returns a plan without chance that gives a trace with the same digest. */
 export async function pinAsync(
   plan: Plan,
   parts: SystemParts = builtInParts,
@@ -142,9 +140,8 @@ export function examineEither(
 }
 
 /**
- * Runs a plan and judges `claims`, both looked up in the catalogue. If a section never ends, runs
- * the plan again to record where it waits. A run fails if it changes any reachable object that all
- * processes share.
+ * Runs a plan and judges `claims`. If a section never ends, runs the plan again to record where the
+ * section waits. A run fails if it changes any reachable object that all processes share.
  */
 export async function examineAsync(
   plan: Plan,
@@ -184,12 +181,12 @@ export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
 }
 
 /**
- * Pins a plan that breaks `claim` and shrinks it; the result includes the expected outcome of a
- * replay. Runs on the caller's thread, as `runAsync` does.
+ * Pins a plan that breaks `claim` and shrinks it. The result states what a replay should find. Runs
+ * on the caller's thread, as `runAsync` does.
  *
- * Loading the modules takes most of the time of a run with a real driver, so candidates reuse
- * modules if a sweep would reuse them. The resulting plan must give the same trace with freshly
- * loaded modules; otherwise shrinking is repeated without reuse.
+ * Loading modules takes most of the time of a run, so candidates reuse modules if a sweep would.
+ * The resulting plan must give the same trace with freshly loaded modules; otherwise shrinking is
+ * repeated without reuse.
  */
 export async function shrinkFailureAsync(
   plan: Plan,

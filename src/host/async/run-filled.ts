@@ -1,16 +1,14 @@
 /**
- * Runs a plan whose clients are real asynchronous code, and returns its trace. The scheduler runs
- * the same events as for other systems; after each event that wakes such a client, all of its jobs
- * run before the next event.
+ * Runs a plan whose clients are real asynchronous code, and returns its trace. After each event
+ * that wakes such a client, all of its jobs run before the next event.
  *
- * Between two callbacks of the real `setImmediate` all pending jobs run, and nothing else in the
- * thread does. Events therefore run in rows of such callbacks, one per event. Between rows the rest
- * of the thread runs, and no simulated process is current.
+ * Between two callbacks of the real `setImmediate`, all pending jobs run, and nothing else in the
+ * thread does. Events therefore run in rows of such callbacks, one per event. Between rows, the
+ * rest of the thread runs, and no simulated process is current.
  *
  * Limits, unless modules are loaded through `host/realm`: a module loaded by `import()` during a
- * run arrives when the disk delivers it (load it before, with `loadVirtually`), and its state is
- * shared by all processes and runs. Jobs that create new jobs forever hang the thread, as in
- * production.
+ * run arrives when the disk delivers it, and all processes and runs share its state. Jobs that
+ * create new jobs forever hang the thread, as in production.
  */
 
 import process from 'node:process';
@@ -42,7 +40,7 @@ import { blameForChanges, sharedChangeText } from './walk.ts';
 /** The world to which a system adds its servers and clients. */
 export class AsyncWorld {
   readonly world: World;
-  /** Lets servers listen at the plan's addresses; call it after adding the lock's own servers. */
+  /** Lets servers listen at the plan's addresses. Call it after adding the lock's own servers. */
   readonly openHosts: () => void;
   readonly printed: Printed = new Printed();
   private readonly hosts: AsyncHost[] = [];
@@ -71,10 +69,10 @@ export class AsyncWorld {
     });
   }
 
-  /** Returns the trace of the run, including failures noticed only after its last event. */
+  /** Returns the trace of the run, with failures that were noticed only after its last event. */
   traceOf(trace: Trace, { endUs }: Plan['limits']): Trace {
     const { ending, events } = trace;
-    // If no limit was reached, no event is left, so a process that still waits would wait forever.
+    // If no limit was reached, no event is left, so a process that still waits never continues.
     let endedAtUs = Number.POSITIVE_INFINITY;
     if (ending.kind === 'cut')
       endedAtUs = ending.limit === 'end' ? endUs : (events.at(-1)?.atUs ?? 0);
@@ -85,9 +83,7 @@ export class AsyncWorld {
     return withOutput(ended, this.printed);
   }
 
-  /**
-   * Returns the trace, marked as failed if code of a client failed outside an event of its process.
-   */
+  /** Marks the trace as failed if client code failed outside an event of its process. */
   private withFailure(trace: Trace): Trace {
     const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
     if (failure === null || trace.ending.kind === 'failed') return trace;
@@ -95,7 +91,7 @@ export class AsyncWorld {
     return { ...trace, ending: failure.ending };
   }
 
-  /** Ends all programs; their code has no effect from then on. */
+  /** Ends all programs. Their code has no effect afterwards. */
   close(): void {
     for (const host of this.hosts) host.close();
   }
@@ -117,10 +113,7 @@ export function runFilled(
   return runIn(plan, { fill, log: null, watcher, options });
 }
 
-/**
- * Returns the plan that leaves nothing to chance and gives a trace with the same digest, as `pin`
- * does for other systems.
- */
+/** Returns a plan without chance that gives a trace with the same digest. */
 export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Plan> {
   if (plan.chance === null) return plan;
   const pinning = new Pinning();
@@ -134,9 +127,7 @@ export interface RunManner extends GlobalsOptions {
   readonly interventions?: readonly Intervention[];
   /** Source of realms for its processes; by default each start gets a new one. */
   readonly realms?: RealmBlock;
-  /**
-   * If true, records where sections wait, to report it for sections that never end. Slows the run.
-   */
+  /** If true, records where sections wait, for sections that never end. Slows the run. */
   readonly notesAwaits?: boolean;
 }
 
@@ -148,10 +139,9 @@ interface RunSetting {
 }
 
 /**
- * Runs a plan, repeating it if needed. If a process is the first in this thread to read its
- * asynchronous context, the run is repeated with contexts tracked, as in all later runs. If shared
- * objects were changed or real work is left, it is repeated with a check after each step, which
- * finds the process responsible unless the change or the work does not recur.
+ * Runs a plan, repeating the run if needed. If a process is the first in this thread to read its
+ * asynchronous context, the repeated run tracks contexts. If shared objects were changed or real
+ * work is left, the repeated run checks both after each step, to find the process responsible.
  */
 async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   // A run with a log or a watcher follows another run of the same plan and is not repeated.
@@ -163,7 +153,7 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   if (areTracked() !== wereTracked) return runIn(plan, setting);
   if (change === null && !hasMore(realWork(), before)) {
     if (unplaced.size === 0) return trace;
-    // Use new realms: the next run of a block must find its realms as this run has left them.
+    // Use new realms, because the next run of a block must find the realms as this run left them.
     const { realms: _, ...options } = setting.options ?? {};
     const fresh = { ...setting, options };
     const { trace: again } = await runOnce(plan, fresh, { isWatched: false, seeks: unplaced });
@@ -235,9 +225,8 @@ async function runOnce(
 }
 
 /**
- * Opens the addresses in the plan's `hosts`. The simulated Redis is large, so it is loaded only if
- * a plan uses it. A host that the lock does not add itself becomes a Redis node. A lock whose code
- * opens its own connections therefore needs no server code.
+ * Opens the addresses in the plan's `hosts`. Loads the simulated Redis, which is large, only if a
+ * plan uses it. A host that the lock does not add itself becomes a Redis node.
  */
 async function hostsOpener(
   hosts: NonNullable<Plan['system']['hosts']>,
@@ -249,14 +238,14 @@ async function hostsOpener(
   };
 }
 
-/** Events per row. During a row, the rest of the thread waits for about 0.1 ms. */
+/** Events per row. The rest of the thread waits about 0.1 ms for a row. */
 const ROW = 64;
-/** Extra callbacks after a row, which run leftover jobs before the rest of the thread runs. */
+/** Extra callbacks after a row, which run leftover jobs before the rest of the thread. */
 const IDLE_SLOTS = 8;
 
 /**
- * True after a job threw an uncaught error: Node continues with the remaining jobs only after the
- * next callback, which therefore must not be the next step.
+ * True after a job threw an uncaught error. Node then runs the remaining jobs only after the next
+ * callback, which therefore must not be the next step.
  */
 let areJobsLeft = false;
 
@@ -267,8 +256,7 @@ function hadJobsLeft(): boolean {
 }
 
 /**
- * Runs all events; calls `whenStepped` after each step's jobs, before the current process is
- * cleared.
+ * Runs all events. Calls `whenStepped` after each step's jobs, while the process is still current.
  */
 function drive(
   turns: Generator<void, Trace, void>,
@@ -345,7 +333,7 @@ function route(event: string, args: readonly unknown[]): void {
     areJobsLeft ||= event === 'uncaughtException';
     const [error] = args;
     const text = errorText(error);
-    // A fault of the world that the code did not handle: Node ends such a process.
+    // The code did not handle a fault of the world: Node ends such a process.
     const isWorlds = event === 'unhandledRejection' && !isMistake(error);
     current.fail(error, isWorlds ? `unhandled rejection: ${text}` : text);
     return;

@@ -1,7 +1,6 @@
 /**
  * Distinguishes a process's concurrent sections by the asynchronous context of the calling code.
- * When a driver connects, sends requests of several sections together, or continues because an
- * answer arrived, its work belongs to no section, because the choice of one would be arbitrary.
+ * Work of a driver that serves several sections, such as connecting, belongs to no section.
  */
 import type { Name } from '../../core/kernel/name.ts';
 import type { Caller } from '../../core/world/port.ts';
@@ -13,7 +12,7 @@ interface SectionCaller extends Caller {
 
 const storage = storageOfHost<SectionCaller>();
 
-/** Runs code of a section; asynchronous work that it starts belongs to the section. */
+/** Runs code of a section. Asynchronous work that the code starts belongs to the section. */
 export function inSection<T>(section: SectionCaller, code: () => T): T {
   return storage.run(section, code);
 }
@@ -23,7 +22,7 @@ export function inNoSection<T>(code: () => T): T {
   return storage.exit(code);
 }
 
-/** Returns the section to which the running code belongs, or undefined if it belongs to none. */
+/** Returns the section to which the running code belongs, or undefined. */
 export function sectionNow(): SectionCaller | undefined {
   return storage.getStore();
 }

@@ -1,13 +1,12 @@
 /**
- * Describes the error that ended a section, for the counts of sections: one line with the failed
- * call, and the place in the user's code. Also separates user mistakes, which end the run, from
- * faults of the world, which end only the section.
+ * Describes the error that ended a section: one line with the failed call, and the place in the
+ * user's code. A user mistake ends the run; a fault ends only the section.
  */
 import type { SectionError } from '../../core/history/trace.ts';
 import { errorText } from '../../text/error-text.ts';
 import { about, blameOf, type CallSite, userPlaceIn } from './call-site.ts';
 
-/** Something was still in progress when its owner ended: an `await` is missing. */
+/** An operation was still in progress when its owner ended, because an `await` is missing. */
 class Unfinished extends Error {
   override readonly name = 'Unfinished';
 }
@@ -39,7 +38,7 @@ export function isMistake(error: unknown): boolean {
 
 const LONGEST = 200;
 
-/** Returns one line such as `ReplyError: ERR no such command`, truncated if it is too long. */
+/** Returns one line such as `ReplyError: ERR no such command`, truncated if too long. */
 export function lineOf(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${errorText(error)}` : errorText(error);
   const line = text.split('\n', 1)[0] ?? '';

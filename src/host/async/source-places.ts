@@ -18,7 +18,7 @@ export class SourcePlaces {
     this.source = code.source.split('\n');
   }
 
-  /** Returns the source position, or the position itself if the map has no entry for it. */
+  /** Returns the source position, or the given position if the map has no entry. */
   at({ line, column }: SourcePlace): SourcePlace {
     const entry = this.map.findEntry(line - 1, Math.max(column - 1, 0));
     if (!('originalLine' in entry)) return { line, column };

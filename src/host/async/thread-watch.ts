@@ -1,17 +1,16 @@
 /**
- * From another thread, watches a thread that runs user code, and detects code that never ends. The
- * limit is on the CPU time that the watched thread has used since the last simulated event. A limit
- * on wall time would also end threads that a busy machine delays. Linux counts CPU time per thread;
- * elsewhere, the CPU time of the process is divided by the number of threads that may be ready to
- * run at once.
+ * Detects user code that never ends, by watching its thread from another thread. The limit is on
+ * the CPU time of the watched thread since the last simulated event, because a limit on wall time
+ * would also end threads that a busy machine delays. Linux counts CPU time per thread; elsewhere,
+ * the CPU time of the process is divided by the number of threads that may run at once.
  *
- * A thread that waits for something that is not simulated, as in `Atomics.wait`, uses no CPU time.
- * It is ended after 30 s of samples in which the system reports it as asleep and without CPU use.
+ * A thread that waits for something real, as in `Atomics.wait`, uses no CPU time. It is ended after
+ * 30 s of samples in which it was asleep and used no CPU time.
  *
  * The stack of a suspected thread is read through Node's inspector, which also interrupts a thread
- * before it runs out of heap memory. The point of interruption depends on the machine, so several
- * stacks are taken; the reported place is in the innermost function that they share, at the first
- * position seen there. Without an inspector no place is known.
+ * before its heap is full. The point of interruption depends on the machine, so several stacks are
+ * taken. The reported place is in the innermost function that all stacks share. Without an
+ * inspector, no place is known.
  */
 import { readFileSync } from 'node:fs';
 import type { Session } from 'node:inspector';
@@ -32,7 +31,7 @@ const SUSPECTED_MS = 100;
 export interface WatchOptions {
   /** CPU time that the thread may use without progress in user code. */
   readonly stallMs: number;
-  /** CPU time that the thread may use between two runs; fencepost's own code has no limit. */
+  /** CPU time that the thread may use between two runs. Code of fencepost has no limit. */
   readonly betweenMs: number;
   /** Megabytes by which the memory of the process may grow after the inspector is attached. */
   readonly mostMb: number;
@@ -118,7 +117,7 @@ export class ThreadWatch {
     this.inspection = null;
   }
 
-  /** Ends the watch, unless the thread makes progress while its stack is being taken. */
+  /** Ends the watch, unless the thread makes progress while its stack is taken. */
   private async lose(reason: string): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
@@ -144,9 +143,7 @@ const TICK_MS = 10;
 /** Threads that may run at once besides the workers, such as those of the garbage collector. */
 const HELPERS = 8;
 
-/**
- * Returns the CPU time of the thread with this Linux number; if 0, a share of the process's time.
- */
+/** Returns the thread's CPU time. If `task` is 0, returns a share of the process's time. */
 function timeOf(task: number): ThreadTime {
   if (task === 0) {
     const { user, system } = process.cpuUsage();
@@ -184,13 +181,12 @@ const BETWEEN_MS = 5;
 const PATIENCE_MS = 10_000;
 const STACK = '(Error.stackTraceLimit = 100, String(new Error().stack))';
 
-/** A debugging session with another thread. */
 class Inspection {
   private readonly session: Session;
-  /** Node's number of the thread; 0 is the main thread. */
+  /** Node's id of the thread. 0 is the main thread. */
   private readonly thread: number;
   private readonly onHeapFull: () => void;
-  /** Id of the session that the main thread opened with a worker, or null until it is attached. */
+  /** Id of the session that the main thread opened with a worker, or null until attached. */
   private attached: string | null = null;
   private calls = 0;
   private readonly stacks: string[] = [];
@@ -217,7 +213,7 @@ class Inspection {
     else session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
   }
 
-  /** Returns the thread's place in user code, or null if it is not known. */
+  /** Returns the thread's place in user code, or null if unknown. */
   async place(): Promise<string | null> {
     const untilMs = performance.now() + PATIENCE_MS;
     while (this.stacks.length < STACKS && performance.now() < untilMs) {

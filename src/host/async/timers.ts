@@ -1,13 +1,11 @@
 /**
- * The timers of one incarnation of a process: alarms on its own clock, named by kind and delay,
- * such as `alice/timeout-30ms-2`. Timers due at the same instant fire in the order in which they
- * were set.
+ * The timers of one incarnation of a process: alarms on its clock, named by kind and delay, such as
+ * `alice/timeout-30ms-2`. Timers due at the same instant fire in the order in which they were set.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
 import { Alarm, type AlarmParts, type Process } from '../../core/world/process.ts';
 import { shareExports } from './reachable.ts';
 
-/** Delay of an immediate. */
 const IMMEDIATE_US = 1;
 
 interface Armed {
@@ -85,7 +83,7 @@ export class Timers {
       return;
     }
     this.run(callback);
-    // Repeats an interval, unless its own code cleared it or set it again.
+    // Repeats an interval, unless its code cleared it or set it again.
     if (this.armed.get(timer)?.round === round) this.armAs(timer, { name, round: round + 1 });
   }
 
@@ -138,7 +136,6 @@ export interface TimerSetting {
   readonly callback: () => void;
 }
 
-/** The methods of `Timers` that a timer calls. */
 type TimerKeeper = Pick<Timers, 'setRef' | 'arm' | 'drop' | 'idOf'>;
 
 export class VirtualTimer {
@@ -187,7 +184,7 @@ export class VirtualTimer {
   }
 }
 
-/** Converts a delay as Node does: to whole milliseconds, or 1 if it is too short or too long. */
+/** Converts a delay to whole milliseconds as Node does, or to 1 if it is out of range. */
 export function delayOf(value: unknown): number {
   const delay = Number(value);
   return delay >= 1 && delay <= 0x7fffffff ? Math.trunc(delay) : 1;

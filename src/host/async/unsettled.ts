@@ -1,9 +1,8 @@
 /**
- * Tracks the operations that a section has begun and that have not ended, each with its place, so
- * that a missing `await` is reported at the operation. An open call is not reported if another call
- * of its kind was answered, because a client of several servers need not wait for all of them. Nor
- * is a call that a package makes without waiting for it, in a timer or while the user's code awaits
- * the package (see `isForgotten`).
+ * Tracks the operations that a section has begun and that have not ended, so that a missing `await`
+ * is reported at the operation. An open call is not reported if another call of its kind was
+ * answered, because a client of several servers need not wait for all answers. Calls that a package
+ * makes in the background are not reported either (see `isForgotten`).
  */
 import fs from 'node:fs';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -26,7 +25,6 @@ export interface Begun {
   readonly site: CallSite;
 }
 
-/** Operations in progress, in the order in which they began. */
 export class Unsettled {
   private readonly open: Set<Begun> = new Set();
 
@@ -60,14 +58,14 @@ export class CallLog {
   /** True if a call was denied or got no answer. */
   isDenied = false;
 
-  /** Returns the function to call once the mark is passed. */
+  /** Returns the function to call after the mark is passed. */
   pass(point: string, site: CallSite): () => void {
     const label = `section.mark('${point}')`;
     const begun = this.underWay.begin({ what: label, kind: label, site });
     return () => this.underWay.end(begun);
   }
 
-  /** Returns the function to call once the call has ended. */
+  /** Returns the function to call after the call has ended. */
   begin(label: string, verb: Call['verb'], site: CallSite): (settled: Settled) => void {
     const kind = verb === 'fetch' ? `fetch ${label}` : verb;
     const begun = this.underWay.begin({ what: `the call ${label}`, kind, site });
@@ -80,14 +78,13 @@ export class CallLog {
   }
 
   /**
-   * The first open call that acquires the lock, or null if the lock was granted or no such call is
-   * open.
+   * The first open call that acquires the lock, or null if there is none or the lock was granted.
    */
   get openAcquire(): Begun | null {
     return this.isGranted ? null : this.underWay.first(({ kind }) => kind === 'acquire');
   }
 
-  /** The first open operation that the code does not wait for, or null if there is none. */
+  /** The first open operation that the code does not wait for, or null. */
   get forgotten(): Begun | null {
     return this.underWay.first(({ kind, site }) => !this.answered.has(kind) && isForgotten(site));
   }
@@ -97,9 +94,9 @@ export class CallLog {
 const { readFileSync } = fs;
 
 /**
- * Returns true if the user's own code lacks an `await`. If a package made the call, an `await` is
- * missing only if the user's code does not wait for the package. This is the case if a line of that
- * code on the stack, up to the section, neither awaits nor returns the result of its call.
+ * Returns true if the user's own code lacks an `await`. If a package made the call, the lines of
+ * the user's code on the stack decide, up to the section: each must await or return the result of
+ * its call.
  *
  *     await limiter.disconnect();   // the package sends UNSUBSCRIBE, and waits for no answer
  *     limiter.disconnect();         // forgotten

@@ -1,10 +1,10 @@
 /**
- * Counts requests of a run's processes for things that are not simulated, so that a package which
- * swallows the refusal cannot hide the request. Each count has the place of its first request.
+ * Counts requests for things that are not simulated, so that a package that swallows the refusal
+ * cannot hide the request. Each count has the place of its first request.
  *
  * A driver that is not connected yet sends a command later, when the stack no longer shows the
- * caller. Such a run is repeated with a hook on promises: when a driver method such as `xadd` is
- * called, it creates a promise while the caller is still on the stack.
+ * caller. Such a run is repeated with a hook on promises: a driver method such as `xadd` creates a
+ * promise while the caller is still on the stack.
  */
 import fs from 'node:fs';
 import { promiseHooks } from 'node:v8';
@@ -55,7 +55,7 @@ export class UnsimulatedLog {
     this.found.set(key, { kind, what, ...asker, count: 1 });
   }
 
-  /** The counts in the order of their first requests; no property if there were none. */
+  /** The counts in the order of their first requests, or no property if there are none. */
   get counts(): { readonly unsimulated?: readonly Unsimulated[] } {
     return this.found.size === 0 ? {} : { unsimulated: [...this.found.values()] };
   }
@@ -104,8 +104,7 @@ function askerIn(
 }
 
 /**
- * Returns true if the frame's package depends on package `other`, for example on a helper that
- * calls it back.
+ * Returns true if the frame's package depends on package `other`, such as a helper with callbacks.
  */
 function dependsOn(frame: Frame, other: string): boolean {
   try {

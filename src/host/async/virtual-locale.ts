@@ -1,7 +1,7 @@
 /**
- * Fixes the time zone and language of simulated processes to UTC and en-US, regardless of the
- * machine, so that a lock whose key contains a date, or that sorts names, behaves the same
- * everywhere. A zone or language that the program names explicitly takes effect.
+ * Fixes the time zone and language of simulated processes to UTC and en-US, so that a lock whose
+ * key contains a date behaves the same on every machine. A zone or language that the program names
+ * explicitly takes effect.
  */
 import { ambient } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
@@ -33,7 +33,6 @@ function replace(
 
 const PARTS = ['FullYear', 'Month', 'Date', 'Day', 'Hours', 'Minutes', 'Seconds', 'Milliseconds'];
 
-/** Patches the components of a date and its time zone. */
 function patchZone(patches: Patches): void {
   const dates = Date.prototype;
   for (const part of PARTS) {
@@ -91,7 +90,6 @@ function inZone(options: unknown): object {
   return zone === undefined ? Object.assign(Object.create(settings), { timeZone: ZONE }) : settings;
 }
 
-/** Patches language-dependent texts, numbers and comparisons. */
 function patchTexts(patches: Patches): void {
   const text = String.prototype;
   replace(patches, [text, 'localeCompare'], (_, [that, locales, options], real) =>
@@ -152,7 +150,7 @@ function patchFormat(patches: Patches): void {
   replace(patches, [formats, 'formatToParts'], (_, [date], real) => real(now(date)));
 }
 
-/** Matches a trailing time zone; without a zone, V8 would use the machine's. */
+/** Matches a trailing time zone. Without a zone, V8 uses the zone of the machine. */
 const HAS_ZONE = /(?:Z|UTC?|GMT|[ECMP][SD]T|[+-]\d{1,2}:?\d{2})(?:\s*\([^)]*\))?\s*$/i;
 /** Date-only forms, which JavaScript defines as UTC. */
 const IS_DAY = /^\s*[+-]?\d{4,6}(?:-\d{2}(?:-\d{2})?)?\s*$/;

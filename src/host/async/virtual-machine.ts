@@ -48,7 +48,6 @@ const always =
   () =>
     value;
 
-/** Virtual functions and their results. */
 function functions(): readonly Row[] {
   const times = { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 };
   const user = { uid: 1000, gid: 1000, username: 'user', homedir: HOME, shell: null };
@@ -88,7 +87,7 @@ function functions(): readonly Row[] {
   ];
 }
 
-/** Virtual values; a process that sets one sets it only for itself. */
+/** Virtual values. A process that sets a value sets it only for itself. */
 function values(): readonly Row[] {
   return [
     [process, 'argv', () => [NODE, `${FOLDER}/main.js`]],
@@ -197,7 +196,7 @@ function patchMarks(patches: Patches): void {
   });
 }
 
-/** Constructor arguments used when a process creates an instance, by class name. */
+/** Constructor arguments for instances that a process creates, by class name. */
 const GIVEN: Readonly<
   Record<string, (args: readonly unknown[], current: CurrentProcess) => unknown[]>
 > = {
@@ -236,7 +235,7 @@ function patchClasses(patches: Patches): void {
   }
 }
 
-/** Patches the `Date` header of a response, which Node writes unless the program does. */
+/** Patches the `Date` header that Node adds to a response. */
 function patchResponseDate(patches: Patches): void {
   const outgoing = http.OutgoingMessage.prototype;
   const real: unknown = Reflect.get(outgoing, '_storeHeader');
@@ -262,9 +261,7 @@ export function clearMatches(): void {
   /^/.test('');
 }
 
-/**
- * Undoes an assignment to `process.exitCode` by a process, since the property cannot be replaced.
- */
+/** Undoes an assignment to `process.exitCode`, because the property cannot be replaced. */
 export function takeExitCode(): { readonly isSet: boolean } {
   const isSet = process.exitCode !== exitCode;
   if (isSet) process.exitCode = exitCode;

@@ -1,10 +1,9 @@
 /**
  * Gives each incarnation of a simulated process its own copy of state that Node keeps once per
- * thread: listeners and environment of `process`, replaced functions of `process` (as by
- * `signal-exit`) and of `console`, properties defined on shared objects, and the defaults of
- * `events`. Each incarnation begins with the machine's initial state; its changes are invisible to
- * other processes, later incarnations and later runs. Signals and the exit of the real process do
- * not reach it.
+ * thread: the listeners and environment of `process`, replaced functions of `process` (as by
+ * `signal-exit`) and `console`, properties defined on shared objects, and the defaults of `events`.
+ * Each incarnation begins with the machine's initial state, and no other incarnation sees its
+ * changes. Signals and the exit of the real process do not reach an incarnation.
  *
  * `process` remains one object, whose fields look up the current process. The defaults of `events`
  * cannot be replaced by accessors, so they are set while the code of a process runs.
@@ -25,7 +24,7 @@ import { isFunction, type Patches } from './patches.ts';
 import { NO_READER, printingTo, warningText } from './printing.ts';
 import { isObject, ofEachProcess } from './reachable.ts';
 
-/** The fields in which an emitter keeps its listeners, and their values. */
+/** The fields in which an emitter keeps its listeners. */
 const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
 type Listeners = Map<(typeof FIELDS)[number], unknown>;
 
@@ -81,9 +80,8 @@ const PROCESS_VALUES = [
 ] as const;
 
 /**
- * Lets each process replace functions of `process` and `console` for itself. Called after these
- * functions have become virtual, and again after the refused calls are patched, because that
- * creates new functions.
+ * Lets each process replace functions of `process` and `console` for itself. Called again after the
+ * refused calls are patched, because that creates new functions.
  */
 export function patchReplaceable(patches: Patches): void {
   for (const owner of [process, console]) {
@@ -96,9 +94,8 @@ export function patchReplaceable(patches: Patches): void {
 }
 
 /**
- * Describes a property that each process may replace for itself; until then it has the shared
- * value. `initial` creates the first value that a process sees, if it differs from the shared
- * value.
+ * Describes a property that each process may replace for itself. Until then, the property has the
+ * shared value, or the result of `initial`.
  */
 export function processValue(
   real: unknown,
@@ -130,9 +127,9 @@ export function processValue(
 }
 
 /**
- * Keeps the properties that a process defines on shared objects to that process; `signal-exit` 4,
- * `graceful-fs` and `reflect-metadata` define such properties to find other copies of themselves. A
- * plain assignment cannot be attributed to a process, and `GlobalObjects` refuses it.
+ * Keeps properties that a process defines on shared objects private to that process. `signal-exit`
+ * 4, `graceful-fs` and `reflect-metadata` define such properties. A plain assignment cannot be
+ * attributed to a process, so `GlobalObjects` refuses it.
  */
 function patchDefinitions(patches: Patches): void {
   const { defineProperty } = Object;
@@ -188,10 +185,7 @@ function patchDefinitions(patches: Patches): void {
   });
 }
 
-/**
- * Refuses calls that freeze or seal a shared object, or prevent its extension, because they cannot
- * be undone.
- */
+/** Refuses calls that make a shared object non-extensible, which cannot be undone. */
 function patchFreezing(patches: Patches): void {
   const close = (owner: object, key: string, call: string): void => {
     const real: unknown = Reflect.get(owner, key);
@@ -215,7 +209,7 @@ function patchFreezing(patches: Patches): void {
   close(Reflect, 'preventExtensions', 'Reflect.preventExtensions');
 }
 
-/** Attributes of a property that an inheriting object receives. */
+/** Attributes of a property that an inheriting object gets by assignment. */
 const INHERITED = { configurable: true, enumerable: true };
 
 /** Events that Node itself emits while the code of a process runs. */
@@ -235,8 +229,8 @@ const FAILURES: ReadonlySet<unknown> = new Set(['unhandledRejection', 'uncaughtE
 let isReal = false;
 
 /**
- * Gives each process its own listeners of `process`. The listeners remain in fields of `process`,
- * because its own methods, those of `EventEmitter.prototype`, and Node itself access them there.
+ * Gives each process its own listeners of `process`. The listeners stay in fields of `process`,
+ * where Node itself accesses them.
  */
 function patchListeners(patches: Patches): void {
   for (const field of FIELDS) {
@@ -273,7 +267,7 @@ function patchListeners(patches: Patches): void {
   });
 }
 
-/** Prints a warning, unless Node prints it only once per thread: the next run would lack it. */
+/** Skips warnings that Node prints only once per thread, because the next run would lack them. */
 function printWarning(warning: unknown): void {
   const { current } = ambient;
   if (!(warning instanceof Error) || warning.name === 'ExperimentalWarning') return;
@@ -291,10 +285,9 @@ function byReal(call: () => unknown): unknown {
   }
 }
 
-/** The environment of the machine. */
 let ofMachine: NodeJS.ProcessEnv = process.env;
 
-/** Variables of the machine that a process sees; `FENCEPOST_ENV` names more. */
+/** Variables of the machine that a process sees. `FENCEPOST_ENV` names more. */
 const SEEN = ['NODE_ENV', 'DEBUG', 'NO_COLOR', 'FORCE_COLOR'];
 
 /** Returns the initial environment of a process, the same on each machine. */
@@ -350,10 +343,7 @@ function textOf(key: PropertyKey, value: unknown): string {
   throw new TypeError('Cannot convert a Symbol value to a string');
 }
 
-/**
- * Gives each process its own channels of `diagnostics_channel`, which Node looks up by name per
- * thread.
- */
+/** Gives each process its own channels of `diagnostics_channel`, which Node keeps per thread. */
 function patchChannels(patches: Patches): void {
   const { channel, tracingChannel } = diagnostics;
   type Name = string | symbol;
@@ -365,9 +355,8 @@ function patchChannels(patches: Patches): void {
     }
     noteImpure();
     const channels = entryOf(owns, current, () => new Map<Name, diagnostics.Channel>());
-    // Not a channel of Node's own registry, which watches its channels with a
-    // `FinalizationRegistry`. Node 20 aborts if a worker thread ends while a callback of such a
-    // registry is pending.
+    // Bypasses Node's own registry, which watches its channels with a `FinalizationRegistry`. Node
+    // 20 aborts if a worker thread ends while a callback of such a registry is pending.
     const fields = { _subscribers: undefined, _stores: undefined, name };
     return entryOf(channels, name, () =>
       Object.assign(Object.create(diagnostics.Channel.prototype), fields),
@@ -407,7 +396,7 @@ function valuesOfDefaults(): readonly unknown[] {
   return DEFAULTS.map(([owner, key]) => Reflect.get(owner, key));
 }
 
-/** Installs the defaults that a process has set, while its code runs. */
+/** Installs the defaults that a process has set, before its code runs. */
 export function takeDefaults(current: CurrentProcess): void {
   if (user === current) return;
   giveBackDefaults();
@@ -418,12 +407,12 @@ export function takeDefaults(current: CurrentProcess): void {
   }
 }
 
-/** Returns a text that changes whenever one of the defaults does. */
+/** Returns a text that changes whenever a default changes. */
 export function defaultsNow(): string {
   return valuesOfDefaults().map(String).join();
 }
 
-/** Saves the defaults of the process that ran, and restores the machine's. */
+/** Saves the defaults of the process that ran, and restores the machine's defaults. */
 export function giveBackDefaults(): void {
   const owner = user;
   if (owner === null) return;

@@ -1,7 +1,7 @@
 /**
- * Node's timers for simulated processes: the globals, `node:timers`, and the timers with promises
- * or signals (`node:timers/promises` and `AbortSignal`). An immediate fires a microsecond later, so
- * that time passes for a program that polls with it.
+ * Node's timers for simulated processes: the globals, `node:timers`, `node:timers/promises` and the
+ * timers of `AbortSignal`. An immediate fires a microsecond later, so that time passes for a
+ * program that polls with immediates.
  */
 import process from 'node:process';
 import timers from 'node:timers';
@@ -64,7 +64,6 @@ function clearerOf(real: object): (handle: unknown) => void {
   };
 }
 
-/** Node's error for an aborted wait. */
 class AbortError extends Error {
   override readonly name: string = 'AbortError';
   readonly code: string = 'ABORT_ERR';
@@ -117,7 +116,7 @@ export function patchWaits(patches: Patches): void {
   );
 }
 
-/** Ticks and microtasks count as jobs, like those of promises, to detect endless chains. */
+/** Counts ticks and microtasks as jobs, like those of promises, to detect endless chains. */
 function patchTicks(patches: Patches): void {
   const { nextTick } = process;
   const { queueMicrotask } = globalThis;

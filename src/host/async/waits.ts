@@ -1,8 +1,8 @@
 /**
- * Finds where the code of a section waits: the innermost of the section's pending awaits in the
- * user's own files. V8 reports each `await` while the stack still shows its place. Code that runs
- * beside the section, such as a watchdog, has no `goThrough` of `client-program.ts` on its stack.
- * Recording a stack per `await` takes time, so it is done only for runs that are shown.
+ * Finds where the code of a section waits: the innermost pending `await` in the user's own files.
+ * V8 reports each `await` while the stack still shows its place. Code that runs beside the section,
+ * such as a watchdog, has no `goThrough` of `client-program.ts` on its stack. Recording a stack per
+ * `await` takes time, so it is done only for runs that are shown.
  */
 import { promiseHooks } from 'node:v8';
 import type { Wait } from '../../core/history/trace.ts';
@@ -24,7 +24,7 @@ import { sectionNow } from './section-context.ts';
 
 interface Await extends CallSite {
   readonly sinceUs: number;
-  /** `alice/1`, or null if its process runs one section at a time. */
+  /** `alice/1`, or null if the process runs one section at a time. */
   readonly section: string | null;
 }
 
@@ -50,7 +50,7 @@ export const notedAwaits: Shared = new Shared(
 
 let stop = (): void => {};
 
-/** Deep enough for a section that calls packages which call it back. */
+/** Deep enough for a section that calls packages that call it back. */
 const STACK_LIMIT = 100;
 
 function begin(promise: object, awaited: object | undefined): void {
@@ -69,9 +69,8 @@ interface UserAwait {
 }
 
 /**
- * Returns the place where a section of an incarnation waits, or null if it is not known. This is
- * the section's last `await`, or an earlier but more deeply nested `await` in a function called
- * there.
+ * Returns the place where a section waits, or null if unknown. This is the section's last `await`,
+ * or a more deeply nested `await` in a function called there.
  */
 export function waitOf(incarnation: Incarnation, section: string): Wait | null {
   const pending = [...(awaits.get(incarnation)?.values() ?? [])].flatMap((entry) =>
