@@ -91,7 +91,6 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
   return nearer.slice(0, MAX_PLACES);
 }
 
-/** Returns the points of the client `process`, or of all clients if no client has that name. */
 function pointNames(plan: Plan, process: string): readonly string[] {
   const mine = plan.clients.filter((client) => client.name === process);
   const clients = mine.length > 0 ? mine : plan.clients;

@@ -84,7 +84,6 @@ function ledBy(plan: Plan, leader: string, marginUs: number): Plan {
   return followedAfter(plan, leader, ttlUs + marginUs);
 }
 
-/** Starts the client `leader` immediately, and the others after `waitUs`. */
 function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
   const { think } = plan.bounds;
   const clients = plan.clients.map((client) => {

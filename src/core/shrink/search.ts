@@ -80,7 +80,6 @@ export class Search {
     return this.acceptCount;
   }
 
-  /** Plans that break the claim by other causes, in the order found. */
   get others(): readonly OtherBreach[] {
     return [...this.othersByCause].map(([cause, plan]) => ({ cause, plan }));
   }

@@ -164,7 +164,6 @@ export class Round<Q extends Json, R extends Json> implements Awaitable {
   }
 }
 
-/** The owner of a call, which receives its reply. */
 interface Caller {
   readonly process: Process;
   /** Returns true if the caller still needs a reply to this attempt. */
@@ -386,7 +385,6 @@ export class Calls implements Caller {
     this.parts.network.send(new RequestMessage(attempt, this.process, target));
   }
 
-  /** Selects a connection of the pool by `turn`. Replaces a closed connection. */
   private connectionTo(server: string, turn: number): Connection {
     let pool = this.pools.get(server);
     if (pool === undefined) {

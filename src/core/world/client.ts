@@ -38,7 +38,6 @@ export interface Client {
   start(): void;
   /** Records an error of the client's code, which ends the run. */
   noteFailure(failure: SystemFailure): void;
-  /** Returns its open connections to a server. */
   connectionsTo(server: string): readonly Connection[];
 }
 

@@ -12,7 +12,6 @@ import type { Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 import type { Replaceable } from './server.ts';
 
-/** The parts of the world that faults affect. */
 interface Reach {
   readonly agenda: Agenda;
   readonly recorder: Recorder;
@@ -23,7 +22,6 @@ interface Reach {
   readonly healAtUs: number;
 }
 
-/** Details of an injected fault for the trace. */
 interface Effect {
   readonly untilUs?: number | null;
   readonly amount?: number;

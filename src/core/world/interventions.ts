@@ -33,7 +33,6 @@ export type Intervention =
 
 export type InterventionKind = Intervention['kind'];
 
-/** Two requests whose order is swapped. */
 interface Swap {
   readonly first: string;
   readonly second: string;

@@ -126,7 +126,6 @@ export class Process {
     this.processHost?.restart();
   }
 
-  /** Changes the rate of both clocks, and reschedules the timers. */
   setClockRate(nowUs: number, ppm: number): void {
     this.clock.setRate(nowUs, ppm);
     this.rearm();
@@ -318,7 +317,7 @@ export class Alarm implements Task {
     else this.process.acceptTimer(this);
   }
 
-  /** Injects the faults that waited for the alarm, and returns the total delay. */
+  /** Returns the total delay. */
   private injectWaiting(): number {
     const { recorder, choices, scheduler } = this.parts;
     const { nowUs } = scheduler;
