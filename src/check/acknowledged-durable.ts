@@ -1,6 +1,6 @@
 /**
  * Judges `acknowledged-durable` at each recovery of a store. For each key, the store must recover
- * with the last write that was acknowledged to its client, or with a write that it accepted later.
+ * with the last write that was acknowledged to its client, or with a later accepted write.
  */
 import type { Recovered } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';

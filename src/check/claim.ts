@@ -19,7 +19,7 @@ export interface ClaimAbout {
   /** The author of the statement, or the property of which it is an instance. */
   readonly source: string;
   /**
-   * The hazard that can break it, in one line. `judge` counts how often a trace contains it
+   * The hazard that can break the claim, in one line. `judge` counts its occurrences in a trace
    * (`exercised`), even if a denial, a refusal or luck prevented the breach.
    */
   readonly hazard: string;

@@ -18,7 +18,7 @@ export interface Acquire {
   readonly client: string;
   /** The section that asked, such as `alice/1`. */
   readonly section: string;
-  /** Number of the event that handled it. */
+  /** Number of the event that handled the acquire. */
   readonly index: number;
   readonly atUs: number;
 }

@@ -208,8 +208,8 @@ function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
 }
 
 /**
- * Returns the reasons why a client took a lock that another client held: its clock was wrong, it
- * was partitioned from the servers of the first grant, or it misread their denial.
+ * Returns why a client took a lock that another client held: a wrong clock, a partition from the
+ * servers of the first grant, or a misread denial.
  */
 export function causesOfTaking(
   indexed: TraceIndex,

@@ -55,7 +55,7 @@ export interface KeyHold {
 }
 
 export interface Acquisition extends Indexed<Grant> {
-  /** The earliest and the latest event at which it can have happened. */
+  /** The earliest and the latest event at which the acquisition can have happened. */
   readonly between: readonly [earliest: number, latest: number];
 }
 

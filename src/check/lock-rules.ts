@@ -159,7 +159,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
-  // If only its client reports a lease, that client's clock ended it.
+  // If only the client reports a lease, the client's clock ended it.
   const ender = isClientGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
   const live = isOver
     ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`

@@ -73,8 +73,8 @@ export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
 }
 
 /**
- * Returns the time at which the service stopped holding the grant; infinite if it did not, or if
- * the holder released the grant.
+ * Returns the time at which the service stopped holding the grant. Infinite if the service never
+ * did, or if the holder released the grant.
  */
 function lossOf(lock: LockLog, grant: GrantLog): number {
   const last = grant.keys?.ends.at(-1);

@@ -6,10 +6,10 @@
  * that exist in several stores.
  *
  * `update-chain.ts` tracks from which write each write was computed. An update is lost if the last
- * write was not computed from it, directly or indirectly. A write that is no increment may be any
- * function of the value that was read, such as a maximum. Such a write is judged by P4 alone: if it
- * was computed from a replaced value, the replacing write is lost. Increments are also compared by
- * their sum.
+ * write was not computed from it, directly or indirectly. A write other than an increment may be
+ * any function of the value that was read, such as a maximum. Such a write is judged by P4 alone:
+ * if it was computed from a replaced value, the replacing write is lost. Increments are also
+ * compared by their sum.
  *
  * A write with an unknown basis ends the judgment of an updated key. If a probe made the write, it
  * counts as the end of the run. If any other client made it, the claim is unknown.

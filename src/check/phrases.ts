@@ -209,7 +209,7 @@ function departureOf(shown: Contradiction, access: Write | Read): number {
   return departedUs;
 }
 
-/** Describes a breach by its evidence, if its rule has no words that fit. */
+/** Describes a breach by its evidence, for a rule without fitting words. */
 export function bareSentences(shown: Contradiction): Sentences {
   const { claim, rule, parts } = shown;
   const seen = listOf(parts.map(({ role, event }) => `the ${role} ${at(event)}`));

@@ -1,6 +1,6 @@
 /**
- * Judges `renew-live`: a renew that arrives after its grant was released, or had expired by the
- * service's own clock, neither extends another grant nor undoes the release.
+ * Judges `renew-live`: a late renew neither extends another grant nor undoes a release. A renew is
+ * late if its grant was released, or has expired by the service's own clock.
  */
 import type { Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';

@@ -7,10 +7,10 @@
  * if the server's clock was right, or if another client had taken the key.
  *
  * If no server reports leases, assume the latest possible start, so that no valid holder is called
- * stale: the lease had begun when the last message that reached the program before its entry was
- * sent. The departure of the request proves nothing, since a request may be handled late. User code
- * may request a longer lease than its scenario states, so the end counts only if another section
- * won the lock later and entered first.
+ * stale: the lease began no later than the departure of the last message that the program received
+ * before its entry. The departure of the request proves nothing, since a request may be handled
+ * late. User code may request a longer lease than its scenario states, so the end counts only if
+ * another section won the lock later and entered first.
  *
  * If the program itself reports an earlier end, that end is used.
  */

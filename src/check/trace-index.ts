@@ -57,7 +57,7 @@ export interface Numbered<E> {
   readonly event: E;
 }
 
-/** An event, its number, and the latest acquisition of its lock (or resource) before it. */
+/** An event with its number, and the latest earlier acquisition of its lock (or resource). */
 export interface LogEntry<E> extends Numbered<E> {
   readonly latest: GrantLog | null;
 }

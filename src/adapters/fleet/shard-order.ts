@@ -1,7 +1,7 @@
 /**
- * Defines the data of a job on the queue: one shard of a sweep. A worker verifies it before running
- * it. The job contains digests instead of code. A worker with another version of fencepost or of a
- * module refuses the job, because its runs would differ.
+ * Defines the data of a job on the queue: one shard of a sweep, with digests instead of code. A
+ * worker with another version of fencepost or of a module refuses the job, because its runs would
+ * differ.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
