@@ -329,9 +329,7 @@ function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined)
   return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
 }
 
-/**
- * Returns true for values that every realm that loads the same module would add, such as polyfills.
- */
+/** Returns true for values that every realm would add with the same module, such as polyfills. */
 export function isAddition({ value }: PropertyDescriptor): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return true;
   if (!isObject(value) || !Object.isFrozen(value)) return false;

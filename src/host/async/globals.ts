@@ -229,7 +229,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Passes `value` to the callback, if there is one, asynchronously as Node does. */
+/** Passes `value` to the callback, if any, asynchronously as Node does. */
 function give(callback: unknown, value: unknown): unknown {
   if (!isFunction(callback)) return value;
   process.nextTick(callback, null, value);

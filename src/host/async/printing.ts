@@ -119,7 +119,7 @@ function replacing(real: unknown, print: Print): unknown {
   if (!isFunction(real)) return real;
   return function printing(this: unknown, ...args: unknown[]): unknown {
     const printer = ambient.current ?? shared;
-    // A module that prints while it is loaded is not reused, so that it prints each time.
+    // A module that prints while it is loaded is not reused, because it must print each time.
     if (printer !== null) noteImpure();
     const printed = printer === null ? null : print(printer, args);
     return printed === null ? Reflect.apply(real, this, args) : printed.value;

@@ -26,7 +26,7 @@ const STEPS = 5;
 const HEAD_BYTES = 24;
 const TEXT_BYTES = 2_000;
 
-/** Memory that one thread writes and another reads. */
+/** Memory that one thread writes and another thread reads. */
 export class ProgressBeacon {
   readonly memory: SharedArrayBuffer;
   private readonly head: Int32Array;

@@ -125,7 +125,7 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
 /** Options of a run. Only interventions change what happens in it. */
 export interface RunManner extends GlobalsOptions {
   readonly interventions?: readonly Intervention[];
-  /** Source of realms for its processes; by default each start gets a new one. */
+  /** Source of realms for its processes. Default: a new realm per start. */
   readonly realms?: RealmBlock;
   /** If true, records where sections wait, for sections that never end. Slows the run. */
   readonly notesAwaits?: boolean;

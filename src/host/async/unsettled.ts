@@ -52,7 +52,7 @@ interface Settled {
 /** The calls that a section makes to servers, and the marks that it passes. */
 export class CallLog {
   private readonly underWay: Unsettled = new Unsettled();
-  /** Kinds of calls of which at least one was answered. */
+  /** Kinds of calls with at least one answer. */
   private readonly answered: Set<string> = new Set();
   private isGranted = false;
   /** True if a call was denied or got no answer. */

@@ -40,7 +40,7 @@ export class UnsimulatedLog {
   /** Driver methods that were called from an unknown place. */
   readonly unplaced: Set<string> = new Set();
 
-  /** Counts a request and records the place of the first one. */
+  /** Counts a request and records the place of the first request. */
   note({ kind, what, method = '' }: Asked, site: CallSite): void {
     const key = `${kind} ${what}`;
     const known = this.found.get(key);
