@@ -83,7 +83,7 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
     { kind: 'after', point },
   ]);
   const distance = distanceFromPlaces(plan, fault);
-  // Keep places that are at least as close to the allowed places as the current place.
+  // Keep places that are no further from the allowed places than the current place.
   const nearer = places.filter((when) => {
     const after = placed(plan, index, when).faults[index];
     return after !== undefined && distanceFromPlaces(plan, after) <= distance;

@@ -299,7 +299,7 @@ export interface CallsParts extends AlarmParts {
   readonly network: Network;
 }
 
-/** Returns the trace form of a reply. Fails the process if `describe` returns no answer. */
+/** Returns the trace form of a reply. Fails the process if `describe` returns no valid answer. */
 function meaningOf<R extends Json>(
   process: string,
   { describe, mayBeSilent }: Pick<CallSetting<Json, R>, 'describe' | 'mayBeSilent'>,
@@ -449,7 +449,7 @@ export class Calls implements Caller {
       if (within.settles()) this.noteRound(within);
       return;
     }
-    // An earlier attempt may have taken effect, even if this one was refused.
+    // An earlier attempt may have taken effect, even if the last was refused.
     const isOpen =
       call.mayHaveHappened && (answer?.kind === 'refused' || answer?.kind === 'denied');
     this.parts.recorder.record({

@@ -9,7 +9,7 @@ import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 
 export type Intervention =
-  /** Injects all faults but this. Of several equal faults, only one is removed. */
+  /** Injects all faults except `fault`. Of several equal faults, only one is removed. */
   | { readonly kind: 'without fault'; readonly fault: Fault }
   /** Delivers a message after the plan's base latency. No fault or partition affects it. */
   | { readonly kind: 'message on time'; readonly message: string }

@@ -1,6 +1,6 @@
 /**
- * Records the draws of a run, and makes a plan that fixes all of them. The plan also orders the
- * events of each instant at which events did not happen in scheduling order.
+ * Records the draws of a run, and makes a plan that fixes all of them. The plan also orders all
+ * events of an instant if they did not happen in scheduling order.
  */
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';

@@ -20,7 +20,7 @@ export interface Task {
 
 /** The code in a process, notified when the process resumes, crashes or restarts. */
 export interface ProcessHost {
-  /** Continues with the step that the pause interrupted, if there is one. */
+  /** Continues with the step that the pause interrupted, if any. */
   resume?(): void;
   crash(): void;
   restart(): void;
@@ -300,7 +300,7 @@ export class Alarm implements Task {
   }
 
   /**
-   * Cancels the timer. If it is due now, it stays queued without effect, so a replay can order it.
+   * Cancels the timer. If due now, the timer stays queued without effect, so a replay can order it.
    */
   private callOff(): void {
     const { timer } = this;

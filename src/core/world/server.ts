@@ -145,7 +145,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   private readonly server: Server<Q, R>;
   private readonly parts: CallsParts;
   private snapshots: Snapshot[] | null = null;
-  /** Created on the first call to another server; most servers never make one. */
+  /** Created on the first call to another server, which most servers never make. */
   private calls: ServerCalls | null = null;
   private readonly asking: Asking = (question, onAnswer) => {
     this.calls ??= new ServerCalls(this.process, this.parts);
@@ -220,7 +220,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     this.send(attempt, instead !== undefined && isReply<R>(instead) ? instead : reply);
   }
 
-  /** Sends the reply that an intervention lists for this attempt, if there is one. */
+  /** Sends the reply, if any, that an intervention lists for this attempt. */
   private replyWithout(attempt: Attempt<Q, R>, replies: Readonly<Record<string, Json>>): void {
     const reply = replies[under(attempt.name, 'reply').text];
     if (reply !== undefined && isReply<R>(reply)) this.send(attempt, reply);
