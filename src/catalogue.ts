@@ -83,8 +83,8 @@ export function whyClash(catalogue: Catalogue, definition: SystemDefinition): st
   for (const kind of ['locks', 'stores', 'models', 'claims'] as const) {
     for (const name of definition[kind].keys()) {
       if (!catalogue[kind].has(name)) continue;
-      const owner = builtIn[kind].has(name) ? 'one of fencepost' : 'one that is defined already';
-      return `the ${NOUNS[kind]} "${name}" has the name of ${owner}; call it something else`;
+      const owner = builtIn[kind].has(name) ? `a built-in ${NOUNS[kind]}` : 'another definition';
+      return `the ${NOUNS[kind]} "${name}" has the name of ${owner}; rename it`;
     }
   }
   return null;

@@ -170,9 +170,13 @@ describe('a definition', () => {
     [
       'has known fields',
       JSON.parse('{"lock":{}}'),
-      'lock is none of locks, stores, claims, models',
+      'lock is unknown; known: locks, stores, claims, models',
     ],
-    ['has plain names', { locks: { 'a b': { about: 'a', build } } }, 'locks has the name "a b"'],
+    [
+      'has plain names',
+      { locks: { 'a b': { about: 'a', build } } },
+      'locks has the invalid name "a b"',
+    ],
     ['has locks called so', { locks: { a: { about: 'a', servers: ['a'], build } } }, 'called lock'],
     [
       'has its own names',
@@ -190,7 +194,7 @@ describe('a definition', () => {
           },
         },
       },
-      'locks.a.options.o.fallback is none of its values',
+      'locks.a.options.o.fallback is not one of its values',
     ],
     [
       'has only known fields',
@@ -213,7 +217,7 @@ describe('a definition', () => {
 
   test('cannot be added twice', () => {
     expect(() => extend(extend(builtIn, fewWrites), fewWrites)).toThrow(
-      'the claim "one-write-each" has the name of one that is defined already',
+      'the claim "one-write-each" has the name of another definition',
     );
   });
 

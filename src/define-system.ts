@@ -51,7 +51,7 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
   if (typeof value !== 'object' || value === null) refuse('defineSystem', 'takes an object');
   const known = ['locks', 'stores', 'claims', 'models'];
   for (const field of Object.keys(definitions)) {
-    if (!known.includes(field)) refuse(field, `is none of ${known.join(', ')}`);
+    if (!known.includes(field)) refuse(field, `is unknown; known: ${known.join(', ')}`);
   }
   const models = entriesOf('models', definitions.models);
   for (const [name, model] of models) checkModel(`models.${name}`, model);
@@ -93,13 +93,14 @@ function entriesOf<V>(
   if (typeof value !== 'object' || value === null) refuse(field, 'is not an object');
   const entries = Object.entries(definitions);
   for (const [name, entry] of entries) {
-    if (!NAME.test(name)) refuse(field, `has the name ${JSON.stringify(name)}: ${NAME_ABOUT}`);
+    if (!NAME.test(name))
+      refuse(field, `has the invalid name ${JSON.stringify(name)}: ${NAME_ABOUT}`);
     if (typeof entry !== 'object' || entry === null) refuse(`${field}.${name}`, 'is not an object');
   }
   return entries;
 }
 
-const NAME_ABOUT = 'a name has letters, digits, ".", "_" and "-"';
+const NAME_ABOUT = 'a name may contain only letters, digits, ".", "_" and "-"';
 
 const LOCK_FIELDS: Readonly<Record<keyof LockDefinition, true>> = {
   about: true,
@@ -134,7 +135,7 @@ function checkLock(where: string, lock: LockDefinition): void {
 function checkModel(where: string, { about, calls, model }: ModelDefinition): void {
   if (typeof about !== 'string') refuse(`${where}.about`, 'is not a string');
   if (!['register', 'fenced', 'counter'].includes(calls)) {
-    refuse(`${where}.calls`, 'is none of register, fenced, counter');
+    refuse(`${where}.calls`, 'must be register, fenced or counter');
   }
   const value: unknown = model;
   const isModel = typeof value === 'object' && value !== null && 'init' in value;

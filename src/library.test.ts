@@ -169,7 +169,11 @@ describe('an argument of the wrong type is refused by name', () => {
       () => loadPlan(String(kept)),
       'for the text of a file give { file, text }',
     ],
-    ['not a definition', () => loadScenario(zombieFile, { use: given({}) }), 'use: expected what'],
+    [
+      'not a definition',
+      () => loadScenario(zombieFile, { use: given({}) }),
+      'use: expected a definition',
+    ],
     ['a limit of no runs', () => shrink(kept, 'grant-order', { maxRuns: 0 }), 'maxRuns: expected'],
   ])('%s', async (_, call, why) => {
     const refused = call();

@@ -197,7 +197,9 @@ function definitionsIn(
     const value: unknown = definition;
     const isMade = typeof value === 'object' && value !== null && 'kind' in value;
     if (isMade && value.kind === 'fencepost-system') continue;
-    throw new InvalidInput(`use: expected what defineSystem returns, not ${described(value)}`);
+    throw new InvalidInput(
+      `use: expected a definition returned by defineSystem, not ${described(value)}`,
+    );
   }
   return list;
 }

@@ -15,14 +15,14 @@ describe('a scenario is refused', () => {
     const system = ['    lock: lock-service', '    store: fenced', '    options:'];
     const options = ['      waits: in-line', '      renew: raises'];
     expect(problemsOf([...system, ...options], '{}')).toEqual([
-      'a.yaml:8:14 systems.one.options.renew: renew means nothing with waits: in-line',
+      'a.yaml:8:14 systems.one.options.renew: renew has no effect with waits: in-line',
     ]);
   });
 
   test('if a step renews, and the lock has no lease', () => {
     const system = ['    lock: optimistic', '    store: versioned'];
     expect(problemsOf(system, '{ steps: [renew, write] }')).toEqual([
-      'a.yaml:4:11 systems.one.lock: optimistic has no lease that could be renewed, and there is a renew step',
+      'a.yaml:4:11 systems.one.lock: optimistic has no lease to renew, but a workload has a renew step',
     ]);
     expect(problemsOf(system, '{ steps: [write] }')).toEqual([]);
   });

@@ -224,7 +224,7 @@ class Coordinator {
     // read.
     if (job === 'unreadable') await redis.del(queue.toKey(id), `${queue.toKey(id)}:lock`);
     if (job !== 'unreadable' && JSON.stringify(job.data) === JSON.stringify(order)) return job;
-    await this.discard(id, 'its job asks for something else');
+    await this.discard(id, 'its job contains a different order');
     return null;
   }
 
@@ -250,7 +250,7 @@ class Coordinator {
     if (order === undefined || job === null) return;
     const filed = shardIn(job.returnvalue, order);
     if (typeof filed === 'string') {
-      await this.discard(id, `what a worker returned ${filed}`);
+      await this.discard(id, `a worker's result ${filed}`);
       return;
     }
     this.missing.delete(id);

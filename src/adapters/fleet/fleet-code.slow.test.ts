@@ -80,7 +80,7 @@ onRedis(
     const refused = await shell.start('a', ['sweep', spinLock, ...flags], redis.url).ended;
     expect(refused.code).toBe(2);
     const refusal =
-      /refused by the worker on .*code does not travel; name its folder here with --modules/;
+      /refused by the worker on .*modules are not sent to workers; name their folder here with --modules/;
     expect(refused.err).toMatch(refusal);
     await said(without, refusal);
     without.child.kill('SIGKILL');
@@ -94,7 +94,7 @@ onRedis(
   },
 );
 
-onRedis('a module in another version than the coordinator’s is not run', async () => {
+onRedis('a module in a version other than the coordinator’s is not run', async () => {
   const reason = await failureOf({ digest: `sha256:${'0'.repeat(64)}` });
   expect(reason).toMatch(/\.\/m\.mjs is another version .*\(looked for in .*theirs\)/);
   expect(reason).not.toContain('it was run');

@@ -139,7 +139,7 @@ describe('a sweep has the result of one process', () => {
     const { result, err } = await fleet.ended('garbage', sweep);
     expect(result, err).toEqual(alone);
     for (const index of [1, 2, 3]) {
-      expect(err).toContain(`shard ${index} of 6: its job asks for something else; it is added`);
+      expect(err).toContain(`shard ${index} of 6: its job contains a different order; it is added`);
     }
   });
 
@@ -188,9 +188,7 @@ describe('a sweep has the result of one process', () => {
       [4, 'is shard 6 of 6'],
       [5, 'is damaged: checksum mismatch'],
     ]) {
-      expect(err).toContain(
-        `shard ${index} of 6: what a worker returned ${why}; it is added again`,
-      );
+      expect(err).toContain(`shard ${index} of 6: a worker's result ${why}; it is added again`);
     }
   });
 });
@@ -233,7 +231,7 @@ describe('a sweep ends with an error', () => {
     await fleet.work({ mode: 'garbles' });
     const { code, out, err } = await sweep.ended;
     expect([code, out]).toEqual([3, '']);
-    expect(err).toMatch(/^✗ shard \d of 6 failed: what a worker returned is damaged/m);
+    expect(err).toMatch(/^✗ shard \d of 6 failed: a worker's result is damaged/m);
   });
 
   onRedis('if a worker has another version of fencepost', async () => {

@@ -27,7 +27,7 @@ export function readQueueUrl(text: string): QueueUrlRead {
   if (url.hostname === '') return problem('names no host');
   const [username, password] = [decoded(url.username), decoded(url.password)];
   if (username === null || password === null) return problem('has credentials with a stray %');
-  if (url.search !== '' || url.hash !== '') return problem('has options, which are not taken');
+  if (url.search !== '' || url.hash !== '') return problem('has options, which are not supported');
   const db = url.pathname.replace(/^\//, '');
   if (!/^\d{0,3}$/.test(db)) return problem('has a path that is not a database number');
   const address: QueueAddress = {

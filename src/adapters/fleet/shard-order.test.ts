@@ -24,7 +24,7 @@ test('a job is read as it was written, and only under its own id', () => {
   expect(readOrder(idOf(order), written)).toEqual(order);
   expect(JSON.stringify(readOrder(idOf(order), written))).toBe(JSON.stringify(order));
   for (const id of [undefined, '7', idOf(orderOf({ shard: { index: 3, of: 3 } }))]) {
-    expect(readOrder(id, written)).toBe('this job has not the id that fencepost gives it');
+    expect(readOrder(id, written)).toBe('the id of this job does not match its contents');
   }
 });
 
@@ -51,7 +51,7 @@ test('an invalid order is refused with the place of its mistake', () => {
   for (const [data, where] of [
     [null, ''],
     [{ garbage: true }, 'range is missing'],
-    [{ ...order, shard: { index: 4, of: 3 } }, 'shard is not there'],
+    [{ ...order, shard: { index: 4, of: 3 } }, 'shard is above the number of shards'],
     [{ ...order, shard: { index: 1, of: 10_001 } }, 'shard.of'],
     [{ ...order, range: { from: 9, to: 1 } }, 'range is empty'],
     [{ ...order, scenarios: [] }, 'scenarios'],

@@ -42,7 +42,7 @@ const orderSchema: z.ZodType<ShardOrder> = z.strictObject({
   range: rangeSchema.refine(({ from, to }) => from <= to, { error: 'is empty' }),
   shard: z
     .strictObject({ index: numberSchema, of: numberSchema })
-    .refine(({ index, of }) => index <= of, { error: 'is not there' }),
+    .refine(({ index, of }) => index <= of, { error: 'is above the number of shards' }),
   scenarios: z.array(z.strictObject({ origin: originSchema, text: z.string() })).min(1),
 });
 
@@ -77,7 +77,7 @@ export function readOrder(jobId: string | undefined, data: unknown): ShardOrder 
   if (read.kind === 'value') {
     const order = read.value;
     const isSameJob = jobIdOf(sweepIdOf(order), order.shard) === jobId;
-    return isSameJob ? order : 'this job has not the id that fencepost gives it';
+    return isSameJob ? order : 'the id of this job does not match its contents';
   }
   const [first] = read.findings;
   const where = first === undefined ? '' : `: ${renderPath(first.path)} ${first.what}`;
@@ -111,7 +111,10 @@ export async function loadOrdered(
   // The modules run only if their digests equal those of the coordinator.
   const source: ModuleSource =
     modules === null
-      ? { kind: 'refused', why: 'code does not travel; name its folder here with --modules' }
+      ? {
+          kind: 'refused',
+          why: 'modules are not sent to workers; name their folder here with --modules',
+        }
       : { kind: 'folder', folder: modules, digests: origin.modules };
   const read = await readScenarioSource({ file, text }, source);
   if (read.kind === 'problems') {

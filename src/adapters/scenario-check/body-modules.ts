@@ -82,8 +82,8 @@ async function problemsIn(file: string): Promise<readonly string[]> {
     const subject = basename(url) === drawer ? 'it' : drawer;
     const alias = basename(url).replace(/\W.*$/, '') || 'own';
     lines.push(
-      `import '${specifier}': ${subject} draws a random value as it is loaded, which all simulated processes share;`,
-      `  let each have its own: modules: { ${alias}: '${specifier}' }`,
+      `import '${specifier}': ${subject} draws a random value while it is loaded, and all simulated processes share that value;`,
+      `  to give each process its own: modules: { ${alias}: '${specifier}' }`,
     );
   }
   return lines;

@@ -61,11 +61,7 @@ test.each<[string, () => Promise<CheckedScenario>, string]>([
     () => checkScenario(zombie, Object({ seedz: 5 })),
     'unknown field "seedz"; did you',
   ],
-  [
-    'a name',
-    () => checkScenario(Object({ faults: [] })),
-    'name: is missing; say what the check is',
-  ],
+  ['a name', () => checkScenario(Object({ faults: [] })), 'name: is missing; name the check'],
   ['nothing', () => checkScenario(Object(undefined)), 'name: is missing'],
   [
     'a function',
@@ -74,7 +70,7 @@ test.each<[string, () => Promise<CheckedScenario>, string]>([
         zombie,
         Object(() => {}),
       ),
-    'a body is not for a file; say {',
+    'a scenario file takes no body; with a body, pass {',
   ],
 ])('a mistake in %s rejects with another error class, and its place', async (_, check, why) => {
   const error = await rejected(check());

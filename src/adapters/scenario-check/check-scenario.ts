@@ -115,12 +115,14 @@ export async function checkScenario<S extends object, T extends object>(
   const place = { file, fullName: String(name), command, alone: [] };
   const given = (): CheckedOptions => {
     if (isFile && typeof second === 'function') {
-      throw new TestRefused(['a body is not for a file; say { name, scenario, … } before it']);
+      throw new TestRefused([
+        'a scenario file takes no body; with a body, pass { name, scenario, … } first',
+      ]);
     }
     if (isFile) return checkedOptions<S, T, []>({ ...second, scenario: first }, undefined, []);
     if (typeof name !== 'string' || name === '') {
       const example = "name: 'two clients never lose an update'";
-      throw new TestRefused([`name: is missing; say what the check is called, e.g. ${example}`]);
+      throw new TestRefused([`name: is missing; name the check, e.g. ${example}`]);
     }
     const options = { ...first };
     Reflect.deleteProperty(options, 'name');

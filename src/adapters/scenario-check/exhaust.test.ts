@@ -71,7 +71,7 @@ test('the body of a test is searched exhaustively, too', async () => {
 });
 
 test.each<[object, string]>([
-  [{ exhaust: 'two' }, 'exhaust: expected how many faults at most, e.g. 2, not "two"'],
+  [{ exhaust: 'two' }, 'exhaust: expected a maximum number of faults, e.g. 2, not "two"'],
   [{ exhaust: -1 }, 'exhaust: expected a whole number of at least 0, not -1'],
   [{ exhaust: 1, seeds: 5 }, 'seeds: not allowed with exhaust, which runs every plan'],
   [{ exhaust: { ties: 1 } }, 'exhaust.faults: is missing'],

@@ -168,7 +168,7 @@ function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
   throw new ScenarioCheckFailed([
     `✗ kept plan ${typedPath(kept.file)} no longer tests anything`,
     `  ${why}`,
-    'remove it, and keep what fresh seeds break instead:',
+    'to remove it, and keep new failures instead:',
     command,
   ]);
 }

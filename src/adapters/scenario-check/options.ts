@@ -261,7 +261,7 @@ function problemsHere(options: AnyOptions, body: LockDefinition | null): readonl
   const { system, faults } = options;
   const lock: unknown = options.lock;
   const lines: string[] = [];
-  if (system !== undefined) lines.push('system: names one of a scenario, and there is none');
+  if (system !== undefined) lines.push('system: allowed only with `scenario`');
   if (body !== null && lock !== undefined && lock !== 'none') {
     lines.push("lock: not allowed with a body, which is the lock; omit it, or pass lock: 'none'");
   }
@@ -287,12 +287,12 @@ function problemsBeside(options: AnyOptions): readonly string[] {
   const fields: readonly string[] = [...SCENARIO_FIELDS, ...SYSTEM_FIELDS];
   return Object.keys(options)
     .filter((field) => fields.includes(field))
-    .map((field) => `${field}: the scenario says it; leave it out`);
+    .map((field) => `${field}: the scenario sets it; omit it here`);
 }
 
 function needingBody({ servers, start, operations, modules }: AnyOptions): readonly string[] {
   return Object.entries({ servers, start, operations, modules }).flatMap(([field, value]) =>
-    value === undefined ? [] : [`${field}: is for a body, and there is none`],
+    value === undefined ? [] : [`${field}: allowed only with a body`],
   );
 }
 
@@ -320,13 +320,14 @@ function exhaustProblems(options: AnyOptions): readonly string[] {
   if (exhaust === undefined) return [];
   const value: unknown = exhaust;
   if (typeof value !== 'number' && (typeof value !== 'object' || value === null)) {
-    return [`exhaust: expected how many faults at most, e.g. 2, not ${shown(value)}`];
+    return [`exhaust: expected a maximum number of faults, e.g. 2, not ${shown(value)}`];
   }
   const other = (['seeds', 'budgetMs'] as const).filter((name) => options[name] !== undefined);
   const beside = other.map((name) => `${name}: not allowed with exhaust, which runs every plan`);
   const fields = typeof exhaust === 'number' ? { faults: exhaust } : exhaust;
   const known: readonly string[] = ['faults', 'ties', 'clients', 'sections'];
-  const missing = 'faults' in fields ? [] : ['exhaust.faults: is missing; say how many at most'];
+  const missing =
+    'faults' in fields ? [] : ['exhaust.faults: is missing; give the maximum number of faults'];
   const wrong = Object.entries(fields).flatMap(([name, value]) => {
     const at = typeof exhaust === 'number' ? 'exhaust' : `exhaust.${name}`;
     if (!known.includes(name)) return [`${at}: unknown; known: ${known.join(', ')}`];

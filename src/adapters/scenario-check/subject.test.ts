@@ -41,7 +41,7 @@ test('a body without a lock runs without acquiring, and is judged by its data', 
   if (!isOptions(grants)) return expect.fail('no options');
   const wrong = checkOptions(grants, lock);
   await expect(readSubject(wrong, source)).rejects.toThrow(
-    'holds[0]: grant-order is about grants, and sections of own-lock acquire nothing',
+    'holds[0]: grant-order applies to grants, but sections of own-lock acquire nothing',
   );
 });
 
@@ -98,7 +98,7 @@ describe('options', () => {
     ['no seeds', { seeds: 0 }, 'seeds: expected a count'],
     ['a time', { timeout: '5s' }, 'timeout: expected milliseconds, more than 0, not "5s"'],
     ['a lock', { lock: 'redis' }, 'lock: not allowed with a body'],
-    ['a system', { system: 'fenced' }, 'system: names one of a scenario'],
+    ['a system', { system: 'fenced' }, 'system: allowed only with `scenario`'],
     ['no faults', { faults: undefined }, 'faults: is missing'],
   ])('with a mistake in %s are refused by name', async (_, options, text) => {
     expect(await problemsOf({ ...none, ...options }, body)).toContain(text);
@@ -110,7 +110,7 @@ describe('options', () => {
       'lock: unknown lock "redlok"; did you mean "redlock"?',
     );
     expect(await problemsOf({ ...none, lock: 'redis', start: () => ({}) })).toBe(
-      'start: is for a body, and there is none',
+      'start: allowed only with a body',
     );
     expect(await problemsOf({ ...none, lock: 'redis', options: { ttl: 1 } })).toContain(
       'options.ttl: redis has no option "ttl"',
@@ -159,13 +159,13 @@ describe('a scenario', () => {
     [
       'sets the same field',
       { scenario: './zombie-writer.yaml', ...none },
-      'faults: the scenario says it',
+      'faults: the scenario sets it',
     ],
     ['has mistakes', { scenario: 'name: a\nsystem: {}\n' }, 'scenario:2:1 system: unknown field'],
     [
       'expects nothing',
       { scenario: 'name: a\nsystems: { b: { lock: redis, store: fenced } }\n' },
-      'scenario expects nothing of b',
+      'scenario has no expectations for b',
     ],
   ])('that %s is refused', async (_, options, text) => {
     expect(await problemsOf(options)).toContain(text);

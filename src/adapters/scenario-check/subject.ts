@@ -208,7 +208,9 @@ function chosen(
   const idle = found.filter(({ expect }) => expect.holds.length + expect.breaks.length === 0);
   if (idle.length === 0) return found;
   const list = idle.map(({ name }) => name).join(', ');
-  throw new TestRefused([`scenario: ${file} expects nothing of ${list}; say what \`holds\``]);
+  throw new TestRefused([
+    `scenario: ${file} has no expectations for ${list}; list claims under \`holds\``,
+  ]);
 }
 
 const SEEDS: readonly number[] = [0, 1, 2];

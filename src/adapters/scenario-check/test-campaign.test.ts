@@ -80,5 +80,7 @@ test('a claim that was exercised gets none', async () => {
 
 test('a test that times out during the comparison with twins reports that', async () => {
   const advice = await adviceOn(before('write'), {}, new Counted(0));
-  expect(advice).toMatch(/^ {2}timed out after 60 s, before avoided hazards were known: raise/);
+  expect(advice).toMatch(
+    /^ {2}timed out after 60 s, before avoided hazards could be counted: raise/,
+  );
 });

@@ -110,7 +110,7 @@ export async function runTestCampaign(
     return test.judge(await campaign([subject], setting));
   } catch (error) {
     if (!(error instanceof TooManyPlans)) throw error;
-    const fewer = 'take a smaller `exhaust`, or say of how many `clients` and `sections`';
+    const fewer = 'lower `exhaust`, or limit its `clients` and `sections`';
     const many = tooManyText(scenario, error.plans);
     throw new TestRefused([`exhaust: ${error.system}: ${many}`, fewer]);
   }
@@ -143,7 +143,7 @@ class TestSweep {
       case 'not counted':
         throw new ScenarioCheckFailed([
           event.why ??
-            `timed out after ${run.stopwatch.timeoutMs / 1000} s, as the plans of ${event.system} were counted`,
+            `timed out after ${run.stopwatch.timeoutMs / 1000} s while the plans of ${event.system} were counted`,
         ]);
       case 'plans counted':
         this.plans = event.plans;
@@ -290,8 +290,8 @@ class TestSweep {
     return new ScenarioCheckFailed([
       `timed out after ${stopwatch.timeoutMs / 1000} s, with ${examined}`,
       this.plans === null
-        ? 'raise `timeout`, ask for fewer `seeds`, or set `budgetMs` to take as many as fit'
-        : 'raise `timeout`, or take a smaller `exhaust`, of fewer `clients` and `sections`',
+        ? 'raise `timeout`, request fewer `seeds`, or set `budgetMs` to run as many as fit'
+        : 'raise `timeout`, lower `exhaust`, or limit its `clients` and `sections`',
     ]);
   }
 
@@ -351,7 +351,7 @@ function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckF
   return new ScenarioCheckFailed([
     `✗ not deterministic: two runs of seed ${seed} of ${system} differ`,
     `  ${shown}`,
-    'state that a test keeps, and modules it imports in a run, are shared by all runs',
+    'all runs share the state that a test keeps and the modules that a run imports',
   ]);
 }
 
@@ -367,5 +367,5 @@ export function adviceFor(
   if (expect.holds?.some(isUntested) !== true) return [];
   if (!stopwatch.isOver) return [`  ${contentionAdvice(scenario)}`];
   const after = `timed out after ${stopwatch.timeoutMs / 1000} s`;
-  return [`  ${after}, before avoided hazards were known: raise \`timeout\``];
+  return [`  ${after}, before avoided hazards could be counted: raise \`timeout\``];
 }

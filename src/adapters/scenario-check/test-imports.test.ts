@@ -28,8 +28,8 @@ async function problemsOf(imports: string): Promise<readonly string[]> {
 
 test('an import that draws a random value at load time is refused, with a remedy', async () => {
   expect(await problemsOf(`import { OWNER } from './owner.ts';\nconsole.log(OWNER);`)).toEqual([
-    "import './owner.ts': it draws a random value as it is loaded, which all simulated processes share;",
-    "  let each have its own: modules: { owner: './owner.ts' }",
+    "import './owner.ts': it draws a random value while it is loaded, and all simulated processes share that value;",
+    "  to give each process its own: modules: { owner: './owner.ts' }",
   ]);
   const lines = await problemsOf(`import * as lock from './lock.js';\nlock.owner();`);
   expect(lines[0]).toContain("import './lock.js': owner.ts draws a random value");

@@ -28,7 +28,7 @@ function watch({ beacon: memory }: WatchdogSetting): void {
   const bark = (problem: string): void => {
     watching.end();
     const [name = '', command = ''] = beacon.what.split('\n');
-    const lines = [`✗ ${name} ${problem}; its process is ended`, `seed:   ${command}`];
+    const lines = [`✗ ${name} ${problem}; killing its process`, `seed:   ${command}`];
     writeSync(STDERR, `\nfencepost\n${lines.map(visible).join('\n')}\n\n`);
     process.kill(process.pid, 'SIGTERM');
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), GRACE_MS);
