@@ -7,7 +7,7 @@ test.each([
   [new Error('no'), 'no'],
   ['no', 'no'],
   [undefined, 'undefined'],
-  [Object.create(null), 'something that cannot be described'],
+  [Object.create(null), 'a value that cannot be converted to text'],
   [Object.assign(new Error('no'), { message: Symbol('odd') }), 'Symbol(odd)'],
 ])('thrown value %# is converted to text', (thrown, text) => {
   expect(errorText(thrown)).toBe(text);

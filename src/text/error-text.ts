@@ -8,7 +8,7 @@ export function errorText(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);
   } catch {
-    return 'something that cannot be described';
+    return 'a value that cannot be converted to text';
   }
 }
 

@@ -15,7 +15,7 @@ export type ReadSettings = ReadOf<ClientSettings>;
 
 /** Fields of a `closed` map. */
 export const clientFields: ShapeOf<ClientSettings> = {
-  ttl: optional(positiveDuration, 'How long a grant lasts. Default 10ms.'),
+  ttl: optional(positiveDuration, 'Duration of a grant. Default 10ms.'),
   lockTimeout: optional(durationOrNever, 'Timeout of calls to the lock service. Default 30ms.'),
   storeTimeout: optional(durationOrNever, 'Timeout of calls to a store. Default never.'),
   pool: optional(integer(1, CAPS.pool), 'Connections to each server. Default 1.'),
@@ -30,7 +30,7 @@ export const clientFields: ShapeOf<ClientSettings> = {
   ),
   tries: optional(
     integer(1, CAPS.tries),
-    'Attempts of a call while its outcome is unknown. Default 1.',
+    'Maximum attempts of a call while its outcome is unknown. Default 1.',
   ),
   backoff: optional(duration, 'Time between attempts to take a busy lock. Default 2ms.'),
   attempts: optional(
@@ -42,7 +42,7 @@ export const clientFields: ShapeOf<ClientSettings> = {
 
 export const concurrencyField: z.ZodOptional<z.ZodType<number>> = optional(
   integer(1, CAPS.concurrency),
-  'Sections that one process runs at once, as a service does with requests: { count: 2, concurrency: 3 }. Only of asynchronous code. Default 1.',
+  'Sections that one process runs at once, like requests in a service: { count: 2, concurrency: 3 }. Only for asynchronous code. Default 1.',
 );
 
 /** Returns the plan field, which is omitted for the default of 1. */

@@ -113,8 +113,8 @@ describe('data that a schema refuses', () => {
       [': must be at most 9007199254740991'],
     ],
     ['a number too small', z.int().min(5), 4, [': must be at least 5']],
-    ['too many in a list', pairs, [1, 2, 3], [': at most 2 may stand here']],
-    ['too few in a list', pairs, [], [': at least 1 may stand here']],
+    ['too many in a list', pairs, [1, 2, 3], [': must have at most 2 items']],
+    ['too few in a list', pairs, [], [': must have at least 1 item']],
     ['too long a text', z.string().max(1), 'ab', [': at most 1 characters']],
     ['a wrong item of a list', pairs, [1, 'x'], ['[1]: expected a number, not "x"']],
     [

@@ -331,7 +331,8 @@ function wordProblem(values: readonly unknown[], input: unknown): string {
 }
 
 function sizeProblem(bound: string, limit: number | bigint, origin: string): string {
-  if (origin === 'array') return `${bound} ${limit} may stand here`;
+  if (origin === 'array')
+    return `must have ${bound} ${limit} ${Number(limit) === 1 ? 'item' : 'items'}`;
   if (origin === 'string') return `${bound} ${limit} characters`;
   return `must be ${bound} ${limit}`;
 }

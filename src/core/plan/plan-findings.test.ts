@@ -82,7 +82,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
     { clients: [doing(transition)] },
     [
       'clients[0].sections[0].work[0] false: ' +
-        'a transition needs a queue, which says which step it is: queue: { steps: 4 }',
+        'a transition needs a queue that determines its step: queue: { steps: 4 }',
     ],
   ],
   [

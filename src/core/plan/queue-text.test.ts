@@ -112,12 +112,12 @@ test.each([
   [
     ['write', 'transition'],
     false,
-    ['1 false: a transition needs a queue, which says which step it is: queue: { steps: 4 }'],
+    ['1 false: a transition needs a queue that determines its step: queue: { steps: 4 }'],
   ],
   [
     ['transition', 'transition'],
     false,
-    ['0 false: a transition needs a queue, which says which step it is: queue: { steps: 4 }'],
+    ['0 false: a transition needs a queue that determines its step: queue: { steps: 4 }'],
   ],
   [
     ['transition', 'read', 'transition'],

@@ -42,7 +42,7 @@ export type ReadQueue = ReadOf<Listed>;
 
 const stepOf = {
   machine: optional(name, 'The lock of the machine. Default db.'),
-  steps: optional(integer(0, CAPS.sectionsPerClient), 'Which step. Default 0.'),
+  steps: optional(integer(0, CAPS.sectionsPerClient), 'Number of the step. Default 0.'),
   retries: optional(integer(0, CAPS.sectionsPerClient), 'Default 0.'),
 };
 
@@ -50,23 +50,23 @@ const stepOf = {
 export const queueFields: ShapeOf<Listed> = {
   steps: optional(
     integer(1, CAPS.sectionsPerClient),
-    'How many steps each machine has; they count from 0. Default 1.',
+    'Number of steps of each machine, which count from 0. Default 1.',
   ),
   retries: optional(
     integer(0, CAPS.sectionsPerClient),
-    'How often a step that failed is tried again, at most. Default 5.',
+    'Maximum retries of a failed step. Default 5.',
   ),
   visibility: optional(
     positiveDuration,
-    'How long a received message is hidden, until it comes again. Default 30s.',
+    'Time for which a received message is hidden before it is delivered again. Default 30s.',
   ),
   messages: optional(
     z.array(closed('field', { ...stepOf, at: duration.optional() })).max(CAPS.sectionsPerClient),
-    'What lies in it from the start. Default step 0 of each machine.',
+    'Messages in the queue at the start. Default step 0 of each machine.',
   ),
   copies: optional(
     z.array(closed('field', { ...stepOf, after: duration.optional() })).max(CAPS.sectionsPerClient),
-    'Messages that it delivers twice, the copy so long after the first.',
+    'Messages that the queue delivers twice; after is the delay of the second delivery.',
   ),
 };
 
@@ -136,7 +136,7 @@ export function transitionFindings(
   const [first, second] = places;
   if (first === undefined) return [];
   if (!hasQueue) {
-    const what = 'a transition needs a queue, which says which step it is: queue: { steps: 4 }';
+    const what = 'a transition needs a queue that determines its step: queue: { steps: 4 }';
     return [{ path: pathOf(first), isKey: false, what }];
   }
   if (second === undefined) return [];

@@ -78,8 +78,8 @@ describe('a step of a plan', () => {
   test.each([
     ['write', undefined],
     [{ job: { for: '1ms' } }, undefined],
-    ['compute', 'compute says too little alone; write compute: 5ms'],
-    ['memoize', 'memoize says too little alone; write memoize: { for: 10ms }'],
+    ['compute', 'compute needs a value; write compute: 5ms'],
+    ['memoize', 'memoize needs a value; write memoize: { for: 10ms }'],
     ['raed', 'unknown step "raed"; did you mean "read"?'],
     ['jobb', 'unknown step "jobb"; did you mean "job"?'],
     [7, 'expected a map, not 7'],

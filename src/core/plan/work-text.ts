@@ -74,7 +74,7 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   lock: kindOf(
     z.union([name, closed('field', { id, lock: name })]),
     (read) => ({ kind: 'lock', ...(typeof read === 'string' ? { lock: read } : read) }),
-    'Takes another lock besides that of the section, if the protocol supports several: lock: b.',
+    'Takes another lock in addition to that of the section, if the protocol supports several: lock: b.',
   ),
   job: kindOf(
     closed('field', { id, tick, retries: count, for: duration }),
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> 
   memoize: kindOf(
     closed('field', { id, store, key, value, for: duration, pieces, withoutLock }),
     ({ withoutLock: how, ...read }) => ({ kind: 'memoize', ...timed(read), ...givesUp(how) }),
-    'Reads a cached value, or computes it under the lock for a time, in one or more pieces; withoutLock: gives-up where the lock cannot be had in time.',
+    'Reads a cached value, or computes it under the lock for a time, in one or more pieces; withoutLock: gives-up skips it if the lock cannot be acquired in time.',
   ),
 };
 
@@ -128,7 +128,7 @@ export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapOfOne('step
   error({ input: word }): string | undefined {
     if (typeof word !== 'string') return undefined;
     const example = MAPPED.get(word);
-    if (example !== undefined) return `${word} says too little alone; write ${example}`;
+    if (example !== undefined) return `${word} needs a value; write ${example}`;
     return `unknown step ${shown(word)}${suggest(word, [...BARE, ...MAPPED.keys()].map(String))}`;
   },
 });

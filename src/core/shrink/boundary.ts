@@ -66,7 +66,10 @@ export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
     if (answer.kind === 'found') return answer;
     if (search.isSpent) return answer;
   }
-  return { kind: 'none', reason: 'it breaks whatever single number is moved within its bounds' };
+  return {
+    kind: 'none',
+    reason: 'it breaks no matter which single number is changed within its bounds',
+  };
 }
 
 /** Bisects from the parameter's value toward the first of `ends` at which the claim holds. */

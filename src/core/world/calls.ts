@@ -310,7 +310,7 @@ function meaningOf<R extends Json>(
   if (answer === null && mayBeSilent === true) return null;
   if (typeof value === 'object' && value !== null && 'kind' in value) return answer;
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  throw new SystemFailure(process, `what a reply means is an object with its kind, not ${text}`);
+  throw new SystemFailure(process, `describe() must return an object with a kind, not ${text}`);
 }
 
 /** Called when the client learns the outcome of a call. */
