@@ -180,7 +180,7 @@ test('code that continues after a real wait fails its run', async () => {
 });
 
 test.each([
-  ['gives nothing', undefined, 'a client must return a function'],
+  ['gives nothing', undefined, 'the lock must return, for each client, a function'],
   ['is a generator', function* () {}, 'not a generator'],
 ])('a client whose code %s fails its run', async (_, program, message) => {
   const buildAsync: BuildAsync = () => () => Object(program);

@@ -235,7 +235,7 @@ test.each<[string, Work]>([
   const plan = planOf({ clients: [alice(1, [work])], lock: 'own', store: 'unfenced' });
   const catalogue = catalogueOf(async () => {});
   expect(whyRefused(plan, catalogue)).toBe(
-    `the clients of own have no step "${step}": their code does it`,
+    `own does not support the step "${step}": the code of its clients does this`,
   );
-  await expect(runAsync(plan, catalogue)).rejects.toThrow(`no step "${step}"`);
+  await expect(runAsync(plan, catalogue)).rejects.toThrow(`does not support the step "${step}"`);
 });

@@ -19,7 +19,9 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const { host, incarnation } = context;
     const program: unknown = programOf(clientOf(context, plan));
     if (!isProgram(program))
-      throw new TypeError('a client must return a function for its sections');
+      throw new TypeError(
+        'the lock must return, for each client, a function that runs its sections',
+      );
     // Each section runs in its own asynchronous context, like a request to a service.
     const asEvent = contextNow('PROGRAM');
     const { concurrency = 1 } = plan;

@@ -22,7 +22,7 @@ const MOST_JOBS = 1_000_000;
 /** Throws if there were too many jobs in one event. */
 export function requireFewJobs(jobs: number): void {
   if (jobs < MOST_JOBS) return;
-  throw new Error('it never waits: a million jobs of promises, one after the other');
+  throw new Error('it never waits: a million promise jobs in a row');
 }
 
 /** Receives the thread's final message, which names the process; null if there is no receiver. */

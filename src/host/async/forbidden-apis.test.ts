@@ -121,7 +121,11 @@ test.each<readonly [string, () => unknown, string]>([
   ['fs.writeFileSync', () => fs.writeFileSync(HERE, ''), 'hand your code a fake'],
   ['child_process.spawn', () => childProcess.spawn('true'), 'hand your code a fake'],
   ['process.exit', () => process.exit(), 'throw an error, or inject the fault `crash`'],
-  ['zlib.gzip', () => zlib.gzip('a', () => {}), 'use its form that ends in Sync'],
+  [
+    'zlib.gzip',
+    () => zlib.gzip('a', () => {}),
+    'use its synchronous form, whose name ends in Sync',
+  ],
   [
     'crypto.subtle.digest',
     () => globalThis.crypto.subtle.digest('SHA-1', new Uint8Array(1)),

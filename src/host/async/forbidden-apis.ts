@@ -47,7 +47,7 @@ const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
   [/^process\.(?:exit|reallyExit|abort|kill)$/, 'throw an error, or inject the fault `crash`'],
   [
     /^crypto\.(?:pbkdf2|scrypt|hkdf|argon2)$|^zlib\.(?!create)[a-z]/,
-    'use its form that ends in Sync',
+    'use its synchronous form, whose name ends in Sync',
   ],
   [/^crypto\.subtle\./, 'use `createHash` and `createHmac` of node:crypto'],
 ];

@@ -28,8 +28,8 @@ async function settles(promise: Promise<unknown>): Promise<void> {
 }
 
 describe('work that is pending when its guard is left, or its section ends, fails the run', () => {
-  const LEFT = 'was still under way when its guard was left: await it';
-  const ENDED = 'was still under way when its section ended: await it';
+  const LEFT = 'was still in progress when its guard was left: await it';
+  const ENDED = 'was still in progress when its section ended: await it';
 
   test.each<[string, string, Body]>([
     [
@@ -131,7 +131,7 @@ function dropping(messages: readonly string[]): Plan {
 }
 
 describe('a pending call to a server is reported by its section, and the run continues', () => {
-  const ENDED = 'was still under way when its section ended: await it';
+  const ENDED = 'was still in progress when its section ended: await it';
 
   test('at its end, with the place of the call', async () => {
     const trace = await happen(async (section, _, echo) => {

@@ -184,7 +184,7 @@ function putBack(object: KeptObject): SharedChange | null {
     change = { name: `the prototype of ${name}`, target, key: null };
   }
   if (isExtensible(target) !== wasExtensible) {
-    change ??= { name: `whether ${name} can be extended`, target, key: null };
+    change ??= { name: `the extensibility of ${name}`, target, key: null };
   }
   for (const properties of [data, accessors, added]) {
     for (const [key, before] of properties) {

@@ -95,7 +95,7 @@ export class Incarnation implements CurrentProcess, JobOwner {
     noteImpure();
     this.readings += 1;
     if (this.readings < MOST_READINGS) return;
-    const error = new Error('it waits for its clock to move, which it does only while it awaits');
+    const error = new Error('it polls its clock, which advances only while it awaits');
     this.fail(error);
     throw error;
   }
@@ -168,7 +168,7 @@ export class Incarnation implements CurrentProcess, JobOwner {
   requireInside(): void {
     if (this.isOver || ambient.current === this) return;
     const error = new Error(
-      'it waited for something outside of the simulated world, and goes on after it came',
+      'it waited for something outside the simulated world and continued afterwards',
     );
     this.fail(error);
     throw error;
@@ -199,7 +199,8 @@ export class Incarnation implements CurrentProcess, JobOwner {
   end(): void {
     ambient.current = null;
     giveBackDefaults();
-    if (takeExitCode().isSet) this.fail(new Error('it sets process.exitCode, which is real'));
+    if (takeExitCode().isSet)
+      this.fail(new Error('it sets process.exitCode, which belongs to the real process'));
     this.readings = 0;
     this.jobs = 0;
     if (this.failure !== null) throw this.failure;

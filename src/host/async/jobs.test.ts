@@ -234,7 +234,7 @@ describe('a run fails', () => {
         const end = Date.now() + 10;
         while (Date.now() < end);
       },
-      'it waits for its clock to move',
+      'it polls its clock',
     ],
     [
       'when a program passes points without waiting',

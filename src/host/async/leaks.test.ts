@@ -431,7 +431,9 @@ test('a process that sets the exit code fails its run, and the code is restored'
   };
   const { ending } = await happen({ alice });
   expect(process.exitCode).toBe(exitCode);
-  expect(ending).toMatchObject({ error: 'it sets process.exitCode, which is real' });
+  expect(ending).toMatchObject({
+    error: 'it sets process.exitCode, which belongs to the real process',
+  });
 });
 
 describe('state that all processes share', () => {

@@ -91,7 +91,7 @@ function requireNone(begun: Begun | null, incarnation: Incarnation, when: string
 
 /** Throws for values that untyped code may pass: a promise, text from a reply, or NaN. */
 function requireTerm(of: 'guard' | 'renew', setting: GuardSetting): void {
-  if ('then' in setting) throw new TypeError(`${of}: it was given a promise: await it`);
+  if ('then' in setting) throw new TypeError(`${of}: got a promise; await it first`);
   requireNumber(of, 'token', setting.token ?? 0);
   requireNumber(of, 'untilMs', setting.untilMs ?? 0);
 }
@@ -291,7 +291,7 @@ function passed(host: AsyncHost, incarnation: Incarnation, effect: Effect): Prom
     case 'sleep':
       return slept(host, incarnation, effect);
     case 'background':
-      assert(false, 'asynchronous code has timers of its own for what goes on beside it');
+      assert(false, 'asynchronous code uses its own timers for background work');
   }
 }
 

@@ -11,12 +11,12 @@ class Unfinished extends Error {
   override readonly name = 'Unfinished';
 }
 
-/** Returns the error `guard.work() at lock.mjs:12:5 was still under way when …: await it`. */
+/** Returns the error `guard.work() at lock.mjs:12:5 was still in progress when …: await it`. */
 export function unfinished(call: { what: string; site: CallSite }, when: string): Error {
   const { what, site } = call;
   const place = userPlaceIn(site);
   const where = place === null ? '' : ` at ${place}`;
-  const text = `${what}${where} was still under way when ${when}: await it`;
+  const text = `${what}${where} was still in progress when ${when}: await it`;
   return about(new Unfinished(text), { site, call: '' });
 }
 

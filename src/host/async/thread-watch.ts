@@ -101,7 +101,8 @@ export class ThreadWatch {
       if (grown > options.mostMb * 2 ** 20) void this.lose(HEAP_FULL);
     }
     if (stallMs > limitMs) void this.lose(`${limitMs / 1000} s of CPU time without an event`);
-    if (this.idleLooks > MOST_IDLE_LOOKS) void this.lose('it waits for what is not simulated');
+    if (this.idleLooks > MOST_IDLE_LOOKS)
+      void this.lose('it waits for something that is not simulated');
   }
 
   private inspect(): void {

@@ -197,7 +197,7 @@ function patchFreezing(patches: Patches): void {
       if (current === null || name === null) return real(target);
       const refused = (): Error => {
         const place = callerText(deepSiteOf(refused));
-        return new Error(`it calls ${call} of ${name}, ${OF_ALL}; at ${place}`);
+        return new Error(`it calls ${call} on ${name}, ${OF_ALL}; at ${place}`);
       };
       const error = refused();
       current.fail(error);

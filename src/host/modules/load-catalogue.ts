@@ -56,7 +56,7 @@ function otherVersions(
     const found = findModule(path, source.folder);
     if (found.kind === 'problem') findings.push({ ...place, what: found.what });
     else if (found.module.digest !== source.digests[path]) {
-      findings.push({ ...place, what: `${path} is another version than the one that is wanted` });
+      findings.push({ ...place, what: `${path} is not the required version` });
     }
   }
   return findings;

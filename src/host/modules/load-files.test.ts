@@ -184,8 +184,8 @@ describe('a module', () => {
 
   test.each([
     ['nothing.mjs', 'export const lock = 1;\n', 'has no default export'],
-    ['plain.mjs', 'export default { locks: {} };\n', 'exports something else by default'],
-    ['null.mjs', 'export default null;\n', 'exports something else by default'],
+    ['plain.mjs', 'export default { locks: {} };\n', 'has a default export other than'],
+    ['null.mjs', 'export default null;\n', 'has a default export other than'],
   ])('%s that exports something else is refused', async (name, text, why) => {
     expect(await problemIn(name, text)).toContain(`${at}./${name} ${why}`);
   });
@@ -207,7 +207,7 @@ describe('a module', () => {
       "export default defineSystem({ locks: { redis: { about: 'mine', build } } });",
     ].join('\n');
     expect(await problemIn('clash.mjs', text)).toContain(
-      'the lock "redis" has the name of one of fencepost; call it something else',
+      'the lock "redis" has the name of a built-in lock; rename it',
     );
   });
 });
@@ -273,7 +273,7 @@ describe('a plan that uses a module', () => {
 
     test('is not run if it differs from that of the plan', async () => {
       expect(await problemsIn(await planWith(OTHER))).toBe(
-        `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs is not what the plan was made with, and is not run; name its folder to run it`,
+        `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs has changed since the plan was made, so it was not run; name its folder to run it`,
       );
       expect(hasRun()).toBe(false);
     });
@@ -316,7 +316,7 @@ describe('a plan that uses a module', () => {
     };
     expect(await problemsIn(copyFolder)).toBe('./spin-lock.mjs: there is no such file; look');
     writeFileSync(join(copyFolder, 'spin-lock.mjs'), 'export default null;\n');
-    expect(await problemsIn(copyFolder)).toMatch(/exports something else by default [^;]*$/);
+    expect(await problemsIn(copyFolder)).toMatch(/has a default export other than [^;]*$/);
     expect(await problemsIn(fixtures)).toBe('');
   });
 

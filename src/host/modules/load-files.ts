@@ -160,7 +160,7 @@ function refusalOf(
 ): readonly UnplacedProblem[] {
   const { path, digest } = change;
   if (accepted === undefined || accepted[path] === digest) return [];
-  const text = `${inWords(change)} is not what the plan was made with, and is not run${ifChanged}`;
+  const text = `${inWords(change)} has changed since the plan was made, so it was not run${ifChanged}`;
   return [{ path: ['use', path], isKey: true, what: text }];
 }
 

@@ -90,8 +90,8 @@ async function inTime<T>(load: () => Promise<T>): Promise<T> {
   const { idle } = performance.eventLoopUtilization();
   const late = new Promise<never>((_, reject) => {
     const error = new Error(
-      `it did not finish within ${MOST_IDLE_MS / 1000} s; await what only a run has, such as the ` +
-        'reply of a server, in a section',
+      `it did not finish within ${MOST_IDLE_MS / 1000} s; if it awaits something that exists only in ` +
+        "a run, such as a server's reply, await it in a section",
     );
     timer = setInterval(() => {
       if (performance.eventLoopUtilization().idle - idle >= MOST_IDLE_MS) reject(error);
@@ -109,7 +109,7 @@ const WANTED = 'what `defineSystem` returns';
 function definitionOf(imported: object): SystemDefinition | string {
   if (!('default' in imported)) return `has no default export; export ${WANTED}`;
   const definition = definitionIn(imported);
-  if (definition === null) return `exports something else by default than ${WANTED}`;
+  if (definition === null) return `has a default export other than ${WANTED}`;
   if (definition.version !== 1) return 'was defined with another version of fencepost';
   return definition;
 }
@@ -117,7 +117,7 @@ function definitionOf(imported: object): SystemDefinition | string {
 /** Returns a hint if a type was imported as a value, as in `export { Lease } from './lease'`. */
 function typeHint(error: unknown): string {
   const [, name] = /does not provide an export named '(\w+)'/.exec(errorText(error)) ?? [];
-  return name === undefined ? '' : `; where ${name} is a type, write \`type ${name}\``;
+  return name === undefined ? '' : `; if ${name} is a type, write \`type ${name}\``;
 }
 
 /**

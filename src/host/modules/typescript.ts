@@ -121,7 +121,7 @@ function compile(input: Source): Translation {
       id = `${name}@${version}`;
       const made = by(ofUser(name), { source, file, settings });
       if (made === null) {
-        found = `${id} has no API for it`;
+        found = `${id} has no suitable API`;
         continue;
       }
       const places = new SourcePlaces({ map: made.map, text: made.code, source });
@@ -132,13 +132,13 @@ function compile(input: Source): Translation {
     } catch (error) {
       if (id === name) continue; // it is not installed
       const [reason] = errorText(error).split('\n');
-      return { kind: 'problem', what: `${at}: ${id} does not translate it: ${reason}` };
+      return { kind: 'problem', what: `${at}: ${id} cannot translate it: ${reason}` };
     }
   }
   const cure = hasTypes
     ? 'for emitDecoratorMetadata add typescript 5 or @swc/core to the project'
     : 'add typescript 5, @swc/core or esbuild to the project';
-  const message = `${need} is for your own compiler to translate, and ${found}; ${cure}`;
+  const message = `${need} needs your own compiler, but ${found}; ${cure}`;
   return { kind: 'problem', what: `${at}: ${message}` };
 }
 

@@ -157,7 +157,7 @@ test('bytes are quoted as printable text', () => {
 describe('a client that sends nothing', () => {
   const DATABASE = { hosts: { 'redis-1:6379': 'lock', 'db-1:3306': 'lock' } };
   const WAITS =
-    /^alice waits for the first word of db-1:3306, where a simulated Redis listens, at \S+test\.ts:\d+:\d+; a client of MySQL does so/;
+    /^alice waits for a greeting from db-1:3306, where a simulated Redis listens, at \S+test\.ts:\d+:\d+; MySQL clients do so/;
 
   const connect = async (host = 'db-1', port = 3306): Promise<Socket> => {
     const socket = net.connect(port, host);
@@ -315,7 +315,7 @@ describe('an address without a server', () => {
       net.connect('/run/redis.sock').write('PING\r\n');
       await wait(10);
     });
-    expect(failureOf(trace)).toMatch(/speaks Redis to \/run\/redis\.sock, .*; `hosts` takes addre/);
+    expect(failureOf(trace)).toMatch(/speaks Redis to \/run\/redis\.sock, .*; `hosts` accepts/);
   });
 
   test('the error for a scenario without hosts reports that', async () => {

@@ -50,7 +50,7 @@ export class NotUnderstood extends Error {
   readonly protocol: string | null;
 
   constructor(bytes: string, protocol: string | null) {
-    super('bytes that are no request');
+    super('bytes that are not a request');
     this.bytes = bytes;
     this.protocol = protocol;
   }

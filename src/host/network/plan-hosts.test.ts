@@ -82,7 +82,7 @@ test('a plan that names an unknown server is refused with its place', async () =
   ]);
   const plan = readPlan({ file: 'plan.yaml', text });
   expect(plan.kind === 'plan' && whyRefused(plan.plan, catalogue)).toBe(
-    'my-lock has no server lok for redis-1:6379',
+    'my-lock has no server lok, which hosts names for redis-1:6379',
   );
 });
 

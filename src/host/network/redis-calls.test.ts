@@ -67,7 +67,7 @@ test.each<[string, Body]>([
   expect(await endOf(body)).toBe('returned');
 });
 
-const DEL = 'Unfinished: the call del was still under way when its section ended: await it';
+const DEL = 'Unfinished: the call del was still in progress when its section ended: await it';
 
 test.each<[string, Body]>([
   ['the call of a driver', async (_, redis) => void redis.del('lock')],

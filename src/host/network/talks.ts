@@ -68,10 +68,11 @@ export function failureOf(
   misunderstood: NotUnderstood = new NotUnderstood(sent, null),
 ): SystemFailure {
   const { protocol, bytes } = misunderstood;
-  let does = 'waits for the first word of';
-  let reason = 'a client of MySQL does so, and Redis never speaks first; ';
+  let does = 'waits for a greeting from';
+  let reason = 'MySQL clients do so, but Redis never sends first; ';
   if (protocol !== null) [does, reason] = [`speaks ${protocol} to`, ''];
-  else if (bytes !== '') [does, reason] = [`sends ${quoteBytes(bytes)} to`, 'that is no request; '];
+  else if (bytes !== '')
+    [does, reason] = [`sends ${quoteBytes(bytes)} to`, 'that is not a request; '];
   else if (others !== null) [does, reason] = ['connects to', ''];
   const listed = others?.join(', ') || 'none';
   const where =
@@ -81,7 +82,7 @@ export function failureOf(
   const added = listed === 'none' ? `\`hosts: { ${entry} }\`` : `\`${entry}\` to \`hosts\``;
   const hint = /:\d+$/.test(address)
     ? `add ${added} in the scenario`
-    : '`hosts` takes addresses with a port';
+    : '`hosts` accepts only addresses with a port';
   const isSilent = protocol === null && bytes === '' && others !== null;
   const guess = `if that is a Redis, ${hint}; no other server is simulated`;
   const wayOut = protocol === 'Redis' ? hint : isSilent ? guess : wayOutOf(protocol);

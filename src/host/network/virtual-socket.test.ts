@@ -250,7 +250,7 @@ test.each(['bad words, and many', 'ping\nbad'])(
     });
     expect(trace.ending).toMatchObject({
       kind: 'failed',
-      error: expect.stringMatching(/^alice sends ".+ to echo-1:7000, .*; that is no request/),
+      error: expect.stringMatching(/^alice sends ".+ to echo-1:7000, .*; that is not a request/),
     });
   },
 );

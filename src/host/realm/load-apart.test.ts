@@ -51,7 +51,7 @@ test.each([
     'writes.cjs': text,
     'calm.cjs': '',
   };
-  const message = `writes.cjs changes ${what} as it is loaded, which all simulated processes would share`;
+  const message = `writes.cjs changes ${what} while it is loaded, and all simulated processes would share this`;
   await expect(load(await graphOf(files))).rejects.toThrow(message);
   const graph = await graphOf(files);
   await expect(requireApart(graph, [graph.rootUrl])).rejects.toThrow(message);
@@ -64,7 +64,7 @@ test.each([
 
 test('a module that changes a global after an await is refused, too', async () => {
   const graph = await graphOf({ 'main.mjs': 'await null; globalThis.late = {};' });
-  await expect(load(graph)).rejects.toThrow('main.mjs changes globalThis.late as it is loaded');
+  await expect(load(graph)).rejects.toThrow('main.mjs changes globalThis.late while it is loaded');
 });
 
 test('a polyfill is accepted, and so is code that changes nothing', async () => {

@@ -103,7 +103,7 @@ async function requireUnchanged(change: SharedChange | null, apart: Apart): Prom
   });
   const module = name ?? apart.graph.root.name;
   throw new Error(
-    `${module} changes ${change.name} as it is loaded, which all simulated processes would share`,
+    `${module} changes ${change.name} while it is loaded, and all simulated processes would share this`,
   );
 }
 

@@ -31,7 +31,7 @@ export function withInstances(definition: SystemDefinition, graph: ModuleGraph):
     const again = (namespace: object): BuildAsync => {
       const build = definitionIn(namespace)?.locks.get(name)?.buildAsync;
       if (build !== undefined) return build;
-      throw new Error(`${graph.root.name} defines ${name} in one process and not in another`);
+      throw new Error(`${graph.root.name} defines ${name} in one process but not in another`);
     };
     const perProcess = loadsFrom(buildPerProcess(buildAsync, { graph, again }), graph);
     return [name, { ...protocol, buildAsync: perProcess }] as const;
@@ -50,7 +50,7 @@ function buildPerProcess(build: BuildAsync, { graph, again }: Again): BuildAsync
     const servers: Servers = new Map();
     const realmFor = realmsOf(world, graph);
     const programOf: unknown = makeOutsideProcess(() => build(noting(world, servers), options));
-    if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
+    if (typeof programOf !== 'function') throw new Error('`buildAsync` did not return a function');
     const programIn = (namespace: object, client: AsyncClient): SectionProgram =>
       programOfAgain(again(namespace), { world: mirroring(world, servers), options })(client);
     return (client) => {
@@ -69,7 +69,7 @@ function programOfAgain(
   { world, options }: { readonly world: World; readonly options: Options },
 ): SectionProgramOf {
   const programOf: unknown = build(world, options);
-  if (!isProgramOf(programOf)) throw new TypeError('`buildAsync` gives no function');
+  if (!isProgramOf(programOf)) throw new TypeError('`buildAsync` did not return a function');
   return programOf;
 }
 
@@ -94,7 +94,7 @@ function mirroring(world: World, servers: Servers): World {
   return withAddServer(world, (...args) => {
     const name = serverName(args);
     if (servers.has(name)) return servers.get(name);
-    throw new Error(`it adds a server ${name} for one process that it does not add for another`);
+    throw new Error(`it adds the server ${name} for one process but not for another`);
   });
 }
 

@@ -315,7 +315,7 @@ export class Realm {
           return 'module.exports' in loaded ? loaded['module.exports'] : loaded;
         }
         loaded.catch(() => {});
-        const message = `require() of ${target.name}, which awaits something at its top level`;
+        const message = `cannot require() ${target.name}: it uses top-level await`;
         throw Object.assign(new Error(message), { code: 'ERR_REQUIRE_ASYNC_MODULE' });
       }
     }

@@ -135,7 +135,7 @@ export function toolNameFor(source: string): string {
   for (const name of ['$fp', '$fq', '$fr', '$fs', '$ft', '$fu', '$fv']) {
     if (!source.includes(name)) return name;
   }
-  throw new SyntaxError('a module that has all of $fp, $fq, … $fv cannot be loaded');
+  throw new SyntaxError('a module that contains all of $fp, $fq, … $fv cannot be loaded');
 }
 
 const GAP = String.raw`(?:\s|/\*[^]*?\*/|//.*$)*`;

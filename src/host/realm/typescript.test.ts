@@ -118,17 +118,14 @@ test.each(THROWING)('an error names its own line and column: %s', async (marked)
 test.each([
   ['enum A { B }\nconst a: = 3;', /main\.ts:2:10: Unexpected token `=`/],
   ['enum A { B,, }', /main\.ts:1:12: Expected ident/],
-  [
-    'enum A { B }\nclass C { @dec() a = 1; }',
-    /main\.ts:2:11: a decorator is for your own compiler/,
-  ],
+  ['enum A { B }\nclass C { @dec() a = 1; }', /main\.ts:2:11: a decorator needs your own compiler/],
   [
     'enum A { B }\n@dec() export class C {}',
     /main\.ts:2:1: .*; add typescript 5, @swc\/core or esbuild/,
   ],
   [
     '// a@b.c @dec\nconst a = "@dec";\nclass C { accessor a = 1; }',
-    /main\.ts:3:11: accessor is for your/,
+    /main\.ts:3:11: accessor needs your own compiler/,
   ],
 ])('untranslatable code is refused with its place: %s', async (text, what) => {
   const { message } = await errorOf(() => load({ 'main.ts': text }));
@@ -200,7 +197,7 @@ test('a compiler that does not support the settings is skipped', async () => {
   expect(message).toMatch(/main\.ts:2:1: .*; for emitDecoratorMetadata add typescript 5 or @swc/);
   const seventh = { ...project('typescript'), 'node_modules/typescript/index.js': '' };
   expect((await errorOf(() => load(seventh))).message).toMatch(
-    /main\.ts:2:1: a decorator is .*, and typescript@5\.0\.0 has no API for it; add typescript 5/,
+    /main\.ts:2:1: a decorator needs .*, but typescript@5\.0\.0 has no suitable API; add typescript 5/,
   );
 });
 

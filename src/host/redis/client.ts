@@ -255,5 +255,5 @@ function wordOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string' || typeof value === 'number') return bytesOf(String(value));
   if (value instanceof Uint8Array) return latin1Of(value);
-  throw new TypeError(`${typeof value} is no argument of a Redis command`);
+  throw new TypeError(`a Redis command cannot take an argument of type ${typeof value}`);
 }

@@ -159,7 +159,7 @@ class LuaEngine {
     if (status === lua.LUA_OK) return readReply(state, this.version);
     if (status === THROWN) {
       this.isSpent = true;
-      return errorOf('ERR script ended: it wants more memory than there is');
+      return errorOf('ERR script ended: out of memory');
     }
     if (lua.lua_type(state, -1) !== lua.LUA_TTABLE) {
       this.isSpent = true;
@@ -205,7 +205,7 @@ class LuaEngine {
     const shown = repeated(pattern ?? '').slice(0, MOST_SHOWN);
     const where = pattern === undefined ? '' : `, in the pattern "${shown}"`;
     if (pattern !== undefined && this.ended === null) {
-      this.current?.noteUnsimulated(`the endless pattern "${shown}" of a script`);
+      this.current?.noteUnsimulated(`a script whose pattern "${shown}" takes too many steps`);
     }
     this.ended ??= `ERR script ended after ${mostSteps} steps${where}`;
     this.end(state);

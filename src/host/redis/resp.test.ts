@@ -68,8 +68,8 @@ test.each([
 });
 
 test('invalid input is refused', () => {
-  expect(() => new CommandDecoder().push('*1\r\n:7\r\n')).toThrow('no command of Redis: :7');
+  expect(() => new CommandDecoder().push('*1\r\n:7\r\n')).toThrow('not a Redis command: :7');
   for (const open of ['SET a "b\n', "it's\n", 'SET "a"b\n']) {
-    expect(() => new CommandDecoder().push(open)).toThrow('with open quotes');
+    expect(() => new CommandDecoder().push(open)).toThrow('unbalanced quotes');
   }
 });

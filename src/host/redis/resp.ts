@@ -112,11 +112,11 @@ function readCommand(bytes: string, from: number): Read | null {
   if (head === null) return null;
   const command: string[] = [];
   let { end } = head;
-  if (!/^\*-?\d+$/.test(head.line)) throw new Error(`no command of Redis: ${head.line}`);
+  if (!/^\*-?\d+$/.test(head.line)) throw new Error(`not a Redis command: ${head.line}`);
   for (let left = Number(head.line.slice(1)); left > 0; left -= 1) {
     const length = readLine(bytes, end);
     if (length === null) return null;
-    if (!/^\$\d+$/.test(length.line)) throw new Error(`no command of Redis: ${length.line}`);
+    if (!/^\$\d+$/.test(length.line)) throw new Error(`not a Redis command: ${length.line}`);
     const stop = length.end + Number(length.line.slice(1));
     if (bytes.length < stop + END.length) return null;
     command.push(bytes.slice(length.end, stop));
@@ -129,12 +129,13 @@ function readCommand(bytes: string, from: number): Read | null {
 function readInline(bytes: string, from: number): Read | null {
   const stop = bytes.indexOf('\n', from);
   const typed = bytes.slice(from, stop === -1 ? undefined : stop);
-  if (NEVER_TYPED.test(typed)) throw new Error('no command of Redis: control characters');
+  if (NEVER_TYPED.test(typed))
+    throw new Error('not a Redis command: it contains control characters');
   if (stop === -1) return null;
   const line = typed.replace(/\r$/, '');
   const words = line.match(INLINE_WORD) ?? [];
   if (line.replace(INLINE_WORD, '').trim() !== '') {
-    throw new Error(`no command of Redis, with open quotes: ${line}`);
+    throw new Error(`not a Redis command: unbalanced quotes in ${line}`);
   }
   return { command: words.map(unquoted), end: stop + 1 };
 }
