@@ -21,8 +21,8 @@ function expecting(
 
 /**
  * Argument checks. Each throws a `TypeError` or a `RangeError` for an unacceptable value. For
- * example, `argument.integerFrom('ttlUs', ttlUs, 1)` throws "ttlUs must be a whole number from 1
- * on, not 0".
+ * example, `argument.integerFrom('ttlUs', ttlUs, 1)` throws "ttlUs must be a whole number of at
+ * least 1, not 0".
  */
 export const argument: {
   /** `name`: a non-empty string. `safe`: a safe integer, such as a time. */
@@ -48,7 +48,7 @@ export const argument: {
     by: abstract new (...args: never[]) => object,
   ) => void;
 } = {
-  name: expecting('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
+  name: expecting('a non-empty string', (value) => typeof value === 'string' && value !== ''),
   integer: expecting('a whole number', Number.isInteger, errorFor),
   safe: expecting('a whole number', Number.isSafeInteger, errorFor),
   finite: expecting('a finite number', Number.isFinite, errorFor),
@@ -63,7 +63,7 @@ export const argument: {
   json: expecting('plain JSON data', isJson, errorFor),
   integerFrom(name, value, least) {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return;
-    const message = `${name} must be a whole number from ${least} on, not ${shownValue(value)}`;
+    const message = `${name} must be a whole number of at least ${least}, not ${shownValue(value)}`;
     throw errorFor(value, message);
   },
   word(name, value, words) {

@@ -23,27 +23,27 @@ describe('a plan', () => {
     ['no option colour', { options: { colour: 'red' } }],
     ['no option counter: "duarble"', { options: { counter: 'duarble' } }],
     ['no option firstToken: -1', { options: { firstToken: -1 } }],
-    ['there are two processes alice', { clients: [alice, alice] }],
-    ['there are two processes lock', { clients: [clientOf('lock', [])] }],
-    ['there are two processes store', { clients: [alice, clientOf('store', [])] }],
-    ['there are two processes lock', { clients: [clientOf('a', [writeOf(1, { store: 'lock' })])] }],
-    ['lockDelay means nothing with waits: in-line', { options: IN_LINE_WITH_DELAY }],
+    ['two processes are named alice', { clients: [alice, alice] }],
+    ['two processes are named lock', { clients: [clientOf('lock', [])] }],
+    ['two processes are named store', { clients: [alice, clientOf('store', [])] }],
+    ['two processes are named lock', { clients: [clientOf('a', [writeOf(1, { store: 'lock' })])] }],
+    ['lockDelay has no effect with waits: in-line', { options: IN_LINE_WITH_DELAY }],
     [
-      'clock means nothing to lock-service-published: its callers say what time it is',
+      'clock has no effect on lock-service-published: its callers pass the time',
       { lock: 'lock-service-published', options: { clock: 'wall' } },
     ],
     ['no option nodes: 0', { lock: 'redlock', options: { nodes: 0 } }],
     [
-      'driftMarginUs means nothing with drift: ignored',
+      'driftMarginUs has no effect with drift: ignored',
       { lock: 'redlock', options: { drift: 'ignored', driftMarginUs: 1 } },
     ],
     [
       'timeoutUs means nothing with blocking: no',
       { lock: 'cache-lock', options: { blocking: 'no', timeoutUs: 5 } },
     ],
-    ['optimistic has no lease that could be renewed', { ...RENEWS, lock: 'optimistic' }],
-    ['pessimistic has no lease that could be renewed', { ...RENEWS, lock: 'pessimistic' }],
-    ['lease-redis has no lease that could be renewed', { ...RENEWS, lock: 'lease-redis' }],
+    ['optimistic has no lease to renew', { ...RENEWS, lock: 'optimistic' }],
+    ['pessimistic has no lease to renew', { ...RENEWS, lock: 'pessimistic' }],
+    ['lease-redis has no lease to renew', { ...RENEWS, lock: 'lease-redis' }],
   ])('is refused: %s', (what, setup) => {
     const plan = planOf({ clients: [alice], ...setup });
     expect(() => run(plan)).toThrow(new UnknownSystem(what));

@@ -89,7 +89,7 @@ export function assemble(
   const asked = kind.asksLock ? built(lock, () => protocol.buildAsked?.(world, options)) : null;
   if (asked === undefined) {
     throw new UnknownSystem(
-      `${plan.system.lock} cannot be asked by the store ${plan.system.store}`,
+      `${plan.system.lock} cannot check tokens for the store ${plan.system.store}`,
     );
   }
   const programOf = built(lock, () => clientsOf(protocol, world, options));
@@ -186,13 +186,13 @@ function whyImpossible(
   names.push(PROBE);
   for (const { name } of plan.clients) names.push(name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) return `there are two processes ${twice}`;
+  if (twice !== undefined) return `two processes are named ${twice}`;
   const problem = protocol.problem?.(options, plan.clients) ?? null;
   if (problem !== null) return problem.what;
   const mistaken = replicated?.problem(options) ?? null;
   if (mistaken !== null) return `${store}: ${mistaken}`;
   if (replicated !== undefined && lock === 'optimistic') {
-    return `${store} has no versions, by which ${lock} works`;
+    return `${lock} needs a store with versions; ${store} has none`;
   }
   if (protocol.buildAsync === undefined && plan.clients.some((client) => 'concurrency' in client)) {
     return `${lock} runs one section at a time; asynchronous code can run several`;
@@ -203,15 +203,15 @@ function whyImpossible(
   if (protocol.buildAsync !== undefined) {
     const step = STEPS_OF_DRIVERS.find((candidate) => steps.has(candidate));
     if (step !== undefined)
-      return `the clients of ${lock} have no step "${step}": their code does it`;
+      return `${lock} does not support the step "${step}": the code of its clients does this`;
   }
-  if (!protocol.takesSeveral && steps.has('lock')) return `${lock} takes one lock a section`;
+  if (!protocol.takesSeveral && steps.has('lock')) return `${lock} takes only one lock per section`;
   if (protocol.takesMessages !== true && plan.queue !== undefined) {
     return `${lock} takes no messages from a queue`;
   }
   if (plan.queue === undefined && steps.has('transition')) return 'a transition needs a queue';
   if (protocol.canRenew === false && steps.has('renew')) {
-    return `${lock} has no lease that could be renewed`;
+    return `${lock} has no lease to renew`;
   }
   return null;
 }
@@ -223,7 +223,9 @@ function absentHost({ system }: Plan, protocol: Protocol, options: Options): str
     ([, server]) =>
       protocol.buildAsync === undefined || !protocol.servers(options).includes(server),
   );
-  return absent === undefined ? null : `${lock} has no server ${absent[1]} for ${absent[0]}`;
+  return absent === undefined
+    ? null
+    : `${lock} has no server ${absent[1]}, which hosts names for ${absent[0]}`;
 }
 
 /** Returns the client programs of an asynchronous lock, or undefined if the lock has a driver. */
@@ -234,7 +236,7 @@ function clientsOf(
 ): SectionProgramOf | undefined {
   if (buildAsync === undefined) return undefined;
   const programOf = buildAsync(world, options);
-  if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
+  if (typeof programOf !== 'function') throw new Error('`buildAsync` did not return a function');
   return programOf;
 }
 

@@ -111,7 +111,7 @@ describe('a user-defined lock', () => {
   test('whose driver reports no token is refused by its types and at run time', () => {
     const at: Section = Object.create(null);
     const outcome = { ordinal: 1, sentUs: 0, sentWallUs: 0 };
-    const why = 'enterLock: its third argument needs the `token` that was granted, or null';
+    const why = 'enterLock: its third argument must contain the granted `token`, or null';
     // @ts-expect-error: it is required
     expect(() => enterLock(at, outcome)).toThrow(new TypeError(why));
     // @ts-expect-error: it is required
@@ -267,7 +267,7 @@ test.each([
   expect(trace.ending).toMatchObject({
     kind: 'failed',
     process: 'store',
-    error: `what a reply means is an object with its kind, not ${message}`,
+    error: `describe() must return an object with a kind, not ${message}`,
   });
 });
 
@@ -280,10 +280,16 @@ test('a lock that stores can ask is built once, and its store refuses outdated t
 });
 
 test.each<readonly [string, object]>([
-  ['`build` gives no function', { build: () => undefined }],
-  ['`buildAsked` gives no function `driverOf`', { buildAsked: () => undefined }],
-  ['`buildAsked` gives no function `driverOf`', { buildAsked: () => ({ check: () => {} }) }],
-  ['`buildAsked` gives no function `check`', { buildAsked: () => ({ driverOf: () => {} }) }],
+  ['`build` did not return a function', { build: () => undefined }],
+  ['`buildAsked` did not return a function `driverOf`', { buildAsked: () => undefined }],
+  [
+    '`buildAsked` did not return a function `driverOf`',
+    { buildAsked: () => ({ check: () => {} }) },
+  ],
+  [
+    '`buildAsked` did not return a function `check`',
+    { buildAsked: () => ({ driverOf: () => {} }) },
+  ],
 ])('a lock cannot be built if %s', (what, ways) => {
   const none = defineSystem({ locks: { hollow: { about: 'nothing', ...ways } } });
   const plan = planOf({ clients: [clientOf('alice', [writeOf(7)])], lock: 'hollow' });
@@ -303,5 +309,5 @@ test('the default of an option must be within its range, which may be negative',
     return () => defineSystem({ locks: { waiting } });
   };
   expect(lockFrom(-1)).not.toThrow();
-  expect(lockFrom(6)).toThrow('locks.waiting.options.wait.fallback is none of its values');
+  expect(lockFrom(6)).toThrow('locks.waiting.options.wait.fallback is not one of its values');
 });

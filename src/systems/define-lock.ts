@@ -12,15 +12,15 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const built = buildOf(where, definition);
   for (const option of options) {
     const { name: named, values, fallback } = option;
-    if (typeof named !== 'string') refuse(`${where}.options`, 'has one without a name');
+    if (typeof named !== 'string') refuse(`${where}.options`, 'contains an option without a name');
     const isKnown = (values === 'integer' || Array.isArray(values)) && mayBe(option, fallback);
-    if (!isKnown) refuse(`${where}.options.${named}.fallback`, 'is none of its values');
+    if (!isKnown) refuse(`${where}.options.${named}.fallback`, 'is not one of its values');
   }
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, notGuaranteed = [] } = definition;
   const { operations, lock } = definition;
-  if (lock !== undefined && lock !== 'none') refuse(`${where}.lock`, 'is none or left out');
+  if (lock !== undefined && lock !== 'none') refuse(`${where}.lock`, "must be 'none' or omitted");
   const { canRenew = built.build !== undefined, jitter, problem, takesMessages } = definition;
   return {
     about,
@@ -53,7 +53,7 @@ function buildOf(
   if (entry === undefined) refuse(where, 'has no `section`, and no `build` or `buildAsync`');
   if (typeof entry[1] !== 'function') refuse(`${where}.${entry[0]}`, 'is not a function');
   if (other !== undefined) {
-    refuse(`${where}.${other[0]}`, `stands beside \`${entry[0]}\`: give one of them`);
+    refuse(`${where}.${other[0]}`, `conflicts with \`${entry[0]}\`: define only one of them`);
   }
   if (section !== undefined) {
     return { buildAsync: (_world, options) => () => (at) => section(at, options) };
@@ -62,8 +62,8 @@ function buildOf(
   if (buildAsked !== undefined) {
     const build: NonNullable<Protocol['buildAsked']> = (world, options) => {
       const { driverOf, check } = buildAsked(world, options) ?? {};
-      requireGiven('`buildAsked` gives no function `driverOf`', driverOf);
-      requireGiven('`buildAsked` gives no function `check`', check);
+      requireGiven('`buildAsked` did not return a function `driverOf`', driverOf);
+      requireGiven('`buildAsked` did not return a function `check`', check);
       return { driverOf, check };
     };
     return { build: (world, options) => build(world, options).driverOf, buildAsked: build };
@@ -72,7 +72,7 @@ function buildOf(
   return {
     build(world, options, queue) {
       const driverOf = build(world, options, queue);
-      requireGiven('`build` gives no function', driverOf);
+      requireGiven('`build` did not return a function', driverOf);
       return driverOf;
     },
   };

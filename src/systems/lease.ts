@@ -103,9 +103,7 @@ export function enterLock(
   granted: { readonly token: number | null; readonly ttlUs?: number },
 ): void {
   if (granted?.token === undefined) {
-    throw new TypeError(
-      'enterLock: its third argument needs the `token` that was granted, or null',
-    );
+    throw new TypeError('enterLock: its third argument must contain the granted `token`, or null');
   }
   const { ttlUs = at.plan.ttlUs } = granted;
   at.token = granted.token ?? 0;

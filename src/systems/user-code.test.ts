@@ -74,7 +74,7 @@ test('a guard is not a grant, and accesses under it are recorded without a grant
 
 describe('a claim about grants', () => {
   test('is refused at its position for user code and for the built-in lock `none`', () => {
-    const what = 'mutual-exclusion is about grants, and sections of';
+    const what = 'mutual-exclusion applies to grants, but sections of';
     const holds = '{ holds: [no-lost-update, mutual-exclusion] }';
     expect(problemsOf(textOf('turns', holds))).toEqual([
       `free.yaml:4:74 systems.one.expect.holds[1]: ${what} turns acquire nothing`,

@@ -83,7 +83,7 @@ describe('a client', () => {
     const alone = new LockClient('alice');
     alone.remember({ lock: 'db', token: 7 });
     expect(alone.token('db')).toBe(7);
-    expect(() => alone.acquire({ lock: 'db', ttl: 10, now: 0 })).toThrow('without a lock service');
+    expect(() => alone.acquire({ lock: 'db', ttl: 10, now: 0 })).toThrow('has no lock service');
   });
 });
 
@@ -92,19 +92,15 @@ describe('an invalid argument throws, and the error names the expected value', (
   const ask = { lock: 'db', client: 'alice', ttl: 10, now: 0 };
 
   test.each([
-    [{ ttl: Number.NaN }, RangeError, 'ttl must be a whole number from 1 on, not NaN'],
-    [{ ttl: Infinity }, RangeError, 'ttl must be a whole number from 1 on, not Infinity'],
-    [{ ttl: 0 }, RangeError, 'ttl must be a whole number from 1 on, not 0'],
-    [{ ttl: -5 }, RangeError, 'ttl must be a whole number from 1 on, not -5'],
-    [{ ttl: 1.5 }, RangeError, 'ttl must be a whole number from 1 on, not 1.5'],
+    [{ ttl: Number.NaN }, RangeError, 'ttl must be a whole number of at least 1, not NaN'],
+    [{ ttl: Infinity }, RangeError, 'ttl must be a whole number of at least 1, not Infinity'],
+    [{ ttl: 0 }, RangeError, 'ttl must be a whole number of at least 1, not 0'],
+    [{ ttl: -5 }, RangeError, 'ttl must be a whole number of at least 1, not -5'],
+    [{ ttl: 1.5 }, RangeError, 'ttl must be a whole number of at least 1, not 1.5'],
     [{ ttl: JSON.parse('"10ms"') }, TypeError, 'not "10ms"'],
     [{ now: Number.NaN }, RangeError, 'now must be a whole number, not NaN'],
-    [{ lock: '' }, TypeError, 'lock must be a text that is not empty, not ""'],
-    [
-      { client: JSON.parse('null') },
-      TypeError,
-      'client must be a text that is not empty, not null',
-    ],
+    [{ lock: '' }, TypeError, 'lock must be a non-empty string, not ""'],
+    [{ client: JSON.parse('null') }, TypeError, 'client must be a non-empty string, not null'],
   ])('acquire with %o', (wrong, kind, what) => {
     const attempt = (): unknown => service.acquire({ ...ask, ...wrong });
     expect(attempt).toThrow(kind);
@@ -121,11 +117,11 @@ describe('an invalid argument throws, and the error names the expected value', (
   });
 
   test.each([
-    [{ token: Number.NaN }, 'token must be a whole number from 0 on, not NaN'],
-    [{ token: -1 }, 'token must be a whole number from 0 on, not -1'],
-    [{ token: 2 ** 53 }, 'token must be a whole number from 0 on, not 9007199254740992'],
-    [{ resource: '' }, 'resource must be a text that is not empty, not ""'],
-    [{ sequence: 0.5 }, 'sequence must be a whole number from 0 on, not 0.5'],
+    [{ token: Number.NaN }, 'token must be a whole number of at least 0, not NaN'],
+    [{ token: -1 }, 'token must be a whole number of at least 0, not -1'],
+    [{ token: 2 ** 53 }, 'token must be a whole number of at least 0, not 9007199254740992'],
+    [{ resource: '' }, 'resource must be a non-empty string, not ""'],
+    [{ sequence: 0.5 }, 'sequence must be a whole number of at least 0, not 0.5'],
   ])('a store with %o', (wrong, what) => {
     const access = { resource: 'db', key: 'x', token: 1, sequence: 1, ...wrong };
     for (const name of ['fenced', 'unfenced']) {
@@ -138,7 +134,9 @@ describe('an invalid argument throws, and the error names the expected value', (
   });
 
   test('constructors', () => {
-    expect(() => new LockService(0)).toThrow('firstToken must be a whole number from 1 on, not 0');
+    expect(() => new LockService(0)).toThrow(
+      'firstToken must be a whole number of at least 1, not 0',
+    );
     expect(() => new LockService(1, { lockDelay: Number.NaN })).toThrow('lockDelay must be');
     expect(() => new LockClient('')).toThrow('id must be');
     expect(() => new Store('fencd')).toThrow(

@@ -123,6 +123,6 @@ export class LockClient {
 
   private servedBy(): LockService {
     if (this.service !== null) return this.service;
-    throw new TypeError(`the client ${this.id} was made without a lock service`);
+    throw new TypeError(`the client ${this.id} has no lock service`);
   }
 }

@@ -230,7 +230,10 @@ export function tokenOf(
   switch (numbering) {
     case 'exact': {
       const token = first + before;
-      assert(Number.isSafeInteger(token), 'a token is a safe integer; begin with a lower one');
+      assert(
+        Number.isSafeInteger(token),
+        'the token is no longer a safe integer; use a lower firstToken',
+      );
       return token;
     }
     case 'double':

@@ -71,7 +71,7 @@ function problem(options: Options): { option: string; what: string } | null {
   const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(options);
   const highest = Number.MAX_SAFE_INTEGER - GRANTS;
   if (firstToken > highest && tokens === 'exact') {
-    const what = `firstToken may be at most ${highest}, but with tokens: double`;
+    const what = `firstToken may exceed ${highest} only with tokens: double`;
     return { option: 'firstToken', what };
   }
   if (waits === 'retry') return null;
@@ -84,7 +84,7 @@ function problem(options: Options): { option: string; what: string } | null {
   const found = Object.entries(idle).find(([, isGiven]) => isGiven);
   if (found === undefined) return null;
   const [option] = found;
-  return { option, what: `${option} means nothing with waits: ${waits}` };
+  return { option, what: `${option} has no effect with waits: ${waits}` };
 }
 
 export const lockServicePublished: LockDefinition = {
@@ -92,7 +92,7 @@ export const lockServicePublished: LockDefinition = {
   about: 'lock-service as published: expiry by the caller’s clock, release by client id',
   problem: (options) => {
     if (options.word('clock') === 'monotonic') return problem(options);
-    const what = 'clock means nothing to lock-service-published: its callers say what time it is';
+    const what = 'clock has no effect on lock-service-published: its callers pass the time';
     return { option: 'clock', what };
   },
   buildAsked: (world, options) => build(world, options, true),

@@ -151,5 +151,5 @@ test('a quorum larger than the replicas is refused, and so is a lock that needs 
   expect(() => run(alone({ options: many }))).toThrow('writeQuorum: 4 is more than replicas: 3');
   expect(() =>
     run(planOf({ ...alone(), clients: [], lock: 'optimistic', store: 'quorum' })),
-  ).toThrow('quorum has no versions');
+  ).toThrow('optimistic needs a store with versions');
 });

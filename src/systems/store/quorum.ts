@@ -47,12 +47,12 @@ const choices = optionsFor(
   },
   {
     replicas: 'N: number of replicas, from 1 to 9: store-1, store-2, …',
-    writeQuorum: 'W: answers to a write that its client waits for',
-    readQuorum: 'R: answers to a read that its client waits for; the latest value counts',
+    writeQuorum: 'W: number of answers that the client of a write waits for',
+    readQuorum: 'R: number of answers that the client of a read waits for; the latest value counts',
     stamp:
-      'timestamp of a write: token, then wall clock of the client; token, then place in its section; or clock only',
+      'timestamp of a write: token and wall clock of the client, token and place in its section, or clock only',
     readRepair:
-      'whether a reader updates older replicas: not, after it continues, or before, until W have the value',
+      'read repair of older replicas: off, after the reader continues, or before, until W replicas have the value',
   },
 );
 

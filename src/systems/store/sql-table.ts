@@ -238,7 +238,7 @@ export async function loadSqlEngine(): Promise<void> {
     if (!(error instanceof Error && 'code' in error)) throw error;
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
     const install = 'npm install --save-dev node-sqlite3-wasm';
-    throw new MissingSqlEngine(`stores in SQL need one more package: ${install}`);
+    throw new MissingSqlEngine(`SQL stores need an additional package: ${install}`);
   }
 }
 

@@ -77,7 +77,7 @@ const checkSequencer: StoreKind = {
 };
 
 const quorum: StoreKind = {
-  about: 'N replicas: W answer a write, R a read, and the write with the latest timestamp wins',
+  about: 'N replicas: a write needs W answers, a read needs R, and the latest timestamp wins',
   source: 'Kleppmann and Riccomini, Designing Data-Intensive Applications, 2nd edition, chapter 9',
   notGuaranteed: [],
   requirements: { needsOpen: false, comparesItself: false, hasVersions: false },

@@ -122,6 +122,6 @@ describe('a store that asks the lock service', () => {
 
   test('cannot be used with a lock that it cannot ask', () => {
     const plan = planOf({ clients: [alice], lock: 'none', store: 'check-sequencer' });
-    expect(whyRefused(plan)).toBe('none cannot be asked by the store check-sequencer');
+    expect(whyRefused(plan)).toBe('none cannot check tokens for the store check-sequencer');
   });
 });

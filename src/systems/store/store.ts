@@ -288,7 +288,7 @@ const variants: readonly (readonly [string, FenceRule])[] = [
   like('fenced-reads', {
     coversReads: true,
     about: 'a read registers its token, and may be refused, like a write',
-    source: 'the cure of the lost update',
+    source: 'a cure for the lost update',
   }),
   like('fenced-open', {
     coversReads: true,
@@ -299,7 +299,7 @@ const variants: readonly (readonly [string, FenceRule])[] = [
   like('fenced-sequenced', {
     refuses: 'lower-or-repeated',
     about: 'orders the writes of one token by a sequence number: no reordering, no repetition',
-    source: 'the cure of reordering within a token',
+    source: 'a cure for reordering within a token',
   }),
   like('fenced-volatile', { isDurable: false, about: 'forgets its highest token in a crash' }),
   like('fenced-per-key', { scope: 'key', about: 'keeps the highest token per key' }),
@@ -321,7 +321,7 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
   like('fence-equality', {
     refuses: 'other',
     about: 'refuses any token except the first that it registered',
-    source: 'mutant of fenced, as etcd’s own demo of fencing compares',
+    source: 'mutant of fenced; compares like etcd’s own fencing demo',
     notGuaranteed: ['progress', 'linearizable'],
   }),
   like('highest-not-updated', {

@@ -66,7 +66,7 @@ const choices = optionsFor(
     recheck: 'whether a client that waited checks again that its own key exists',
     token: 'number used as fencing token: the revision that created the key, the lease, or none',
     oldLeader:
-      'whether a replaced leader steps down, or revokes leases that expired by its own count',
+      'whether a replaced leader steps down, or revokes leases that expired by its own clock',
     unanswered:
       'client behavior if a release or the last attempt gets no answer: ignore it, or stop the heartbeat',
   },

@@ -55,7 +55,7 @@ const choices = optionsFor(
   },
   {
     release:
-      'record that a resigning leader checks: its old copy, the one just read; none: no release',
+      'record that a resigning leader checks: its old copy, or the one just read; none: no release',
     duration: 'whether the record truncates a lease to whole seconds, or rounds it up',
     token: 'whether leaseTransitions is sent as a fencing token',
     renewDeadline: 'time for which a leader tries to renew, in percent of the ttl',
@@ -89,7 +89,7 @@ function problemOf(
   const tooShort = clients.find(({ ttlUs }) => duration === 'truncated' && ttlUs < US_A_SECOND);
   if (tooShort !== undefined) {
     const problem = 'a ttl of less than 1s is 0 in the record, which Kubernetes refuses';
-    return { option: 'duration', what: `${problem}: take a longer one, or duration: rounded-up` };
+    return { option: 'duration', what: `${problem}: use a longer ttl, or duration: rounded-up` };
   }
   if (renewDeadline + retryPeriod < 100) return null;
   const what = 'renewDeadline and retryPeriod together must be less than 100 percent of the ttl';

@@ -59,7 +59,7 @@ const choices = optionsFor(
     level: 'whether the lock belongs to the session, until it is unlocked, or to the transaction',
     pooler: 'whether a pooler in transaction mode runs each transaction on any of its connections',
     backends: 'number of connections of that pooler, from 1 to 100',
-    peerDeath: 'whether the server learns that a connection ended, or keeps it half open',
+    peerDeath: 'whether the server detects that a connection ended, or keeps it half open',
     keepaliveMs: 'milliseconds of silence until the server detects a dead half-open connection',
     idleTimeoutMs: 'idle milliseconds after which the server ends a session; 0: never',
     token: 'whether the locking statement also takes a token from a sequence',
@@ -86,7 +86,7 @@ export const postgres: LockDefinition = {
 function problem(options: Options): { option: string; what: string } | null {
   const { peerDeath, keepaliveMs, pooler, backends } = choices.read(options);
   if (peerDeath === 'closes' && keepaliveMs !== KEEPALIVE_MS) {
-    return { option: 'keepaliveMs', what: 'keepaliveMs means nothing with peerDeath: closes' };
+    return { option: 'keepaliveMs', what: 'keepaliveMs has no effect with peerDeath: closes' };
   }
   if (pooler === 'none' && backends !== BACKENDS) {
     return { option: 'backends', what: 'backends means nothing with pooler: none' };

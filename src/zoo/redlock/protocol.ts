@@ -94,7 +94,7 @@ function problem(options: Options): { option: string; what: string } | null {
   const margins = ['driftFactorPpm', 'driftMarginUs'] as const;
   const option = margins.find((name) => chosen[name] !== DEFAULT_MARGINS[name]);
   if (option === undefined || chosen.drift !== 'ignored') return null;
-  return { option, what: `${option} means nothing with drift: ignored` };
+  return { option, what: `${option} has no effect with drift: ignored` };
 }
 
 function nodeNames(options: Options): readonly string[] {

@@ -106,7 +106,7 @@ function leases({ about, options, cacheOf }: Kept): Leases {
     takesMessages: true,
     problem: (chosen) => {
       if (chosen.word('onDenied') === 'waits' || chosen.word('standby') === 'yes') return null;
-      const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
+      const what = 'onDenied: flips needs a secondary; set standby: yes';
       return { option: 'onDenied', what };
     },
     notGuaranteed: ['at-most-once'],
@@ -120,7 +120,7 @@ function published(kept: Kept): Leases {
   const lock = leases(kept);
   return {
     ...lock,
-    about: `${lock.about.split(':')[0]}, as published: switches back ends on a held lease too, always releases`,
+    about: `${lock.about.split(':')[0]}, as published: switches back ends even on a held lease, and always releases`,
     options: lock.options.map((option) => ({
       ...option,
       fallback: PUBLISHED[option.name] ?? option.fallback,
