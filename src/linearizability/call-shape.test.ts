@@ -21,12 +21,12 @@ test('a long value is truncated', () => {
 test('a field matches its description, and may be omitted only if that allows it', () => {
   const find = mistakesIn({
     put: {
-      text: 'a text',
-      textOrNull: 'a text or null',
+      text: 'a string',
+      textOrNull: 'a string or null',
       number: 'a number',
       numberOrNull: 'a number or null',
       numberOrNot: 'a number or unknown',
-      any: 'a number, a text or null',
+      any: 'a number, a string or null',
       word: ['yes', 'no', 'unknown'],
       more: { optional: 'a number' },
     },
@@ -46,13 +46,13 @@ test('a field matches its description, and may be omitted only if that allows it
   expect(find({ ...good, ...also })).toBeNull();
   expect(find(Object.assign({}, good, { any: 4 }))).toBeNull();
   const wrong: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
-    [{ text: null }, '"text" of its put must be a text, not null'],
-    [{ textOrNull: 1 }, '"textOrNull" of its put must be a text or null, not 1'],
+    [{ text: null }, '"text" of its put must be a string, not null'],
+    [{ textOrNull: 1 }, '"textOrNull" of its put must be a string or null, not 1'],
     [{ number: Infinity }, '"number" of its put must be a number, not Infinity'],
     [{ number: '1' }, '"number" of its put must be a number, not "1"'],
     [{ numberOrNull: 'a' }, '"numberOrNull" of its put must be a number or null, not "a"'],
     [{ numberOrNot: null }, '"numberOrNot" of its put must be a number or unknown, not null'],
-    [{ any: true }, '"any" of its put must be a number, a text or null, not true'],
+    [{ any: true }, '"any" of its put must be a number, a string or null, not true'],
     [{ word: 'maybe' }, '"word" of its put must be yes, no or unknown, not "maybe"'],
     [{ word: undefined }, '"word" of its put must be yes, no or unknown, not undefined'],
     [{ more: 'a' }, '"more" of its put must be a number, not "a"'],

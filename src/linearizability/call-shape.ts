@@ -7,25 +7,26 @@ const mostShown = 80;
 
 /** The possible types of a field, by the words that follow "must be". */
 interface Held {
-  readonly 'a text': string;
-  readonly 'a text or null': string | null;
+  readonly 'a string': string;
+  readonly 'a string or null': string | null;
   /** Neither NaN nor infinite, like all numbers here. */
   readonly 'a number': number;
   readonly 'a number or null': number | null;
   readonly 'a number or unknown': number | 'unknown';
   /** A register's `Value`, or a word in place of one. */
-  readonly 'a number, a text or null': number | string | null;
+  readonly 'a number, a string or null': number | string | null;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 const accepts: { readonly [Words in keyof Held]: (value: unknown) => boolean } = {
-  'a text': isText,
-  'a text or null': (value) => value === null || isText(value),
+  'a string': isText,
+  'a string or null': (value) => value === null || isText(value),
   'a number': Number.isFinite,
   'a number or null': (value) => value === null || Number.isFinite(value),
   'a number or unknown': (value) => value === 'unknown' || Number.isFinite(value),
-  'a number, a text or null': (value) => value === null || isText(value) || Number.isFinite(value),
+  'a number, a string or null': (value) =>
+    value === null || isText(value) || Number.isFinite(value),
 };
 
 /** The expected contents of a field. A list contains the accepted words. */

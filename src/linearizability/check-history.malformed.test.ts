@@ -37,9 +37,9 @@ describe('a malformed operation is refused with its index', () => {
     [{ outcome: 'OK' }, '"outcome" must be ok, fail or info, not "OK"'],
     [{ invoke: Number.NaN }, '"invoke" must be a number, not NaN'],
     [{ return: Number.NaN }, '"return" must be a number or null, not NaN'],
-    [{ return: null }, 'it is ok, so that "return" must be a number'],
+    [{ return: null }, '"return" must be a number if "outcome" is ok'],
     [{ return: '2' }, '"return" must be a number or null, not "2"'],
-    [{ client: 7 }, '"client" must be a text, not 7'],
+    [{ client: 7 }, '"client" must be a string, not 7'],
     [{ call: null }, '"call" must be an object with a "name", not null'],
     [{ call: { key: 'x' } }, '"call" must be an object with a "name", not {"key":"x"}'],
     [{ call: { name: 7 } }, '"call" must be an object with a "name", not {"name":7}'],
@@ -47,7 +47,7 @@ describe('a malformed operation is refused with its index', () => {
     [{ call: { name: 'cas' } }, 'unknown call "cas"; known: read, write'],
     [
       { call: { name: 'read', key: 'x' } },
-      '"value" of its read must be a number, a text or null, not undefined',
+      '"value" of its read must be a number, a string or null, not undefined',
     ],
   ])('%j', (change, message) => {
     const history = [good, { ...good, ...change }];
@@ -61,7 +61,7 @@ describe('a malformed operation is refused with its index', () => {
     expect(() => check([{ ...good, call }], mutex())).toThrow(new MalformedOperation(0, message));
   });
   it.each([null, 7, 'read'])('%j', (one) => {
-    const message = `${JSON.stringify(one)} is none`;
+    const message = `expected an object, not ${JSON.stringify(one)}`;
     const history: History = JSON.parse(JSON.stringify([good, one]));
     const model: Model<Json, CallData> = register();
     expect(() => checkHistory(history, model)).toThrow(new MalformedOperation(1, message));
@@ -137,14 +137,14 @@ describe('an invalid limit is refused', () => {
   it.each([0, -1, Number.NaN, 1.5])('%d', (limit) => {
     for (const name of ['maxConfigurations', 'maxBytes']) {
       const options: CheckOptions = { [name]: limit };
-      const message = `${name} must be a whole number from 1 on, not ${limit}`;
+      const message = `${name} must be a whole number of at least 1, not ${limit}`;
       expect(() => checkHistory([], register(), options)).toThrow(new RangeError(message));
     }
   });
   it.each(['7', null, Number.NEGATIVE_INFINITY, {}])('%j, from unchecked JavaScript', (limit) => {
     const untyped = (option: object): CheckOptions => Object.assign({}, option);
     const limited = untyped({ maxConfigurations: limit });
-    const refused = 'maxConfigurations must be a whole number from 1 on, not ';
+    const refused = 'maxConfigurations must be a whole number of at least 1, not ';
     expect(() => checkHistory([], register(), limited)).toThrow(refused);
     const verdict = { kind: 'invalid', at: 0, configurations: 0, part: '' } as const;
     expect(() => explainHistory([], register(), verdict, limited)).toThrow(refused);

@@ -219,9 +219,9 @@ const outcomes: readonly unknown[] = ['ok', 'fail', 'info'];
 /** Returns the first mistake in an operation, or null. Untyped callers may pass any value. */
 function mistakeIn(operation: Operation<unknown>): string | null {
   if (typeof operation !== 'object' || operation === null)
-    return `${shownValue(operation)} is none`;
+    return `expected an object, not ${shownValue(operation)}`;
   const { client, call, invoke, return: end, outcome } = operation;
-  if (typeof client !== 'string') return `"client" must be a text, not ${shownValue(client)}`;
+  if (typeof client !== 'string') return `"client" must be a string, not ${shownValue(client)}`;
   if (!outcomes.includes(outcome)) {
     return `"outcome" must be ok, fail or info, not ${shownValue(outcome)}`;
   }
@@ -230,7 +230,7 @@ function mistakeIn(operation: Operation<unknown>): string | null {
     return `"call" must be an object with a "name", not ${shownValue(call)}`;
   }
   if (!Number.isFinite(invoke)) return `"invoke" must be a number, not ${shownValue(invoke)}`;
-  if (end === null) return outcome === 'ok' ? 'it is ok, so that "return" must be a number' : null;
+  if (end === null) return outcome === 'ok' ? '"return" must be a number if "outcome" is ok' : null;
   if (!Number.isFinite(end)) return `"return" must be a number or null, not ${shownValue(end)}`;
   return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
 }
@@ -251,5 +251,5 @@ export function refuseOptions(options: CheckOptions): void {
 function refuseLimit(name: string, limit: number | undefined): void {
   if (limit === undefined || limit === Number.POSITIVE_INFINITY) return;
   if (Number.isInteger(limit) && limit >= 1) return;
-  throw new RangeError(`${name} must be a whole number from 1 on, not ${limit}`);
+  throw new RangeError(`${name} must be a whole number of at least 1, not ${limit}`);
 }

@@ -62,12 +62,12 @@ describe('a sentence', () => {
   });
   it('names all operations of the core, and marks those that may not have happened', () => {
     expect(words({ required: [1, 5], optional: [2, 3] })).toBe(
-      `${needs}, which no order of it with \`write(2)\` by b, perhaps \`write(9)\` by c and ` +
-        'perhaps `write(9)` by d allows, as nothing else called or open in positions 0–20 brings ' +
+      `${needs}, but no order of it and \`write(2)\` by b, perhaps \`write(9)\` by c and ` +
+        'perhaps `write(9)` by d allows this, because nothing else called or open in positions 0–20 brings ' +
         'that about.',
     );
     expect(words({ required: [1, 5], from: null })).toBe(
-      `${needs}, which no order of it with \`write(2)\` by b allows, as at first it is nothing ` +
+      `${needs}, but no order of it and \`write(2)\` by b allows this, because at first it is nothing ` +
         'and nothing else called up to position 20 brings that about.',
     );
   });
@@ -81,7 +81,9 @@ describe('a sentence', () => {
     const many = Array.from({ length: 13 }, (_, at) => by(`m${at}`, write(1), 0, 30));
     const required = [5, ...many.map((_, at) => history.length + at)];
     const all = [...history, ...many];
-    expect(words({ required }, all)).toContain('with the 13 other operations of the core allows');
+    expect(words({ required }, all)).toContain(
+      'and the 13 other operations of the core allows this',
+    );
     expect(words({ required: required.slice(0, -1) }, all)).toContain('`write(1)` by m11 allows');
     const [optional, rest] = [required.slice(-4), required.slice(0, -4)];
     expect(words({ required: rest, optional }, all)).toContain('with the 13 other operations of ');
@@ -125,12 +127,12 @@ describe('the operation named as earlier', () => {
   it('is one that certainly returned before the bad one was called', () => {
     const at = (end: number): string => wordsOf(by('b', write(2), 0, end), { required: [0, 1] });
     expect(at(9)).toContain(', but `write(2)` by b came before it, and ');
-    expect(at(10)).toContain(', which no order of it with `write(2)` by b allows, as ');
+    expect(at(10)).toContain(', but no order of it and `write(2)` by b allows this, because ');
     expect(wordsOf(by('b', write(2), 0, 9), { optional: [0] })).toContain(
-      ', which no order of it with perhaps `write(2)` by b allows, as ',
+      ', but no order of it and perhaps `write(2)` by b allows this, because ',
     );
     expect(words({ required: [4, 5], optional: [2] })).toContain(
-      ', which no order of it with `read=1` by e and perhaps `write(9)` by c allows, as ',
+      ', but no order of it and `read=1` by e and perhaps `write(9)` by c allows this, because ',
     );
   });
   it('is absent if the bad operation is impossible after any state', () => {

@@ -62,7 +62,7 @@ export function explainInWords<State extends Json, Call extends CallData>(
     return `${subject}, but ${first === '' ? came : `${first}, ${came}`}, and ${rest}.`;
   }
   const as = first === '' ? rest : `${first} and ${rest}`;
-  return `${subject}, which no order of it with ${named(history, model, { at, core })} allows, as ${as}.`;
+  return `${subject}, but no order of it and ${named(history, model, { at, core })} allows this, because ${as}.`;
 }
 
 /** Example: "`write(2)` by 1, `read=2` by 3 and perhaps `write(4)` by 2". */

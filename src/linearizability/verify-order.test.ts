@@ -16,15 +16,15 @@ const history: History<RegisterCall> = [
 it.each([
   [[0, 4, 1, 5], null],
   [[4, 0, 1, 5, 2], null],
-  [[4, 1, 0, 5], 'operation 1 is illegal where it is placed'],
+  [[4, 1, 0, 5], 'operation 1 is illegal at its place in the order'],
   [[0, 4, 1, 5, 6], 'there is no operation 6'],
   [[0, 4, 1, 5, -1], 'there is no operation -1'],
   [[0, 4, 1, 3, 5], 'operation 3 did not happen'],
-  [[0, 1, 4, 5], 'operation 4 returned before one that is placed earlier began'],
+  [[0, 1, 4, 5], 'operation 4 returned before the call of an operation that is placed earlier'],
   [[0, 0, 4, 1, 5], 'an operation is placed twice'],
   [[0, 4, 1], 'operation 5 is not placed'],
   [[], 'operation 0 is not placed'],
-  [[4, 0, 2, 1, 5], 'operation 1 returned before one that is placed earlier began'],
+  [[4, 0, 2, 1, 5], 'operation 1 returned before the call of an operation that is placed earlier'],
 ])('the flaw of the order %j is: %s', (order, flaw) => {
   expect(refuteOrder(history, register(), order)).toBe(flaw);
 });
@@ -32,6 +32,6 @@ it('an order is refuted for a model without partitions, too', () => {
   const { partition: _, ...unpartitioned } = register();
   expect(refuteOrder(history.slice(0, 2), unpartitioned, [0, 1])).toBeNull();
   expect(refuteOrder(history, unpartitioned, [0, 4, 1, 5])).toBe(
-    'operation 1 is illegal where it is placed',
+    'operation 1 is illegal at its place in the order',
   );
 });

@@ -21,13 +21,13 @@ export function refuteOrder<State extends Json, Call extends CallData>(
     if (operation.outcome === 'fail') return `operation ${index} did not happen`;
     const end = operation.outcome === 'ok' ? (operation.return ?? 0) : Number.POSITIVE_INFINITY;
     if (end < latestInvoke)
-      return `operation ${index} returned before one that is placed earlier began`;
+      return `operation ${index} returned before the call of an operation that is placed earlier`;
     latestInvoke = Math.max(latestInvoke, operation.invoke);
     const part = model.partition?.(operation.call) ?? '';
     const before = statesOf.get(part) ?? [model.init];
     const states = before.flatMap((state) => model.step(state, operation.call));
     statesOf.set(part, states);
-    if (states.length === 0) return `operation ${index} is illegal where it is placed`;
+    if (states.length === 0) return `operation ${index} is illegal at its place in the order`;
   }
   const placed = new Set(order);
   if (placed.size < order.length) return 'an operation is placed twice';

@@ -58,7 +58,7 @@ describe('maps', () => {
     ['edn', '#a@ {}', 1, 3, 'expected a tag, found "@"'],
     ['edn', 'x {}', 1, 1, 'expected a map, found "x"'],
     ['edn', '{} [{}]', 1, 4, 'expected a map, found "["'],
-    ['edn', `{${'['.repeat(100)}`, 1, 101, 'more than 100 brackets'],
+    ['edn', `{${'['.repeat(100)}`, 1, 101, 'brackets nested more than 100 levels'],
     ['json', '({})', 1, 1, 'expected a map, found "("'],
     ['json', '{}, {}', 1, 3, 'expected a map, found ","'],
     ['edn', '[{:a 1}', 1, 1, 'before "]" closes'],

@@ -142,13 +142,13 @@ export class MapCutter {
 
   end(): Malformed | null {
     if (this.closers.length > 0) {
-      return malformed(this.mapPlace, 'the file ends inside this map; it was cut');
+      return malformed(this.mapPlace, 'the file ends inside this map: it is truncated');
     }
     if (this.hasTag || this.toDiscard > 0 || this.mode === 'tag') {
-      return malformed(this.here(0), 'the file ends where a map is expected; it was cut');
+      return malformed(this.here(0), 'the file ends where a map is expected: it is truncated');
     }
     if (this.listCloser === '' || this.isOver) return null;
-    const message = `the file ends before "${this.listCloser}" closes this list; it was cut`;
+    const message = `the file ends before "${this.listCloser}" closes this list: it is truncated`;
     return malformed(this.listPlace, message);
   }
 
@@ -188,7 +188,7 @@ export class MapCutter {
 
   private open(character: string, at: number): Malformed | null {
     if (this.closers.length >= MOST_DEPTH) {
-      return malformed(this.here(at), `more than ${MOST_DEPTH} brackets inside each other`);
+      return malformed(this.here(at), `brackets nested more than ${MOST_DEPTH} levels deep`);
     }
     this.closers.push(CLOSER.get(character) ?? '');
     return null;

@@ -37,9 +37,9 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
   ['register', { f: 'r', ...x }, { value: 4 }, { name: 'read', key: 'x', value: 4 }],
   ['register', { f: 'get' }, { value: [1, 'a'] }, { name: 'read', key: '', value: '[1 "a"]' }],
   ['register', { f: 'read' }, 'info', { name: 'read', key: '', value: null }],
-  ['register', { f: 'read' }, {}, 'expected a value: what was read'],
+  ['register', { f: 'read' }, {}, 'expected the value that was read'],
   ['register', { f: 'set', key: 7, value: 4 }, {}, { name: 'write', key: '7', value: 4 }],
-  ['register', { f: 'w' }, {}, 'expected a value: what is written'],
+  ['register', { f: 'w' }, {}, 'expected the value to write'],
   [
     'cas-register',
     { f: 'compareAndSet', value: [1, 2] },
@@ -70,8 +70,8 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     {},
     { name: 'cas', key: '', expected: null, value: 2, answer: 'matched' },
   ],
-  ['cas-register', { f: 'cas', value: [1] }, {}, 'expected a value of two: [expected new]'],
-  ['cas-register', { f: 'cas', from: 1 }, {}, 'expected a value of two: [expected new]'],
+  ['cas-register', { f: 'cas', value: [1] }, {}, 'expected a pair as the value: [expected new]'],
+  ['cas-register', { f: 'cas', from: 1 }, {}, 'expected a pair as the value: [expected new]'],
   ['cas-register', { f: 'r' }, { value: true }, { name: 'read', key: '', value: 'true' }],
   [
     'versioned-register',
@@ -86,7 +86,7 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     { name: 'read', key: '', value: 'unknown', version: null },
   ],
   ['versioned-register', { f: 'read' }, { value: 4 }, `expected a version, ${INTEGER_ARGUMENTS}`],
-  ['versioned-register', { f: 'read' }, {}, 'expected a value: what was read'],
+  ['versioned-register', { f: 'read' }, {}, 'expected the value that was read'],
   [
     'versioned-register',
     { f: 'write', value: 4, expected: 1 },
@@ -154,15 +154,15 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     `expected a token, ${INTEGER_ARGUMENTS}`,
   ],
   ['fenced-register', { f: 'write', value: 4 }, {}, `expected a token, ${INTEGER_ARGUMENTS}`],
-  ['fenced-register', { f: 'write', token: 4 }, {}, 'expected a value: what is written'],
+  ['fenced-register', { f: 'write', token: 4 }, {}, 'expected the value to write'],
   ['kv', { f: 'get', ...x }, { value: 4 }, { name: 'get', key: 'x', value: '4' }],
   ['kv', { f: 'get', ...x }, { value: null }, { name: 'get', key: 'x', value: null }],
   ['kv', { f: 'get', ...x }, 'info', { name: 'get', key: 'x', value: null }],
-  ['kv', { f: 'get', ...x }, {}, 'expected a value: what was read'],
+  ['kv', { f: 'get', ...x }, {}, 'expected the value that was read'],
   ['kv', { f: 'set', ...x, value: 'a' }, {}, { name: 'put', key: 'x', value: 'a' }],
   ['kv', { f: 'append', ...x, value: 'b' }, {}, { name: 'append', key: 'x', value: 'b' }],
-  ['kv', { f: 'put', ...x, value: null }, {}, 'expected a value: what is written'],
-  ['kv', { f: 'put', ...x }, {}, 'expected a value: what is written'],
+  ['kv', { f: 'put', ...x, value: null }, {}, 'expected the value to write'],
+  ['kv', { f: 'put', ...x }, {}, 'expected the value to write'],
   ['kv', { f: 'remove', ...x }, {}, { name: 'delete', key: 'x' }],
   [
     'kv',
@@ -176,11 +176,11 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     { value: ':swapped' },
     { name: 'cas', key: 'x', expected: '1', value: '2', answer: 'matched' },
   ],
-  ['kv', { f: 'cas', ...x, value: [1, null] }, {}, 'expected a value of two: [expected new]'],
-  ['kv', { f: 'cas', ...x, from: 1 }, {}, 'expected a value of two: [expected new]'],
+  ['kv', { f: 'cas', ...x, value: [1, null] }, {}, 'expected a pair as the value: [expected new]'],
+  ['kv', { f: 'cas', ...x, from: 1 }, {}, 'expected a pair as the value: [expected new]'],
   ['counter', { f: 'inc' }, {}, { name: 'increment', key: '', by: 1 }],
   ['counter', { f: 'decr', value: 3 }, {}, { name: 'increment', key: '', by: -3 }],
-  ['counter', { f: 'add', value: '3' }, {}, 'expected a value: the number that is added'],
+  ['counter', { f: 'add', value: '3' }, {}, 'expected the number to add'],
   ['counter', { f: 'get' }, { value: 3 }, { name: 'read', key: '', value: 3 }],
   ['counter', { f: 'get' }, 'info', { name: 'read', key: '', value: 'unknown' }],
   ['counter', { f: 'get' }, { value: '3' }, 'expected a value: the number that was read'],
@@ -412,7 +412,7 @@ describe('the inferred model', () => {
 
   test('is absent if each model knows only some of the operations', () => {
     expect(modelOf(write, acquire)).toBe(
-      'no model knows all of write, acquire; name one with --model',
+      'no model has all of the operations write, acquire; choose one with --model',
     );
   });
 });

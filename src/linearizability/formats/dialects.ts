@@ -182,10 +182,10 @@ function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
 function readOrWrite({ name, operation, key, asked, answered }: Said): NamedFields | string {
   if (name === 'read') {
     const value = operation.outcome === 'ok' ? answered : null;
-    if (value === undefined) return 'expected a value: what was read';
+    if (value === undefined) return 'expected the value that was read';
     return { name, key, value: scalarOf(value) };
   }
-  if (asked === undefined) return 'expected a value: what is written';
+  if (asked === undefined) return 'expected the value to write';
   return { name, key, value: scalarOf(asked) };
 }
 
@@ -195,7 +195,7 @@ function readWriteOrCas(exchange: Said): NamedFields | string {
   const pair = isArray(asked) ? asked : namedPair(operation.asked);
   const [expected, value] = pair;
   if (pair.length !== 2 || expected === undefined || value === undefined) {
-    return 'expected a value of two: [expected new]';
+    return 'expected a pair as the value: [expected new]';
   }
   const answer = knownAnswer(exchange, isNo ? 'missed' : 'matched');
   return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
@@ -259,7 +259,7 @@ function keyValueOf(exchange: Said): NamedFields | string {
     case 'get': {
       const value = operation.outcome === 'ok' ? answered : null;
       return value === undefined
-        ? 'expected a value: what was read'
+        ? 'expected the value that was read'
         : { name, key, value: plainText(value) };
     }
     case 'delete':
@@ -268,7 +268,7 @@ function keyValueOf(exchange: Said): NamedFields | string {
       return casOf(exchange);
     default:
       return asked === undefined || asked === null
-        ? 'expected a value: what is written'
+        ? 'expected the value to write'
         : { name, key, value: plainText(asked) };
   }
 }
@@ -278,7 +278,7 @@ function casOf(exchange: Said): NamedFields | string {
   const { from, to } = exchange.operation.asked;
   const [expected, value] = isArray(asked) && asked.length === 2 ? asked : [from, to];
   if (expected === undefined || value === undefined || value === null) {
-    return 'expected a value of two: [expected new]';
+    return 'expected a pair as the value: [expected new]';
   }
   const answer = knownAnswer(exchange, isNo ? 'missed' : 'matched');
   return { name: 'cas', key, expected: plainText(expected), value: plainText(value), answer };
@@ -297,7 +297,7 @@ function counterOf({ name, operation, key, asked, answered }: Said): NamedFields
       : 'expected a value: the number that was read';
   }
   const by = asked ?? 1;
-  if (typeof by !== 'number') return 'expected a value: the number that is added';
+  if (typeof by !== 'number') return 'expected the number to add';
   return { name: 'increment', key, by: name === 'decrement' ? -by : by };
 }
 

@@ -104,7 +104,7 @@ class EdnReader {
       case ']':
       case ')':
       case '}':
-        return this.fail(start, `nothing is open that "${character}" closes`);
+        return this.fail(start, `unmatched "${character}"`);
       default:
         return this.readToken();
     }
@@ -139,7 +139,7 @@ class EdnReader {
       const key = forms[at] ?? null;
       const name = keyName(key);
       if (Object.hasOwn(fields, name) || name === '__proto__') {
-        return this.fail(start, `the key ${ednText(key)} stands twice in this map`);
+        return this.fail(start, `duplicate key ${ednText(key)} in this map`);
       }
       fields[name] = forms[at + 1] ?? null;
     }

@@ -62,8 +62,8 @@ function orderByTime(take: TakeEvent): OrderedEvents {
       const other = event.process === NEMESIS ? (events.at(-1)?.position ?? 0) : null;
       const position = times.of(time) ?? other;
       if (position === null) {
-        const found = time === undefined ? 'and there is none' : `found ${ednText(time)}`;
-        return malformed(event, `expected a time, less than 2^53 from the first, ${found}`);
+        const found = time === undefined ? 'none' : ednText(time);
+        return malformed(event, `expected a time within 2^53 of the first, found ${found}`);
       }
       events.push({ event, position });
       return null;

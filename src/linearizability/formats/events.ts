@@ -62,7 +62,7 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const f = plainName(fields['f']);
   // A completion may omit `f`.
   if (f === null && (known === 'invoke' || (fields['f'] ?? null) !== null)) {
-    return wrong(`expected f, what is called, ${found(fields['f'])}`);
+    return wrong(`expected f, the operation, ${found(fields['f'])}`);
   }
   return { process, type: known, f: f ?? '', fields, line: place.line, column: place.column };
 }
@@ -79,7 +79,7 @@ function transactionIn({ f = null, value = null }: Fields): string | null {
   const known = kinds?.has('append') === true ? 'list-append' : 'rw-register';
   const [kind, model] = kinds === null ? ['', '<model>'] : [` (Elle's ${known})`, known];
   const tool = `elle-cli --model ${model}, github.com/ligurio/elle-cli`;
-  return `this is a transaction${kind}, which is not checked here; Elle checks it: ${tool}`;
+  return `fencepost does not check transactions${kind}; use Elle: ${tool}`;
 }
 
 /** Returns the kinds in `[[:append 3 1] [:r 4 nil]]`, or null if `value` has another form. */
@@ -101,7 +101,7 @@ export function plainName(value: Json | undefined): string | null {
 }
 
 function found(value: Json | undefined): string {
-  return value === undefined ? 'and there is none' : `found ${ednText(value)}`;
+  return value === undefined ? 'found none' : `found ${ednText(value)}`;
 }
 
 interface OpenCall {

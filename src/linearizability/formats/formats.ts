@@ -128,7 +128,7 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
   refuseUnknown('order', options.order, EVENT_ORDERS);
   const format = formats.find(({ name }) => name === options.format) ?? formatOf(text);
   if (format === null) {
-    const message = `this begins like no history: ${names.join(', ')}`;
+    const message = `unknown history format; known formats: ${names.join(', ')}`;
     return { kind: 'malformed', line: 1, column: 1, what: message };
   }
   const { model = null, initial, order = 'file' } = options;

@@ -26,13 +26,13 @@ describe('a file is refused', () => {
       `${write}${events('dance', 1)}`,
       {},
       1,
-      'no model knows all of write, dance; name one with --model',
+      'no model has all of the operations write, dance; choose one with --model',
     ],
     [
       ['a', 'b', 'c', 'a', 'd', 'e', 'f'].map((f) => events(f, 1)).join(''),
       {},
       1,
-      'no model knows all of a, b, c, d, e; name one with --model',
+      'no model has all of the operations a, b, c, d, e; choose one with --model',
     ],
     [
       `${write.repeat(1_000)}${events('wite', 1)}`,
@@ -55,8 +55,13 @@ describe('no model is inferred', () => {
     [`${write}${events('read', null, { a: 1 })}`, 4, 'the value of this read is a map'],
     [`${write.repeat(1_000)}${events('write', {})}`, 2_001, 'the value of this write is a map'],
   ])('from a value that is a map, %#', (text, line, what) => {
-    const hint = 'no model is guessed; name one with --model (register compares values as a whole)';
-    const problem = { kind: 'malformed', line, column: 1, what: `${what}: ${hint}` };
+    const hint = 'choose one with --model (register compares complete values)';
+    const problem = {
+      kind: 'malformed',
+      line,
+      column: 1,
+      what: `${what}, so no model can be detected; ${hint}`,
+    };
     expect(readHistory(text)).toEqual(problem);
     expect(readHistory(text, { model: 'register' })).toMatchObject({ kind: 'history' });
   });

@@ -112,7 +112,10 @@ export class HistoryBuilder {
     const dialect = name === null ? undefined : dialects.get(name);
     if (dialect === undefined) {
       const words = [...new Set(this.waiting.map(({ f }) => f))].slice(0, 5).join(', ');
-      return malformed(first, `no model knows all of ${words}; name one with --model`);
+      return malformed(
+        first,
+        `no model has all of the operations ${words}; choose one with --model`,
+      );
     }
     const beginning = dialect.begin(this.options.initial);
     if (typeof beginning === 'string') return malformed(first, `--init for ${name}: ${beginning}`);
@@ -168,8 +171,11 @@ function collectionOf(operation: RecordedOperation): Malformed | null {
   const kind = called ?? (outcome === 'ok' ? collectionIn(answered['value']) : null);
   if (kind === null) return null;
   const place = called === null ? (returnedAt ?? invokedAt) : invokedAt;
-  const hint = 'name one with --model (register compares values as a whole)';
-  return malformed(place, `the value of this ${f} is a ${kind}: no model is guessed; ${hint}`);
+  const hint = 'choose one with --model (register compares complete values)';
+  return malformed(
+    place,
+    `the value of this ${f} is a ${kind}, so no model can be detected; ${hint}`,
+  );
 }
 
 /** Shares most equal calls in memory, because a long history has few distinct calls. */

@@ -92,7 +92,7 @@ function takeLogLine(takeFields: TakeFields, line: Line): Malformed | null {
   if (part === null) {
     // Other loggers' stack traces and results span several lines.
     if (line.isClosed) return null;
-    return malformed(line, 'the file ends in the middle of this line; it was cut');
+    return malformed(line, 'the file ends in the middle of this line: it is truncated');
   }
   if (line.isClosed && !EVENT.test(part.text) && !TYPE.test(part.text)) return null;
   return takeEvent(takeFields, part, line);
@@ -102,7 +102,7 @@ function takeEvent(takeFields: TakeFields, part: EventPart, line: Line): Malform
   const column = line.column + part.offset;
   const match = EVENT.exec(part.text);
   if (match === null) {
-    const message = 'expected a process, a type and what is called: "3 :invoke :write 4"';
+    const message = 'expected a process, a type and an operation: "3 :invoke :write 4"';
     return malformed({ line: line.line, column }, message);
   }
   const [head, process = '', type = '', f = ''] = match;

@@ -66,14 +66,14 @@ describe('a text that is not an object is refused at the position of the error',
   test.each([
     ['[1]', 0, 'expected an object, {"process": …}'],
     ['null', 0, 'expected an object, {"process": …}'],
-    ['{"a":1,"b":2,"a":3}', 13, '"a" stands twice in this object'],
-    ['{"b":[{"a":1,"a":3}]}', 13, '"a" stands twice in this object'],
-    ['{"a":1,"\\u0061":3}', 7, '"a" stands twice in this object'],
-    ['{"a":1', 6, 'this JSON ends too early; it was cut'],
-    ['{"a":"b', 7, 'this JSON ends too early; it was cut'],
+    ['{"a":1,"b":2,"a":3}', 13, 'duplicate key "a" in this object'],
+    ['{"b":[{"a":1,"a":3}]}', 13, 'duplicate key "a" in this object'],
+    ['{"a":1,"\\u0061":3}', 7, 'duplicate key "a" in this object'],
+    ['{"a":1', 6, 'this JSON ends too early: it is truncated'],
+    ['{"a":"b', 7, 'this JSON ends too early: it is truncated'],
     ['{"a":1}}', 7, 'not JSON: unexpected "}"'],
     ['{"a":x1}', 5, 'not JSON: unexpected "x"'],
-    [brackets(100), 104, 'more than 100 brackets inside each other'],
+    [brackets(100), 104, 'brackets nested more than 100 levels deep'],
   ])('%s', (text, offset, what) => {
     expect(readJsonFields(text)).toEqual({ kind: 'malformed', offset, what });
   });

@@ -15,7 +15,7 @@ export type FieldsRead =
 export function readJsonFields(text: string): FieldsRead {
   const deep = whereTooDeep(text);
   if (deep !== null) {
-    return malformedAt(deep, `more than ${MOST_DEPTH} brackets inside each other`);
+    return malformedAt(deep, `brackets nested more than ${MOST_DEPTH} levels deep`);
   }
   let value: Json;
   try {
@@ -27,7 +27,7 @@ export function readJsonFields(text: string): FieldsRead {
   // `keysInText` is too high if a string contains text that looks like a key.
   const keysInText = text.match(/"\s*:/g)?.length ?? 0;
   const twice = keysInText > countKeys(value) ? firstTwice(text) : null;
-  if (twice !== null) return malformedAt(twice.offset, `${twice.key} stands twice in this object`);
+  if (twice !== null) return malformedAt(twice.offset, `duplicate key ${twice.key} in this object`);
   return { kind: 'fields', fields: value };
 }
 
@@ -79,7 +79,8 @@ function firstTwice(text: string): { readonly key: string; readonly offset: numb
 function explain(text: string): FieldsRead {
   const offset = whereWrong(text);
   if (offset === null) return malformedAt(0, 'not JSON');
-  if (offset >= text.length) return malformedAt(offset, 'this JSON ends too early; it was cut');
+  if (offset >= text.length)
+    return malformedAt(offset, 'this JSON ends too early: it is truncated');
   const near = JSON.stringify(text.charAt(offset));
   return malformedAt(offset, `not JSON: unexpected ${near}`);
 }

@@ -40,7 +40,7 @@ export const porcupine: Format = {
         const isNamed = ANY_KEY.some((name) => fields[name] !== undefined);
         return isNamed || !isCall || plainName(fields['process']) === NEMESIS
           ? takeFields(fields, place)
-          : malformed(place, 'expected a :key, as every call of this format has');
+          : malformed(place, 'expected a :key, which every call in this format must have');
       });
     }),
   hidesReads: false,
@@ -54,7 +54,7 @@ function isEdnMap(record: string): boolean {
 /** Events such as `[{"type":"invoke","f":"write","value":4,"process":3}, …]`. */
 export const json: Format = {
   name: 'json',
-  about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
+  about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as for elle-cli',
   begins: ({ record, isList }) => isList && /^(\{\s*"|\]|$)/.test(record),
   open: (take, order) => readEvents(take, order, (takeFields) => splitFields('json', takeFields)),
   hidesReads: true,
@@ -88,7 +88,7 @@ export const json: Format = {
  */
 export const jsonl: Format = {
   name: 'jsonl',
-  about: 'fencepost’s own: one line per event, in the order of events:',
+  about: 'fencepost’s own format: one event per line, in order:',
   begins: (head) =>
     !head.isList && /^\{\s*"/.test(head.record) && !beginsWithOperation(head.record),
   open: (take, order) =>

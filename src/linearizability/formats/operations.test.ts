@@ -117,9 +117,9 @@ describe('a time', () => {
 
 describe('a malformed operation is refused', () => {
   const input = 'expected Input, {"op": "put", "key": "x", "value": "4"} or ["put", "x", "4"]';
-  const time = 'a time less than 2^53 from the first';
-  const call = `expected Call, when it was called, ${time}`;
-  const end = `expected Return, when it returned, ${time}`;
+  const time = 'within 2^53 of the first time';
+  const call = `expected Call, the time of the call, ${time}`;
+  const end = `expected Return, the time of the return, ${time}`;
   const rows: readonly (readonly [Fields, string])[] = [
     [{ Call: null }, call],
     [{ Call: 'soon' }, call],

@@ -56,7 +56,7 @@ function firstObject(text: string): Fields {
   return {};
 }
 
-const TIME = 'a time less than 2^53 from the first';
+const TIME = 'within 2^53 of the first time';
 
 /** Returns the operation, or a text that describes the error. */
 function operationOf(
@@ -65,12 +65,12 @@ function operationOf(
   { line, column }: FilePlace,
 ): RecordedOperation | string {
   const invoke = times.of(fields['call']);
-  if (invoke === null) return `expected Call, when it was called, ${TIME}`;
+  if (invoke === null) return `expected Call, the time of the call, ${TIME}`;
   const returnTime = exactTime(fields['return']);
   const isNever = returnTime !== null && returnTime >= NEVER;
   const hasReturn = (fields['return'] ?? null) !== null && !isNever;
   const returned = hasReturn ? times.of(fields['return']) : null;
-  if (hasReturn && returned === null) return `expected Return, when it returned, ${TIME}`;
+  if (hasReturn && returned === null) return `expected Return, the time of the return, ${TIME}`;
   if (returned !== null && returned < invoke) return 'it returns before it is called';
   const asked = askedOf(fields['input']);
   if (asked === null) {

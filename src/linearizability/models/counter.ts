@@ -9,8 +9,8 @@ export type CounterCall =
   | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
 
 const mistakeIn = mistakesIn<CounterCall>({
-  increment: { key: 'a text', by: 'a number' },
-  read: { key: 'a text', value: 'a number or unknown' },
+  increment: { key: 'a string', by: 'a number' },
+  read: { key: 'a string', value: 'a number or unknown' },
 });
 
 export function counter(initial = 0): Model<number, CounterCall> {

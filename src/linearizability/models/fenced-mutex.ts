@@ -26,12 +26,12 @@ export type FencedMutexCall =
 
 const mistakeIn = mistakesIn<FencedMutexCall>({
   acquire: {
-    lock: 'a text',
-    owner: 'a text',
+    lock: 'a string',
+    owner: 'a string',
     answer: ['granted', 'denied', 'unknown'],
     token: 'a number or null',
   },
-  release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
+  release: { lock: 'a string', owner: 'a string', answer: ['released', 'denied', 'unknown'] },
 });
 
 export type FencedHold = {
@@ -93,7 +93,7 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
     },
     needs(call): string {
       if (call.name === 'release' || call.token === null) return mutexNeeds(call);
-      return `${mutexNeeds(call)} and every token before to be below ${call.token}`;
+      return `${mutexNeeds(call)} and every earlier token to be below ${call.token}`;
     },
     describeState({ hold, highest, isSeen }): string {
       if (highest === null) return `${describeHold(hold)} and no token is known yet`;

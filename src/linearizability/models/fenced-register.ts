@@ -35,18 +35,18 @@ export type FencedCall =
 
 const mistakeIn = mistakesIn<FencedCall>({
   write: {
-    resource: 'a text',
-    key: 'a text',
-    value: 'a number, a text or null',
+    resource: 'a string',
+    key: 'a string',
+    value: 'a number, a string or null',
     token: 'a number',
     answer: ['accepted', 'refused', 'unknown'],
   },
-  open: { resource: 'a text', token: 'a number', answer: ['accepted', 'refused', 'unknown'] },
+  open: { resource: 'a string', token: 'a number', answer: ['accepted', 'refused', 'unknown'] },
   read: {
-    resource: 'a text',
-    key: 'a text',
+    resource: 'a string',
+    key: 'a string',
     token: 'a number',
-    value: 'a number, a text or null',
+    value: 'a number, a string or null',
   },
 });
 

@@ -23,16 +23,16 @@ export type KeyValueCall =
   | { readonly name: 'delete'; readonly key: string };
 
 const mistakeIn = mistakesIn<KeyValueCall>({
-  get: { key: 'a text', value: 'a text or null' },
-  put: { key: 'a text', value: 'a text' },
-  append: { key: 'a text', value: 'a text' },
+  get: { key: 'a string', value: 'a string or null' },
+  put: { key: 'a string', value: 'a string' },
+  append: { key: 'a string', value: 'a string' },
   cas: {
-    key: 'a text',
-    expected: 'a text or null',
-    value: 'a text',
+    key: 'a string',
+    expected: 'a string or null',
+    value: 'a string',
     answer: ['matched', 'missed', 'unknown'],
   },
-  delete: { key: 'a text' },
+  delete: { key: 'a string' },
 });
 
 /**
@@ -84,8 +84,7 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
     describe: describeKeyValueCall,
     needs(call): string {
       if (call.name === 'get' && call.value === null && initial === '') {
-        const missing = 'a key that was never put holds ""';
-        return `nothing, where ${missing} (unless the map begins with null, as with --init null)`;
+        return 'no value, but a key that was never put reads as "" (or null, with --init null)';
       }
       if (call.name === 'get') return `the value ${quote(call.value)}`;
       if (call.name !== 'cas') return 'nothing';

@@ -34,10 +34,10 @@ export type LeaseCall =
   | { readonly name: 'expire'; readonly lease: string };
 
 const mistakeIn = mistakesIn<LeaseCall>({
-  acquire: { lease: 'a text', owner: 'a text', answer: ['granted', 'denied', 'unknown'] },
-  renew: { lease: 'a text', owner: 'a text', answer: ['renewed', 'denied', 'unknown'] },
-  release: { lease: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
-  expire: { lease: 'a text' },
+  acquire: { lease: 'a string', owner: 'a string', answer: ['granted', 'denied', 'unknown'] },
+  renew: { lease: 'a string', owner: 'a string', answer: ['renewed', 'denied', 'unknown'] },
+  release: { lease: 'a string', owner: 'a string', answer: ['released', 'denied', 'unknown'] },
+  expire: { lease: 'a string' },
 });
 
 /**
@@ -77,9 +77,9 @@ export function lease(): Model<string | null, LeaseCall> {
     needs(call): string {
       if (call.name === 'expire') return 'nothing';
       if (call.name === 'acquire') return 'a client to hold the lease';
-      return `${call.owner} to be the last who was granted the lease`;
+      return `${call.owner} to be the last client that was granted the lease`;
     },
     describeState: (owner) =>
-      owner === null ? 'no client holds it' : `${owner} was the last to be granted it`,
+      owner === null ? 'no client holds it' : `it was last granted to ${owner}`,
   };
 }

@@ -143,7 +143,7 @@ describe('a get that returns nothing', () => {
   it('suggests the initial value null if missing keys hold a text', () => {
     const get: KeyValueCall = { name: 'get', key: 'x', value: null };
     expect(keyValue().needs?.(get)).toBe(
-      'nothing, where a key that was never put holds "" (unless the map begins with null, as with --init null)',
+      'no value, but a key that was never put reads as "" (or null, with --init null)',
     );
     expect(keyValue(null).needs?.(get)).toBe('the value nothing');
   });

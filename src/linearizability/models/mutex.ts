@@ -21,8 +21,8 @@ export type MutexCall =
     };
 
 const mistakeIn = mistakesIn<MutexCall>({
-  acquire: { lock: 'a text', owner: 'a text', answer: ['granted', 'denied', 'unknown'] },
-  release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
+  acquire: { lock: 'a string', owner: 'a string', answer: ['granted', 'denied', 'unknown'] },
+  release: { lock: 'a string', owner: 'a string', answer: ['released', 'denied', 'unknown'] },
 });
 
 /** Fields that the three models share. */

@@ -20,8 +20,8 @@ export type RegisterCall =
   | { readonly name: 'write'; readonly key: string; readonly value: Value };
 
 const registerCalls = {
-  read: { key: 'a text', value: 'a number, a text or null' },
-  write: { key: 'a text', value: 'a number, a text or null' },
+  read: { key: 'a string', value: 'a number, a string or null' },
+  write: { key: 'a string', value: 'a number, a string or null' },
 } as const;
 
 export function register(initial: Value = null): Model<Value, RegisterCall> {
@@ -61,9 +61,9 @@ export type CasRegisterCall =
 const mistakeInCas = mistakesIn<CasRegisterCall>({
   ...registerCalls,
   cas: {
-    key: 'a text',
-    expected: 'a number, a text or null',
-    value: 'a number, a text or null',
+    key: 'a string',
+    expected: 'a number, a string or null',
+    value: 'a number, a string or null',
     answer: ['matched', 'missed', 'unknown'],
   },
 });

@@ -20,8 +20,12 @@ export type SemaphoreCall =
     };
 
 const mistakeIn = mistakesIn<SemaphoreCall>({
-  acquire: { semaphore: 'a text', permits: 'a number', answer: ['granted', 'denied', 'unknown'] },
-  release: { semaphore: 'a text', permits: 'a number', answer: ['released', 'denied', 'unknown'] },
+  acquire: { semaphore: 'a string', permits: 'a number', answer: ['granted', 'denied', 'unknown'] },
+  release: {
+    semaphore: 'a string',
+    permits: 'a number',
+    answer: ['released', 'denied', 'unknown'],
+  },
 });
 
 /** The state is the number of `permits` that are left. */

@@ -31,13 +31,13 @@ export type VersionedCall =
 
 const mistakeIn = mistakesIn<VersionedCall>({
   write: {
-    key: 'a text',
-    value: 'a number, a text or null',
+    key: 'a string',
+    value: 'a number, a string or null',
     version: 'a number or null',
     expected: { optional: 'a number' },
     answer: { optional: ['refused'] },
   },
-  read: { key: 'a text', value: 'a number, a text or null', version: 'a number or null' },
+  read: { key: 'a string', value: 'a number, a string or null', version: 'a number or null' },
 });
 
 export type Versioned = { readonly value: Value; readonly version: number };
@@ -91,7 +91,7 @@ function needs(call: VersionedCall): string {
   const { version, expected } = call;
   if (call.answer === 'refused') {
     if (version !== null && version !== expected) return `the version ${version}`;
-    return expected === undefined ? 'nothing' : `another version than ${expected}`;
+    return expected === undefined ? 'nothing' : `a version other than ${expected}`;
   }
   if (version !== null) return `the version ${version - 1}`;
   return expected === undefined ? 'nothing' : `the version ${expected}`;

@@ -99,12 +99,12 @@ sayOf(
     [
       { ...write, version: 4, expected: 4, answer: 'refused' },
       'write(7) over version 4, refused at version 4',
-      'another version than 4',
+      'a version other than 4',
     ],
     [
       { ...write, version: null, expected: 4, answer: 'refused' },
       'write(7) over version 4, refused',
-      'another version than 4',
+      'a version other than 4',
     ],
     [{ ...write, version: null, answer: 'refused' }, 'write(7), refused', 'nothing'],
   ],
@@ -185,7 +185,7 @@ sayOf(
     [
       { ...acquire, answer: 'granted', token: 4 },
       'acquire(l)=granted with token 4',
-      'the lock to be free and every token before to be below 4',
+      'the lock to be free and every earlier token to be below 4',
     ],
     [{ ...acquire, answer: 'granted', token: null }, 'acquire(l)=granted', 'the lock to be free'],
     [{ ...release, answer: 'released' }, 'release(l)=released', 'a to hold the lock'],
@@ -241,13 +241,13 @@ sayOf(
     [
       { name: 'renew', ...leased, answer: 'renewed' },
       'renew(l)=renewed',
-      'a to be the last who was granted the lease',
+      'a to be the last client that was granted the lease',
     ],
     [{ name: 'expire', lease: 'l' }, 'expire(l)', 'nothing'],
   ],
   [
     [null, 'no client holds it'],
-    ['a', 'a was the last to be granted it'],
+    ['a', 'it was last granted to a'],
   ],
 );
 
