@@ -51,7 +51,7 @@ clients: ${clients}
 
 test('more sections than a run can hold are refused at once, with their total', () => {
   expect(saidOf('{ count: 1000, sections: 10000 }')).toEqual([
-    '1,000 clients have 10,000,000 sections in all; at most 100,000 are run: take fewer, and more seeds',
+    '1,000 clients have 10,000,000 sections in all; at most 100,000 are allowed: use fewer, and more seeds',
   ]);
   expect(saidOf('{ count: 10, sections: 10000 }')).toEqual([]);
 });
@@ -59,7 +59,7 @@ test('more sections than a run can hold are refused at once, with their total', 
 test('a crowd that polls one lock gets a warning that suggests waiting in line', () => {
   expect(saidOf('{ count: 49, sections: 1 }')).toEqual([]);
   expect(saidOf('{ count: 50, sections: 1 }')).toEqual([
-    '50 clients poll one lock, which takes events by the square of their number; with waits: in-line each asks once',
+    '50 clients poll one lock, so events grow with the square of their number; with waits: in-line, each requests it once',
   ]);
   expect(saidOf('{ count: 50, sections: 1 }', ', options: { waits: in-line }')).toEqual([]);
 });

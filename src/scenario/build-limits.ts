@@ -177,7 +177,7 @@ export function sizeFindings(clients: readonly ClientScenario[]): readonly Unpla
   const sections = clients.reduce((sum, client) => sum + client.sections, 0);
   if (sections <= CAPS.sections) return [];
   const all = `${countOf(clients.length, 'client')} have ${countOf(sections, 'section')} in all`;
-  const what = `${all}; at most ${groupDigits(CAPS.sections)} are run: take fewer, and more seeds`;
+  const what = `${all}; at most ${groupDigits(CAPS.sections)} are allowed: use fewer, and more seeds`;
   return [{ path: ['clients'], isKey: true, what }];
 }
 
@@ -198,8 +198,8 @@ function crowdWarnings(
   return systems.flatMap(({ name, lock, options }) => {
     const { waits = 'retry' } = options;
     if (lock !== 'lock-service' || waits !== 'retry') return [];
-    const tries = 'poll one lock, which takes events by the square of their number';
-    const what = `${most} clients ${tries}; with waits: in-line each asks once`;
+    const tries = 'poll one lock, so events grow with the square of their number';
+    const what = `${most} clients ${tries}; with waits: in-line, each requests it once`;
     return [{ path: ['systems', name], isKey: true, what }];
   });
 }
@@ -243,7 +243,7 @@ export function warnings(
   for (const [index, fault] of file.faults.entries()) {
     const at = rangeIn(fault, 'at');
     if (at === undefined || at.maxUs < limits.healAtUs) continue;
-    const what = 'may be after the world has healed, and then the fault never fires';
+    const what = 'may be after the world has healed; the fault then never fires';
     found.push({ path: ['faults', index, fault.kind, 'at'], isKey: false, what });
   }
   return found;

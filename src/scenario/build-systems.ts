@@ -168,7 +168,8 @@ function hostFindings(
   // Unknown locks and invalid options are reported separately.
   if (all.some((system) => isWrong(system, vocabulary))) return [];
   if (Object.keys(hosts).length > 0 && !all.some((system) => isAsync(system, vocabulary))) {
-    const what = 'no client connects to these: no system has a lock of asynchronous code';
+    const what =
+      'not used: only asynchronous code connects to hosts, and no system has such a lock';
     return [{ path: ['hosts'], isKey: true, what }];
   }
   const known = [...new Set(all.flatMap((system) => listenersOf(system, vocabulary)))];
@@ -180,7 +181,7 @@ function hostFindings(
 function hintOn(server: string, known: readonly string[]): string {
   if (known.length === 0) return "; a lock's servers are called lock, or lock-1, lock-2, …";
   if (!server.startsWith('lock-')) return '';
-  return "; `servers: ['lock-1', 'lock-2']` in its definition gives a lock several";
+  return "; `servers: ['lock-1', 'lock-2']` in a lock's definition gives it several";
 }
 
 function unknownServer(
@@ -289,7 +290,7 @@ function idleFindings(
       kind === 'steps' && steps.some((step) => step.kind === 'renew'),
   );
   if (word.canRenew === false && renews) {
-    const what = `${system.lock} has no lease that could be renewed, and there is a renew step`;
+    const what = `${system.lock} has no lease to renew, but a workload has a renew step`;
     findings.push({ path: path(name, 'lock'), isKey: false, what });
   }
   return findings;
@@ -322,7 +323,7 @@ function claimFindings(
       const why = claim === MEASURED_CLAIM ? whyMeasured(file) : null;
       if (why !== null) findings.push({ path: here, isKey: false, what: why });
       else if (isFree && vocabulary.grantClaims?.has(claim) === true) {
-        const what = `${claim} is about grants, and sections of ${system.lock} acquire nothing`;
+        const what = `${claim} applies to grants, but sections of ${system.lock} acquire nothing`;
         findings.push({ path: here, isKey: false, what });
       } else findings.push(...unknownWord(claim, { noun: 'claim', known, path: here }));
     }
@@ -335,8 +336,8 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   const { holds = [], breaks = [], may = [] } = expect;
   const sides = [
     ['breaks', breaks, holds, 'both to hold and to break'],
-    ['may', may, holds, 'to hold and allowed to break'],
-    ['may', may, breaks, 'to break and merely allowed to'],
+    ['may', may, holds, 'to hold and also be allowed to break'],
+    ['may', may, breaks, 'to break and also only be allowed to'],
   ] as const;
   return sides.flatMap(([side, claims, others, how]) =>
     [...claims.entries()].flatMap(([at, claim]) => {
@@ -361,5 +362,5 @@ function whyMeasured({ faults }: ListedFile): string | null {
   }
   if (present.size === 0) return null;
   const has = [...present].join(' and ');
-  return `${MEASURED_CLAIM} is measured, not claimed: this scenario has ${has}, and no lease can promise under them that only one client believes it holds the lock; take it out of expect, or the faults out of the scenario`;
+  return `${MEASURED_CLAIM} is measured, not claimed: this scenario has ${has}, with which no lease can guarantee that only one client believes it holds the lock; remove the claim from expect, or these faults`;
 }

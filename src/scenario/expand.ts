@@ -237,7 +237,7 @@ function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
     const otherwise = otherwiseDrawn(workload, context);
     return workload.steps.map((step, at) => {
       const work = completeStep(step, at + 1, otherwise);
-      assert(work !== undefined, 'a scenario has a value for all that a step leaves out');
+      assert(work !== undefined, 'a scenario has a value for every field that a step omits');
       return work;
     });
   }

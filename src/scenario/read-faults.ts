@@ -67,11 +67,9 @@ const rateRange: Field<RangeUs> = z
 
 const processes = z
   .union([name.transform((only) => [only]), z.array(name).min(1).max(1000)])
-  .describe('clients, lock, stores, or names. Each is affected, or not, separately.');
+  .describe('clients, lock, stores, or names. Each process draws separately.');
 
-const chance = odds
-  .optional()
-  .describe('How likely it fires: 1/2 or 20%. Always, when it is left out.');
+const chance = odds.optional().describe('Probability that it fires: 1/2 or 20%. Default: always.');
 
 type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
 
@@ -96,9 +94,9 @@ const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) =
       .enum(['request', 'reply'])
       .optional()
       .describe('Which leg of a drawn call. Default request.'),
-    process: processes.optional().describe('Whose calls are drawn. Default clients.'),
-    from: processes.optional().describe('Who sends the message.'),
-    to: processes.optional().describe('Who receives the message.'),
+    process: processes.optional().describe('Clients whose calls are drawn. Default clients.'),
+    from: processes.optional().describe('Sender of the message.'),
+    to: processes.optional().describe('Receiver of the message.'),
     at: range.optional().describe('The first message of the link from this time on.'),
     chance,
   }),
@@ -110,7 +108,9 @@ const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) =
   when: () => ({
     at: range
       .optional()
-      .describe('At this time: 5ms or 0ms..100ms. Default any point, or time of the first third.'),
+      .describe(
+        'Time: 5ms or 0ms..100ms. Default any point, or a time in the first third of the run.',
+      ),
     before: point
       .optional()
       .describe('Just before a point: write (of a drawn section), alice/1/write.'),
@@ -122,21 +122,18 @@ const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) =
     [field]: range.describe(`${field === 'by' ? 'By how much' : 'For how long'}: 5ms or 1ms..5ms.`),
   }),
   clocks: (field) => ({
-    [field]: z
-      .enum(['run', 'freeze'])
-      .optional()
-      .describe('Whether its clocks run on. Default run.'),
+    [field]: z.enum(['run', 'freeze']).optional().describe('Clocks during the pause. Default run.'),
   }),
   durationOrNever: (field) => ({
-    [field]: rangeOrNever.optional().describe('How much later it restarts. Default never.'),
+    [field]: rangeOrNever.optional().describe('Time until it restarts. Default never.'),
   }),
   step: (field) => ({
-    [field]: stepRange
-      .optional()
-      .describe('How far the wall clock moves. Default inside the skew.'),
+    [field]: stepRange.optional().describe('Step of the wall clock. Default: within the skew.'),
   }),
   rate: (field) => ({
-    [field]: rateRange.optional().describe('How fast it runs, in ppm. Default inside the drift.'),
+    [field]: rateRange
+      .optional()
+      .describe('Rate error of the clock, in ppm. Default: within the drift.'),
   }),
   key: (field) => ({ [field]: name }),
 };
@@ -218,13 +215,13 @@ export function buildFaults(read: readonly ReadFault[], cast: Cast): BuiltFaults
       findings.push({ path, isKey: field === null, what: text });
     };
     if (kind === 'duplicate' && !cast.isDatagram) {
-      report(null, 'a connection never duplicates; say network: { link: datagram }');
+      report(null, 'a connection never duplicates messages; use network: { link: datagram }');
     }
     const template = new FaultBuilder(fault, cast, report).build();
     const target = targetIn(template);
     if (target?.value.kind !== 'any') return template;
-    if (template.odds === null) report(null, `needs a chance, or which ${target.type} is meant`);
-    if (drawn.has(kind)) report(null, `only one ${kind} may be drawn for any`);
+    if (template.odds === null) report(null, `needs a chance, or the name of a ${target.type}`);
+    if (drawn.has(kind)) report(null, `only one ${kind} may omit its ${target.type}`);
     drawn.add(kind);
     return template;
   });
@@ -376,7 +373,7 @@ class FaultBuilder {
       const names = this.cast.clients.map(({ name }) => name);
       this.report(field, `unknown client "${first}"${suggest(first, names)}`);
     } else if (!/^[1-9]\d*$/.test(section) || Number(section) > client.sections) {
-      this.report(field, `${first} has sections 1 to ${client.sections}, and no "${section}"`);
+      this.report(field, `${first} has sections 1 to ${client.sections}, not "${section}"`);
     }
     return null;
   }
@@ -384,7 +381,7 @@ class FaultBuilder {
   private step(field: string): RangeUs {
     const { skew, drift } = this.cast.clocks;
     if (!this.saysReading() && skew === undefined && drift === undefined) {
-      this.report(null, 'needs a step or a rate, or clocks: { skew, drift } to draw them inside');
+      this.report(null, 'needs a step or a rate, or clocks: { skew, drift } to draw them from');
     }
     return this.reading(field, skew);
   }
@@ -425,7 +422,7 @@ class FaultBuilder {
       }
       return { kind: 'named', name: message };
     }
-    if (verb === 'checked') this.report('message', 'checked is a mark, and no message');
+    if (verb === 'checked') this.report('message', 'checked is a mark, not a message');
     const clients = this.named('process', namesIn(this.read, 'process') ?? ['clients']);
     return { kind: 'verb', clients, verb, leg: leg === 'reply' ? 'reply' : 'request' };
   }
@@ -440,7 +437,7 @@ class FaultBuilder {
       return { kind: 'timer', name: timer };
     }
     if (process === undefined && at === undefined) return { kind: 'any' };
-    if (process === undefined) this.report(null, 'needs the process whose timer is meant');
+    if (process === undefined) this.report(null, 'needs the process that owns the timer');
     return { kind: 'process', processes: this.processes('process'), at: at ?? this.anyTime() };
   }
 

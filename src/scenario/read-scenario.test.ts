@@ -240,7 +240,12 @@ describe('an error is reported with its position and a suggestion', () => {
       'names: [store, ann]',
       'the name "store" is taken by another process or group',
     ],
-    ['count and names', 'count: 2', 'count: 2, names: [a]', 'count and names exclude one another'],
+    [
+      'count and names',
+      'count: 2',
+      'count: 2, names: [a]',
+      'count and names are mutually exclusive',
+    ],
     ['an unknown client', 'count: 2', 'count: 2, each: {bbo: {}}', 'unknown client "bbo"'],
     ['a store named lock', 'keys: [x, y]', 'stores: [lock]', 'a store cannot be named "lock"'],
     ['a key twice', 'keys: [x, y]', 'keys: [x, x]', 'workload.keys[1]: "x" is listed twice'],
@@ -257,7 +262,7 @@ describe('an error is reported with its position and a suggestion', () => {
       'stores: [a, b], steps: [transfer: { from: b }]',
       'workload.steps[0].transfer: a transfer needs two stores: this one leads from "b" to itself',
     ],
-    ['kind and steps', 'keys: [x, y]', 'kind: transfer, steps: [read]', 'exclude one another'],
+    ['kind and steps', 'keys: [x, y]', 'kind: transfer, steps: [read]', 'are mutually exclusive'],
     [
       'an unknown step',
       'keys: [x, y]',
@@ -268,7 +273,7 @@ describe('an error is reported with its position and a suggestion', () => {
       'a step without its map',
       'keys: [x, y]',
       'steps: [memoize]',
-      'workload.steps[0]: memoize says too little alone; write memoize: { for: 10ms }',
+      'workload.steps[0]: memoize needs a value; write memoize: { for: 10ms }',
     ],
     ['tick 0', 'keys: [x, y]', 'steps: [job: {tick: 0, for: 1ms}]', 'tick: must be at least 1'],
     [
@@ -322,13 +327,13 @@ describe('an error is reported with its position and a suggestion', () => {
     ['pause: { process: alise, for: 1ms }', 'unknown process "alise"; did you mean "alice"?'],
     ['pause: { before: write, at: 1ms, for: 1ms }', 'at most one of at, before and after'],
     ['pause: { for: 1ms }\n    drop: { chance: 1/2 }', 'a fault is a map of one key'],
-    ['duplicate: { by: 1ms, chance: 1/9 }', 'a connection never duplicates; say network: { link'],
-    ['delay: { by: 1ms, chance: 1/9 }', 'only one delay may be drawn for any'],
-    ['drop: {}', 'needs a chance, or which message is meant'],
-    ['late-timer: { by: 1ms }', 'needs a chance, or which timer is meant'],
+    ['duplicate: { by: 1ms, chance: 1/9 }', 'a connection never duplicates messages; use network'],
+    ['delay: { by: 1ms, chance: 1/9 }', 'only one delay may omit its message'],
+    ['drop: {}', 'needs a chance, or the name of a message'],
+    ['late-timer: { by: 1ms }', 'needs a chance, or the name of a timer'],
     ['drop: { message: alice/1/write }', 'a message ends in /request or /reply'],
     ['drop: { from: alice }', 'needs either a message, or from and to'],
-    ['drop: { message: checked }', 'checked is a mark, and no message'],
+    ['drop: { message: checked }', 'checked is a mark, not a message'],
     ['drop: { process: alice, chance: 1/2 }', 'needs a message'],
     ['clock: { process: lock, chance: 1/2 }', 'needs a step or a rate, or clocks: { skew, drift }'],
     ['clock: { process: lock, rate: 5ppm..1ppm }', 'a range of rates must be in order'],
@@ -375,7 +380,7 @@ describe('the fields expect and hosts', () => {
     ['redis-1:6379: redis', '; known: lock, lock-1, lock-2'],
     [
       'redis-1:6379: lock-9',
-      "; `servers: ['lock-1', 'lock-2']` in its definition gives a lock several",
+      "; `servers: ['lock-1', 'lock-2']` in a lock's definition gives it several",
     ],
     [
       'redis-1: lock',
@@ -394,7 +399,7 @@ describe('the fields expect and hosts', () => {
   test('are refused for hosts to which no client ever connects', () => {
     const text = 'name: a\nsystems: { s: { lock: lock-service, store: fenced } }\n';
     expect(problemsOf(`${text}hosts: { redis-1:6379: lock }\n`)).toEqual([
-      'z.yaml:3:1 hosts: no client connects to these: no system has a lock of asynchronous code',
+      'z.yaml:3:1 hosts: not used: only asynchronous code connects to hosts, and no system has such a lock',
     ]);
     expect(problemsOf(`${text}hosts: {}\n`)).toEqual([]);
   });
@@ -439,7 +444,9 @@ describe('holder-overlap', () => {
 
   test('is refused as a claim if a holder may be paused, cut off, or misled by its clock', () => {
     const calm = claimed.replace(/ {2}- pause.*\n/, '');
-    expect(problemsOf(claimed).join()).toContain('this scenario has pauses, and no lease can');
+    expect(problemsOf(claimed).join()).toContain(
+      'this scenario has pauses, with which no lease can',
+    );
     expect(problemsOf(calm)).toEqual([]);
     const add = (fault: string): string => problemsOf(`${calm}  - ${fault}\n`).join();
     expect(add('partition: { from: alice, to: lock, for: 1ms }')).toContain('has partitions');

@@ -102,8 +102,8 @@ function mixedFindings(file: unknown): readonly UnplacedProblem[] {
   if (!Array.isArray(faults)) return [];
   return faults.flatMap((fault: unknown, index): UnplacedProblem[] => {
     if (fault !== ALL && !(isRecord(fault) && ALL in fault)) return [];
-    const instead = `say faults: ${ALL}, or list kinds`;
-    const what = `\`${ALL}\` has every kind, and stands in no list: ${instead}`;
+    const instead = `write faults: ${ALL}, or list kinds`;
+    const what = `\`${ALL}\` includes every kind and cannot be in a list: ${instead}`;
     return [{ path: ['faults', index], isKey: false, what }];
   });
 }
@@ -221,7 +221,7 @@ function buildQueue(
   const machines = [...new Set(serving.flatMap(({ workload }) => workload.locks))];
   const plan = completeQueue(queue, machines);
   if (machines.length === 0) {
-    const what = 'no client receives a message: no section has a step transition';
+    const what = 'no client receives a message: no section has a transition step';
     return { fields: {}, findings: [{ path: ['queue'], isKey: true, what }] };
   }
   for (const [name, { lock }] of Object.entries(file.systems)) {
@@ -253,7 +253,7 @@ function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   const drawn = machines * steps * (retries + 1);
   const most = CAPS.sectionsPerClient - copies.length;
   if (drawn <= most) return [];
-  const of = `${machines} × ${steps} × ${retries + 1} (machines × steps × tries of each)`;
+  const of = `${machines} × ${steps} × ${retries + 1} (machines × steps × attempts)`;
   const what = `duplicates may draw ${drawn} copies, ${of}; a plan has room for ${most}`;
   return [{ path: ['queue', 'duplicates'], isKey: true, what }];
 }

@@ -41,17 +41,20 @@ const system = closed('field', {
   lock,
   store,
   options: optional(z.record(z.string().max(100), json), 'Options of the lock and store.'),
-  clients: optional(closed('field', clientFields), 'What all clients do differently.'),
+  clients: optional(
+    closed('field', clientFields),
+    'Settings of all clients that differ in this system.',
+  ),
   expect: optional(
     closed('field', {
       holds: optional(
         z.array(claim).max(100),
-        'Claims that must hold on every seed, and be exercised on one.',
+        'Claims that must hold on every seed, and be exercised on at least one.',
       ),
       breaks: optional(z.array(claim).max(100), 'Claims that must break on some seed.'),
       may: optional(z.array(claim).max(100), 'Claims that may break: counted, never a failure.'),
     }),
-    'What each run is judged by.',
+    'Expectations by which each run is judged.',
   ),
 });
 
@@ -76,7 +79,7 @@ const workload = closed('field', {
       z.literal('read-modify-write').describe('Reads a key, adds 1 and writes it back.'),
       z.literal('transfer').describe('Moves an amount from a key of one store to another.'),
     ]),
-    'What each section does. Default blind-writes.',
+    'Work of each section. Default blind-writes.',
   ),
   writesPerGrant: optional(integer(1, CAPS.worksPerSection), 'Default 1.'),
   awaits: optional(z.boolean(), 'Whether a write awaits its answer. Default true.'),
@@ -89,7 +92,7 @@ const workload = closed('field', {
   ),
 })
   .refine(({ kind, steps }) => kind === undefined || steps === undefined, {
-    error: 'kind and steps exclude one another',
+    error: 'kind and steps are mutually exclusive',
   })
   .describe('Work of a client under one grant.');
 
@@ -103,7 +106,7 @@ const clientShape = {
   ),
   concurrency: concurrencyField,
   think: optional(range, 'Time before each section. Default 0ms..5ms.'),
-  workload: optional(workload, 'Work under one grant. Default: that of all clients.'),
+  workload: optional(workload, 'Work under one grant. Default: the workload of all clients.'),
 };
 const client = closed('field', clientShape);
 
@@ -113,12 +116,15 @@ const clients = z.union([
   integer(1, CAPS.clients),
   z.array(name).min(1).max(CAPS.clients),
   closed('field', {
-    count: optional(integer(1, CAPS.clients), 'How many: alice, bob, carol, … Default 2.'),
-    names: optional(z.array(name).min(1).max(CAPS.clients), 'Their names.'),
+    count: optional(
+      integer(1, CAPS.clients),
+      'Number of clients, named alice, bob, carol, … Default 2.',
+    ),
+    names: optional(z.array(name).min(1).max(CAPS.clients), 'Names of the clients.'),
     ...clientShape,
     each: optional(z.record(name, client), 'Settings of single clients, by name.'),
   }).refine(({ count, names: nameList }) => count === undefined || nameList === undefined, {
-    error: 'count and names exclude one another',
+    error: 'count and names are mutually exclusive',
   }),
 ]);
 
@@ -132,7 +138,7 @@ const drift = z
 
 const duplicates = closed('field', {
   chance: odds.describe('For each message separately.'),
-  after: optional(range, 'How long after the first. Default 0s.'),
+  after: optional(range, 'Delay after the first delivery. Default 0s.'),
 });
 
 /** A scenario file. */
@@ -157,11 +163,11 @@ export const scenarioFileSchema = closed('field', {
       ...queueFields,
       duplicates: optional(duplicates, 'Chance that it delivers a message twice, without a fault.'),
     }),
-    'Delivers steps to workers, at least once; with transition steps.',
+    'Delivers steps to workers at least once; requires transition steps.',
   ),
   network: optional(
     closed('field', {
-      link: optional(z.enum(['connection', 'datagram']), 'Default connection, as TCP is.'),
+      link: optional(z.enum(['connection', 'datagram']), 'Default connection, like TCP.'),
       latency: optional(range, 'One way. Default 1ms..3ms.'),
     }),
     'Link type and latency of messages.',
@@ -172,7 +178,7 @@ export const scenarioFileSchema = closed('field', {
   ),
   faults: optional(
     z.union([
-      z.literal(ALL).describe('Every kind that a system can suffer, each with low odds.'),
+      z.literal(ALL).describe('Every kind that can affect a system, each with low odds.'),
       z.array(readFaultSchema).max(100),
     ]),
     'Faults to inject.',
@@ -185,17 +191,20 @@ export const scenarioFileSchema = closed('field', {
     closed('field', {
       skew: optional(
         duration,
-        'Promised: no clock is further off than this. A fault may state a longer step.',
+        'Guaranteed bound on the clock error. A fault may explicitly exceed it.',
       ),
-      drift: optional(drift, 'Promised: none is faster or slower: 200ppm. A fault may state more.'),
+      drift: optional(
+        drift,
+        'Guaranteed bound on the rate error: 200ppm. A fault may explicitly exceed it.',
+      ),
     }),
     'Clock properties that the systems may assume.',
   ),
   epoch: optional(
     instant,
-    'Initial time of wall clocks: 2024-01-01. Default: that for asynchronous code, otherwise 0.',
+    'Initial time of wall clocks. Default 2024-01-01 for asynchronous code, otherwise 0.',
   ),
-  time: optional(duration, 'When the world heals. Default long enough for the work.'),
+  time: optional(duration, 'Time at which the world heals. Default long enough for the work.'),
   slack: optional(duration, 'Time after 2 × ttl by which the probe must be granted the lock.'),
   probe: optional(z.boolean(), 'Whether a new client writes at the end. Default true.'),
   maxEvents: optional(
