@@ -139,7 +139,7 @@ test('a search that exceeds its budget leaves the claim unknown', () => {
   });
   expect(verdictOn('linearizable(register)', events, { maxConfigurations: 1 })).toMatchObject({
     kind: 'unknown',
-    reason: 'the search met 1 configurations without an answer',
+    reason: 'the search reached 1 configurations without a result',
   });
 });
 

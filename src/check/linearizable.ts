@@ -90,7 +90,7 @@ function judgeAgainst(
       return { exercised: 0, unknown: `the model ${model} threw: ${result}` };
     }
     if (result.kind === 'unknown') {
-      unknown = `the search met ${maxConfigurations} configurations without an answer`;
+      unknown = `the search reached ${maxConfigurations} configurations without a result`;
     }
     if (result.kind === 'invalid') breach ??= breachAt(indexed, result.at);
   }

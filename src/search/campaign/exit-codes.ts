@@ -16,7 +16,7 @@ export type Exit = (typeof exits)[keyof typeof exits];
 export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   0: 'expectations met',
   1: 'a `holds` claim broke, or a `breaks` claim held',
-  2: 'bad usage or input',
+  2: 'invalid usage or input',
   3: 'the code under test failed, did not finish, or used an unsimulated protocol',
   4: 'nondeterminism: two runs of one plan differ',
   5: 'not judged or not exercised; event limit reached; kept plan diverged',

@@ -22,8 +22,8 @@ import { count, digest, exit, head, text, texts } from './fields.ts';
 /** Breaches of one claim with the same cause. */
 const kindOfFailure = z.strictObject({
   rule: text.describe('the rule of the claim that broke'),
-  cause: text.describe('what the breach came from, as pause before release'),
-  broken: count.describe('seeds that broke it so'),
+  cause: text.describe('the cause of the breach, such as pause before release'),
+  broken: count.describe('seeds that broke it for this cause'),
   firstSeed: count,
 });
 
@@ -33,14 +33,14 @@ const claim = z.strictObject({
   exercised: count.describe('seeds on which its hazard arose'),
   avoided: count
     .default(0)
-    .describe('seeds on which a twin broke it and it held here, of the first 50 at most'),
+    .describe('seeds on which a twin broke it but it held here, at most the first 50'),
   due: count.describe('seeds on which it was to be judged'),
   judged: count.describe('of these, seeds whose code did not fail and on which it was not unknown'),
   unknown: count.describe('seeds on which it could not be judged, although the code did not fail'),
   firstUnknown: z
     .strictObject({ seed: count, reason: text })
     .exactOptional()
-    .describe('the lowest of them, and why; absent where there is none'),
+    .describe('the lowest of them, and why; absent if there is none'),
   kinds: z
     .array(kindOfFailure)
     .describe('kinds of failure by their cause, that of the lowest seed first')
@@ -52,15 +52,15 @@ const counterexample = z.strictObject({
   claim: text,
   clients: count,
   faults: count,
-  events: count.describe('events that a person would number in the whole run, after shrinking'),
+  events: count.describe('events that a person would number in the complete run, after shrinking'),
   originalEvents: count.describe('the same before shrinking'),
   chance: count.describe('decisions of the plan that are still drawn'),
   digest,
 });
 
 const sectionError = z.strictObject({
-  error: text.describe('as on the first of its seeds, with the call that failed'),
-  place: text.nullable().describe('in code of the user’s own, `lock.mjs:12:5`'),
+  error: text.describe('from the first of its seeds, with the call that failed'),
+  place: text.nullable().describe('in user code: `lock.mjs:12:5`'),
   count: count.describe('sections that it ended'),
   firstSeed: count,
 });
@@ -68,20 +68,20 @@ const sectionError = z.strictObject({
 const fault = z.strictObject({
   fired: count.describe('seeds on which it fired'),
   overlapped: count.describe('seeds on which it fired while a grant was held'),
-  strikes: faultStagesSchema.describe('how often, by what the client that it hit was about'),
+  strikes: faultStagesSchema.describe('how often, by what the affected client was doing'),
 });
 
 const overlap = z.strictObject({ seeds: count, longestUs: count });
 
 const exhaustedScope = z
   .strictObject({
-    faults: count.describe('that a plan has at most'),
+    faults: count.describe('maximum per plan'),
     kinds: texts.describe('of fault'),
-    ties: count.describe('swaps of events of one instant and receiver, at most'),
-    latencyUs: count.describe('of every message that no fault delays'),
+    ties: count.describe('maximum number of swaps of events with the same time and receiver'),
+    latencyUs: count.describe('latency of every message that no fault delays'),
     clients: count,
-    sections: count.describe('of each client at most'),
-    plans: count.describe('all that there are, of which `seeds` were examined'),
+    sections: count.describe('maximum per client'),
+    plans: count.describe('number of plans in this scope, of which `seeds` were examined'),
   })
   .describe('the scope of an exhaustive search; absent if seeds were run');
 
@@ -91,7 +91,7 @@ const edgePoint = z.strictObject({
   ttlUs: count,
   edgeUs: count
     .nullable()
-    .describe('the least length that breaks it: 0 without a fault, null if none does'),
+    .describe('the shortest length that breaks it: 0 without a fault, null if none does'),
 });
 
 const edges = z.strictObject({
@@ -100,17 +100,17 @@ const edges = z.strictObject({
 });
 
 const sections = z.strictObject({
-  planned: count.describe('that the plans have'),
+  planned: count.describe('sections in the plans'),
   began: count.describe('ended, gave up, failed, crashed or open'),
-  ended: count.describe('returned, and had not asked for a lock in vain'),
-  open: count.describe('had not ended when their run did'),
-  entered: count.describe('had their lock; where there is none, reached a store'),
-  gaveUp: count.describe('returned, and were never granted the lock that they asked for'),
-  refused: count.describe('a store refused an access of theirs'),
+  ended: count.describe('returned, and did not fail to get a lock'),
+  open: count.describe('had not ended when the run ended'),
+  entered: count.describe('held their lock; without a lock, reached a store'),
+  gaveUp: count.describe('returned without the lock that they had requested'),
+  refused: count.describe('a store refused one of their accesses'),
   crashed: count.describe('their process crashed'),
-  unguarded: count.describe('of those that ended: denied nothing, and without section.guard()'),
-  failed: z.array(sectionError).describe('errors that ended some, the most frequent first'),
-  otherFailed: count.describe('ended by other errors than these'),
+  unguarded: count.describe('ended without section.guard(), although denied nothing'),
+  failed: z.array(sectionError).describe('errors that ended sections, the most frequent first'),
+  otherFailed: count.describe('ended with other errors'),
 });
 
 const system = z.strictObject({
@@ -123,29 +123,29 @@ const system = z.strictObject({
     may: texts.exactOptional().describe('claims that may break: counted, and never a failure'),
   }),
   met: z.boolean().nullable().describe('null if it could not be judged'),
-  isPart: z.boolean().exactOptional().describe('whether it is a shard, and judged at merge'),
-  seeds: count.describe('or plans, and so all counts of seeds, where `exhausted` is there'),
+  isPart: z.boolean().exactOptional().describe('true if it is a shard, judged by merge'),
+  seeds: count.describe('with `exhausted`, this and all other counts of seeds are counts of plans'),
   isWritten: z
     .boolean()
     .exactOptional()
-    .describe('whether all seeds are one run: nothing is drawn'),
+    .describe('true if nothing is drawn, so all seeds are the same run'),
   exhausted: exhaustedScope.exactOptional(),
   edges: edges
     .exactOptional()
-    .describe('from which length on a fault breaks what broke; only of an exhaustive search'),
+    .describe('the shortest faults that break each broken claim; only after an exhaustive search'),
   broken: count.describe('seeds that broke a claim of expect'),
   unknown: count.describe('seeds on which a claim of expect could not be judged'),
   failed: count.describe('seeds that the system under test did not survive'),
   leftOut: count
     .exactOptional()
-    .describe('seeds that were not run, since each of the first ones died of one error'),
+    .describe('seeds that were not run, because the first ones all failed with the same error'),
   failures: z
     .array(z.strictObject({ seed: count, error: text }))
-    .describe('the first of them with each error'),
+    .describe('the first seed with each error'),
   output: z
     .strictObject({ seed: count, lines: texts.describe('alice | connected') })
     .exactOptional()
-    .describe('what one run printed: that of the first seed that failed, or of the only one'),
+    .describe('output of one run: of the first seed that failed, or of the only one'),
   claims: z.record(text, claim),
   measured: z.strictObject({
     'holder-overlap': overlap.exactOptional(),
@@ -153,16 +153,20 @@ const system = z.strictObject({
     stampede: z
       .strictObject({ seeds: count, computations: count, most: count })
       .exactOptional()
-      .describe('of memoized values, where any was computed; `most` by so many clients at once'),
+      .describe('of memoized values, if any was computed; `most`: the most clients at once'),
   }),
-  sections: sections.describe('of all runs together, what became of their sections'),
+  sections: sections.describe('sections of all runs, by their end'),
   hints: texts.describe(
-    'where a claim that should break held, what faults met; why sections gave up',
+    'what faults affected, if a claim that should break held; why sections gave up',
   ),
-  vacuous: texts.describe('why what should hold was not exercised: sections, faults, claims'),
+  vacuous: texts.describe(
+    'why claims that should hold were not exercised: sections, faults, claims',
+  ),
   unsimulated: unsimulatedSchema
     .exactOptional()
-    .describe('what its code asked for and is not simulated; absent where there was nothing'),
+    .describe(
+      'features that its code requested and that are not simulated; absent if there are none',
+    ),
   faults: z.record(text, fault),
   counterexample: counterexample.nullable(),
 });
@@ -177,15 +181,15 @@ const scenario = z.strictObject({
   file: text,
   range: z
     .strictObject({ from: count, to: z.int().min(-1) })
-    .describe('the seeds that were asked for, both included'),
+    .describe('the requested seeds, both ends included'),
   systems: z.array(system),
   cutShort: z
     .strictObject({
-      asked: count.describe('seeds that each system was to be examined on'),
+      asked: count.describe('seeds requested for each system'),
       by: stopReasonSchema,
     })
     .exactOptional()
-    .describe('why not all seeds were examined; absent where all were'),
+    .describe('why not all seeds were examined; absent if all were'),
   keptPlans: z.array(keptOutcomeSchema).describe('the kept plans that were replayed'),
   difference: runDifferenceSchema
     .nullable()
@@ -208,14 +212,14 @@ const sibling = z.strictObject({
   claim: text,
   outcome: z
     .enum(['holds', 'breaks', 'untested', 'unknown', 'diverged', 'cannot-run'])
-    .describe('untested: the hazard did not arise; diverged: a name in the plan found no match'),
-  text: text.describe('the same in a line'),
+    .describe('untested: the hazard did not arise; diverged: a name in the plan has no match'),
+  text: text.describe('the same in one line'),
 });
 
-const place = count.describe('its place in the trace, from 0');
+const place = count.describe('index in the trace, from 0');
 
 const provenCure = z.strictObject({
-  change: text.describe('of the system, as a scenario has it: store: fenced'),
+  change: text.describe('of the system, as in a scenario: store: fenced'),
   text,
 });
 
@@ -225,7 +229,7 @@ const causation: z.ZodType<Causation> = z.strictObject({
     .array(
       z.strictObject({
         kind: z.enum(['fault', 'message', 'timer', 'expiry', 'renewal', 'release', 'order']),
-        fault: count.nullable().describe('index in the faults of the plan, from 0; null: no fault'),
+        fault: count.nullable().describe('index in the faults of the plan, from 0; null if it is not a fault'),
         event: place,
         text,
       }),
@@ -234,14 +238,14 @@ const causation: z.ZodType<Causation> = z.strictObject({
   isPair: z.boolean().describe('true: either of the two causes is enough for the breach'),
   tested: z
     .strictObject({ tested: count, of: count })
-    .describe('possible causes that were tested, of all'),
+    .describe('number of possible causes that were tested, and of all'),
   turn: z
     .strictObject({
       kind: z
         .enum(['answer', 'grant', 'order', 'only here'])
-        .describe('another answer, another holder, another order at a server, or in no other run'),
+        .describe('a different answer, holder or order at a server, or an event in no other run'),
       event: place,
-      neighbour: count.describe('which of the neighbours shows it, from 0'),
+      neighbour: count.describe('index of the neighbour that shows it, from 0'),
       text,
     })
     .nullable()
@@ -250,17 +254,17 @@ const causation: z.ZodType<Causation> = z.strictObject({
     .array(
       z.strictObject({
         kind: z.enum(['intervention', 'boundary', 'cure']),
-        what: text.describe('in what it differs'),
-        fault: count.nullable().describe('the fault of the plan that was taken out'),
+        what: text.describe('the difference'),
+        fault: count.nullable().describe('index of the fault that was removed from the plan'),
         outcome: z
           .enum(['holds', 'breaks', 'otherwise', 'stalls'])
           .describe('otherwise: breaks by another rule or cause; stalls: its sections did not run'),
       }),
     )
-    .describe('the runs beside it'),
+    .describe('runs of similar plans'),
   cure: provenCure
     .nullable()
-    .describe('what was run on the same plan and holds; null: nothing did'),
+    .describe('a change with which the same plan holds, or null if none was found'),
   evidence: z
     .array(z.strictObject({ role: text, event: place }))
     .describe('the events of the breach, its causes and its turning point'),
@@ -268,23 +272,25 @@ const causation: z.ZodType<Causation> = z.strictObject({
 
 const exhaustScope: z.ZodType<ExhaustScope> = z
   .strictObject({
-    faults: count.describe('that a plan has at most'),
-    ties: count.describe('swaps of events of one instant and receiver, at most'),
-    clients: count.nullable().describe('the first of them; null for all'),
-    sections: count.nullable().describe('of each client, the first; null for all'),
+    faults: count.describe('maximum per plan'),
+    ties: count.describe('maximum number of swaps of events with the same time and receiver'),
+    clients: count.nullable().describe('number of clients, the first ones; null for all'),
+    sections: count
+      .nullable()
+      .describe('number of sections per client, the first ones; null for all'),
   })
-  .describe('what an exhaustive search was asked for; absent if seeds were run');
+  .describe('the requested exhaustive search; absent if seeds were run');
 
 const finding = z.strictObject({
   ...head('finding'),
   scenario: text,
   system: text,
   claim: text,
-  seed: count.describe('or the number of the plan, where `exhaust` is there'),
+  seed: count.describe('with `exhaust`, the number of the plan'),
   explanation,
   digest,
   planFile: text,
-  pageFile: text.describe("'' where no page was written"),
+  pageFile: text.describe("'' if no page was written"),
   boundary: text.nullable(),
   size: z.strictObject({
     events: count,
@@ -296,10 +302,10 @@ const finding = z.strictObject({
   siblings: z
     .array(sibling)
     .exactOptional()
-    .describe('the same plan on the systems that must hold, where the break was expected'),
-  causation: causation.exactOptional().describe('what runs beside it show that it came from'),
-  isExpected: z.boolean().exactOptional().describe('whether the scenario says that it breaks'),
-  output: texts.exactOptional().describe('what the run of the shrunk plan printed'),
+    .describe('the same plan on the systems that must hold, if the break was expected'),
+  causation: causation.exactOptional().describe('its causes, as shown by runs of similar plans'),
+  isExpected: z.boolean().exactOptional().describe('true if the scenario expects it to break'),
+  output: texts.exactOptional().describe('output of the run of the shrunk plan'),
 });
 
 const summary = z.strictObject({
@@ -308,7 +314,7 @@ const summary = z.strictObject({
   seedsPerSecond: count,
   eventsPerSecond: count,
   scenarios: z.array(scenario),
-  notBegun: count.exactOptional().describe('scenarios that were left when it was interrupted'),
+  notBegun: count.exactOptional().describe('scenarios that had not begun when it was interrupted'),
 });
 
 const report = z

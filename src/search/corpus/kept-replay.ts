@@ -216,7 +216,7 @@ function* closeTo(plan: Plan): Generator<Close> {
     // Draw the clients' random numbers, and latencies within the plan's bounds, but no faults.
     const chance = { seed, latency, latencyStepUs: 1, ...none };
     const drawn = { ...base, chance, decisions: {}, order: [] };
-    yield { plan: drawn, changes: [...changes, 'other latencies and random numbers'] };
+    yield { plan: drawn, changes: [...changes, 'different latencies and random numbers'] };
   }
 }
 

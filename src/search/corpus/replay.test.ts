@@ -101,7 +101,7 @@ describe('the twins of a plan that broke a claim', () => {
     const siblings = await runSiblings({ ...scenario, systems }, { plan, claim: 'tokens-unique' });
     expect(fates(siblings)).toEqual([
       'tokens-unique of fenced: inert',
-      'tokens-unique of optimistic: optimistic has no lease that could be renewed',
+      'tokens-unique of optimistic: optimistic has no lease to renew',
     ]);
   });
 

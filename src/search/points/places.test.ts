@@ -162,7 +162,7 @@ describe('in user code', () => {
   test('a call that is made but not declared is refused: no fault is placed there', async () => {
     const { problems } = await found(['pause: { before: release, for: 5ms }'], 'polite', polite);
     expect(problems.map(({ what }) => what)).toEqual([
-      'clients call "release", but the `operations` of their lock do not name it',
+      'clients call "release", but the `operations` of their lock do not declare it',
     ]);
   });
 

@@ -182,12 +182,12 @@ class KnownPlaces {
       word,
       kind === 'verb' ? this.verbsLike(asked) : this.namesLike(asked),
     );
-    const more = near.length > MOST_NAMED ? ', … (`fencepost show --points` has all)' : '';
+    const more = near.length > MOST_NAMED ? ', … (`fencepost show --points` lists all)' : '';
     const there =
       near.length === 0 ? '' : `; nearest: ${near.slice(0, MOST_NAMED).join(', ')}${more}`;
     if (kind === 'verb') {
       if (this.isUndeclared(word)) {
-        const what = `clients call "${word}", but the \`operations\` of their lock do not name it`;
+        const what = `clients call "${word}", but the \`operations\` of their lock do not declare it`;
         return { isOpen: false, what };
       }
       const noPassText = isOpen ? `in ${this.runs} runs no client passed` : 'no client ever passes';

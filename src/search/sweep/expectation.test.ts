@@ -195,7 +195,7 @@ describe('if an error ended every section', () => {
   };
 
   test('no claim is met if none was exercised before', () => {
-    const why = 'every section ended by an error: 300 ended by Error: no at lock.mjs:12:5';
+    const why = 'every section ended with an error: 300 ended by Error: no at lock.mjs:12:5';
     expect(judged(0)).toMatchObject({ met: null, vacuous: [why], isIncomplete: true });
   });
 

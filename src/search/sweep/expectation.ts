@@ -191,5 +191,5 @@ function nothingButErrors(
   const isAll = hasAny && failedSections(sections) >= sections.began;
   const isTested = expect.holds.some((claim) => claimCounts(counts, claim).exercised > 0);
   if (!isAll || isTested || expect.holds.length === 0) return [];
-  return [`every section ended by an error: ${fateText(sections)}`];
+  return [`every section ended with an error: ${fateText(sections)}`];
 }

@@ -135,17 +135,17 @@ describe('if a claim that should break held, a hint reports', () => {
     [
       'that none affected a holder',
       'pause: { before: acquire, for: 1ms..40ms }',
-      /^pause never affected a lock holder \(fired \d+ times; a lock was held on \d+ seeds\); to pause between .*, try `before: write`$/,
+      /^pause never affected a lock holder \(fired \d+ times; a lock was held then on \d+ seeds\); to pause between .*, try `before: write`$/,
     ],
     [
       'that it is too short in the right place',
       'pause: { before: write, for: 1ms..8ms }',
-      /^pause fired during \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, a lease 20 ms$/,
+      /^pause fired during \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, but a lease lasts 20 ms$/,
     ],
     [
       'that no write was late',
       'delay: { message: acquire, by: 1ms..40ms }',
-      /^delay never affected a lock holder \(fired \d+ times; a lock was held on \d+ seeds\); to delay a write, try `message: write`$/,
+      /^delay never affected a lock holder \(fired \d+ times; a lock was held then on \d+ seeds\); to delay a write, try `message: write`$/,
     ],
     ['that it never fired', 'drop: { chance: 1/100000 }', /^drop never fired$/],
     [

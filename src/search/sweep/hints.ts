@@ -58,7 +58,7 @@ function hintOf(kind: FaultKind, fault: FaultCounts | undefined, setting: Settin
   const missed =
     fault.overlapped === 0
       ? `${kind} never fired while a lock was held (${fired})`
-      : `${kind} never affected a lock holder (${fired}; a lock was held on ${countOf(fault.overlapped, 'seed')})`;
+      : `${kind} never affected a lock holder (${fired}; a lock was held then on ${countOf(fault.overlapped, 'seed')})`;
   const met = grants === 0 ? missed : `${kind} fired during ${countOf(grants, 'grant')}: ${parts}`;
   return `${met}${adviceOn(kind, stages, setting)}`;
 }
@@ -86,7 +86,7 @@ function adviceOn(
   const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
   const ttlUs = Math.min(...ttls);
   if (longestUs > ttlUs) return '';
-  return `; it lasts at most ${proseDuration(longestUs)}, a lease ${proseDuration(ttlUs)}`;
+  return `; it lasts at most ${proseDuration(longestUs)}, but a lease lasts ${proseDuration(ttlUs)}`;
 }
 
 const PLACES: Readonly<Partial<Record<FaultKind, string>>> = {

@@ -130,7 +130,7 @@ describe('the shards of a run', () => {
       ...second.shard,
       scenarios: [{ ...scenario, countsBySystem: { s: await countsOf(RANGE) } }],
     };
-    const problems = ['more.json: too many results: 88 for its share of 44 seeds of zombie, s'];
+    const problems = ['more.json: too many results: 88, but its share is 44 seeds of zombie, s'];
     expect(mergeShards([first, { file: 'more.json', shard }])).toEqual({
       kind: 'refused',
       problems,
@@ -256,7 +256,7 @@ test('shards that counted different plans of one scenario belong to different ru
   const scope = { faults: 1, ties: 0, clients: null, sections: null };
   const counted = (filed: FiledShard, plans: number): FiledShard =>
     withMore(filed, { exhausted: { scope, plans: { s: plans } } });
-  const problems = [`${two.file}: differs from ${one.file}: has other plan counts for zombie`];
+  const problems = [`${two.file}: differs from ${one.file}: has different plan counts for zombie`];
   const merge = mergeShards([counted(one, 100), counted(two, 101)]);
   expect(merge).toEqual({ kind: 'refused', problems });
 });

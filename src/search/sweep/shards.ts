@@ -164,7 +164,7 @@ function countsOf({ file, shard }: FiledShard): readonly TruncatedShard[] {
 
 function tooManyText({ file, scenario, system, examined, seeds, trial }: TruncatedShard): string {
   const share = `${seeds} ${trial}s of ${scenario}, ${system}`;
-  return `${file}: too many results: ${examined} for its share of ${share}`;
+  return `${file}: too many results: ${examined}, but its share is ${share}`;
 }
 
 /** Identifies the run that a shard is a part of. */
@@ -192,7 +192,7 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
     const [plans, others] = [exhausted?.plans, their?.exhausted?.plans];
     const systems = Object.keys({ ...plans, ...others });
     if (systems.some((system) => plans?.[system] !== others?.[system])) {
-      return `has other plan counts for ${origin.scenario}`;
+      return `has different plan counts for ${origin.scenario}`;
     }
   }
   return null;
@@ -245,7 +245,7 @@ export const keptOutcomeSchema = z.strictObject({
   divergedAt: z
     .string()
     .nullable()
-    .describe('the name in the plan that found no match; null unless it diverged'),
+    .describe('the name in the plan without a match; null unless it diverged'),
 });
 
 export type KeptOutcome = Data<typeof keptOutcomeSchema>;

@@ -93,7 +93,7 @@ test('a pool gets only definitions that its workers can load', async () => {
   expect(await sweep(read.scenario, range)).toMatchObject({ isComplete: false });
   const catalogue = { ...builtIn, isLoadable: false };
   await expect(sweep(read.scenario, { ...range, catalogue })).rejects.toThrow(
-    'worker threads cannot load definitions that come from no module: pool: null',
+    'worker threads can load only definitions from modules; use pool: null',
   );
   expect(await sweep(read.scenario, { ...range, pool: null, catalogue })).toMatchObject({
     isComplete: true,

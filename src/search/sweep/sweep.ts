@@ -96,7 +96,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const { catalogue = builtIn } = options;
   const { modules } = catalogue;
   if (options.pool !== null && !catalogue.isLoadable) {
-    throw new Error('worker threads cannot load definitions that come from no module: pool: null');
+    throw new Error('worker threads can load only definitions from modules; use pool: null');
   }
   const startedMs = performance.now();
   const countsBySystem = new Map(scenario.systems.map(({ name }) => [name, NO_COUNTS]));

@@ -24,8 +24,8 @@ const times = z.int().min(0);
 const inOneRun = z.strictObject({
   kind: z.enum(['command', 'builtin', 'protocol']),
   what: z.string().describe('XADD, cmsgpack, http.request, PostgreSQL at db:5432'),
-  place: z.string().nullable().describe('that asked first, in the user’s own code if known'),
-  package: z.string().nullable().describe('that asked there; null for the user’s own code'),
+  place: z.string().nullable().describe('of the first request, in user code if known'),
+  package: z.string().nullable().describe('the package that made it; null for user code'),
   count: times,
 });
 
@@ -37,7 +37,7 @@ export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
     .array(inOneRun.extend({ firstSeed: times }))
     .max(KEPT_UNSIMULATED)
     .describe('by kind and name'),
-  others: times.describe('how often anything else was asked for'),
+  others: times.describe('number of requests for anything else'),
 });
 
 export const ALL_SIMULATED: UnsimulatedCounts = { found: [], others: 0 };
