@@ -21,7 +21,7 @@ describe('casesOf', () => {
       ['failing', 'runs on every seed', 'failed'],
       ['', 'kept plan a.yaml is fixed', 'passed'],
       ['', 'kept plan b.yaml is reproduced', 'changed'],
-      ['failing', 'gives the same trace twice', 'failed'],
+      ['failing', 'is deterministic', 'failed'],
     ]);
   });
 
@@ -38,7 +38,7 @@ describe('casesOf', () => {
       'unknown on 200 seeds, first on 40: a limit was reached',
       'grant-order should break and held on 1,000 seeds',
       'not exercised: drop never fired',
-      'tested nothing: drop never fired',
+      'not exercised: drop never fired',
       'failed to run on 11 of 1,000 seeds',
       'is diverged, expected reproduced; no match for alice/1/wrote',
       'two runs of seed 5 differ: event 12 is another',

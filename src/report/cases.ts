@@ -119,9 +119,10 @@ function judgeBreak(claim: string, system: SystemResult, scenario: ScenarioResul
   if (counts !== null && counts.broken > 0) return PASSED;
   const held = `${claim} should break and held on ${countOf(system.seeds, trial)}`;
   if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
-  if (range.from === range.to) return { outcome: 'open', message: `${held}, which judges nothing` };
+  if (range.from === range.to)
+    return { outcome: 'open', message: `${held}; one ${trial} is not enough to judge this` };
   if (cutShort !== undefined)
-    return { outcome: 'open', message: `${held}, before the run was cut short` };
+    return { outcome: 'open', message: `${held} before the run ended early` };
   if (counts !== null && !isJudged(counts)) {
     const unknown = `unknown on ${countOf(counts.unknown, trial)}`;
     return { outcome: 'open', message: `${held}, ${unknown}` };
@@ -157,13 +158,13 @@ function judgeHold(claim: string, system: SystemResult): Judged {
 function simulationCase({ unsimulated }: SystemResult, at: Place): readonly Case[] {
   if (unsimulated === undefined) return [];
   const message = unsimulatedText(unsimulated);
-  return [{ ...at, name: 'asks for what is simulated', outcome: 'open', message, ...NO_MORE }];
+  return [{ ...at, name: 'uses only simulated features', outcome: 'open', message, ...NO_MORE }];
 }
 
 /** A `holds` claim means nothing if nothing was exercised, so this is a separate case. */
 function vacuityCase({ vacuous, expect }: SystemResult, at: Place): readonly Case[] {
   if (vacuous.length === 0 || (expect.holds ?? []).length === 0) return [];
-  const message = `tested nothing: ${vacuous.join(', ')}`;
+  const message = `not exercised: ${vacuous.join(', ')}`;
   return [{ ...at, name: 'is exercised', outcome: 'open', message, ...NO_MORE }];
 }
 
@@ -194,7 +195,7 @@ function differenceCase(scenario: ReportedScenario): readonly Case[] {
   if (difference === null) return [];
   const { system, seed, what } = difference;
   const message = `two runs of seed ${seed} differ: ${what}`;
-  const name = 'gives the same trace twice';
+  const name = 'is deterministic';
   return [{ ...placeOf(system, scenario), name, outcome: 'failed', message, ...NO_MORE }];
 }
 

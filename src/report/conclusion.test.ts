@@ -74,7 +74,7 @@ describe('the conclusion', () => {
       claims: { 'grant-order': HELD },
     });
     expect(textOf(summaryOf(holding))).toContain(
-      'held: broke on 0 of 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000) exercised: fenced: grant-order on 513 (hazard avoided on 7)',
+      'held on all 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000 break) exercised: fenced: grant-order on 513 (hazard avoided on 7)',
     );
   });
 
@@ -117,7 +117,7 @@ describe('the conclusion', () => {
       claims: { 'grant-order': HELD },
       isWritten: true,
     });
-    expect(textOf(summaryOf(holding))).toContain('held: on the only run exercised:');
+    expect(textOf(summaryOf(holding))).toContain('held on the only run exercised:');
     expect(textOf(summaryOf(holding))).not.toContain('95 %');
   });
 
@@ -222,7 +222,7 @@ describe('the conclusion', () => {
   it('bounds a claim judged on nine of ten seeds by the judged seeds alone', () => {
     const claims = { a: { ...HELD, judged: 900, unknown: 100 } };
     const most = systemWith({ expect: { holds: ['a'] }, claims, unknown: 100 });
-    expect(textOf(summaryOf(most))).toContain('held: broke on 0 of 900 seeds');
+    expect(textOf(summaryOf(most))).toContain('held on all 900 seeds');
   });
 
   it('has at most six lines within the width, and one for errors, for any summary', () => {

@@ -216,7 +216,7 @@ function outOf(results: readonly Result[], isOne: boolean): string {
 }
 
 /**
- * Renders `held: broke on 0 of 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000)` and, on the
+ * Renders `held on all 1,000 seeds (95 % confidence: fewer than 3.0 in 1,000 break)` and, on the
  * next line, `exercised: a: …`.
  */
 function heldText({ held }: Fates, isOne: boolean): string {
@@ -232,8 +232,8 @@ function heldText({ held }: Fates, isOne: boolean): string {
   const bound =
     drawn.length === 0 || seeds === 1
       ? 'on the only run'
-      : `broke on 0 of ${countOf(seeds, 'seed')} (95 % confidence: ${boundText(seeds)})`;
-  if (isOne) return `held: ${bound}\nexercised: ${bySystem(held, testText)}`;
+      : `on all ${countOf(seeds, 'seed')} (95 % confidence: ${boundText(seeds)} break)`;
+  if (isOne) return `held ${bound}\nexercised: ${bySystem(held, testText)}`;
   const [least] = [...drawn].sort((a, b) => testsOf(a) - testsOf(b));
   const weakest =
     least === undefined ? '' : `\nleast exercised: ${least.where}: ${testText(least)}`;

@@ -114,5 +114,5 @@ export function deliveryLines(trace: Trace): readonly string[] {
   const table = [HEAD, ...rows];
   const widths = columnWidths(table);
   const lines = table.map((row) => `  ${tableLine(row, widths)}`);
-  return [...lines, `  leases, as answered: ${leaseAnswers(trace)}`];
+  return [...lines, `  answers to lease requests: ${leaseAnswers(trace)}`];
 }

@@ -134,7 +134,7 @@ const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   'lease-test': {
     predicate: (event, { repeated }) => {
       if (!event.isLive) return 'own clock: lease is over';
-      if (event.believedUntilUs > NEVER_US) return 'own clock: lease without an end';
+      if (event.believedUntilUs > NEVER_US) return 'own clock: lease never ends';
       return `own clock: lease is live${repeated.has(event) ? '' : untilText(event.believedUntilUs)}`;
     },
   },
@@ -177,7 +177,7 @@ const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
     asides: requestedSpan,
     sentence: (event, { leases }, { name }) => {
       const { lock, ordinal, atUs, untilUs } = event;
-      if (untilUs !== null && untilUs <= atUs) return ', when it had already ended';
+      if (untilUs !== null && untilUs <= atUs) return ', although the lease had already ended';
       const before = leases.find(
         (lease) => lease.lock === lock && lease.ordinal < ordinal && isLiveAt(lease, atUs),
       );
@@ -387,7 +387,7 @@ function returnText(event: EventOf<'return'>, context: Context): string {
     return `${what}: ${isOfLock ? 'answered, nothing done' : 'done'}`;
   }
   if (answer.kind === 'value' && call !== undefined && 'lock' in call) {
-    return `${what}: looked up, ${answer.value === 0 ? 'nothing' : answer.value} there`;
+    return `${what}: found ${answer.value === 0 ? 'nothing' : answer.value}`;
   }
   return `${what}: ${answerText(answer, context.versionsBy)}`;
 }
@@ -427,7 +427,7 @@ function requestedSpan({
   untilUs,
 }: EventOf<'grant' | 'renew'>): readonly string[] {
   const [from, to] = [sentAtUs, sentAtUs + ttlUs].map(proseDuration);
-  return [untilUs === null ? `requested at ${from}` : `by request ${from} to ${to}`];
+  return [untilUs === null ? `requested at ${from}` : `requested from ${from} to ${to}`];
 }
 
 function sentAt(
@@ -440,7 +440,7 @@ function sentAt(
 
 /** Returns a note on the grant that a request meant, or '' if the server changed that grant. */
 function meantText(changed: number, meant: number): string {
-  return changed === meant ? '' : ` (meant grant ${meant})`;
+  return changed === meant ? '' : ` (requested for grant ${meant})`;
 }
 
 /** Returns true if a server acted without a request. Events that clients record need no request. */

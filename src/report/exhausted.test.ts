@@ -46,7 +46,7 @@ test('a search that was given up is reported, and systems are named with their s
   const edges: SystemEdges = { points: [], givenUp: ['pause', 'delay'] };
   const givenUp = { name: 'one', edges };
   expect(renderEdges([givenUp], { ...wide, within: 'small/' })).toBe(
-    '  small/one: shortest pause, delay that breaks it not found: too many runs',
+    '  small/one: shortest breaking pause, delay not found (too many runs)',
   );
 });
 

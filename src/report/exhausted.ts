@@ -122,7 +122,7 @@ export function renderEdges(
       const sentences = edgeSentences(system, edges);
       if (givenUp.length === 0) return sentences;
       const kinds = givenUp.join(', ');
-      return [...sentences, `${system}: shortest ${kinds} that breaks it not found: too many runs`];
+      return [...sentences, `${system}: shortest breaking ${kinds} not found (too many runs)`];
     })
     .flatMap((text) => hang(visible(text), Math.max(20, width - 4), '  ', '    '))
     .join('\n');

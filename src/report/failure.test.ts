@@ -56,7 +56,7 @@ describe('renderFailure', () => {
     expect(textOf(5)).toEqual([
       'same plan on fenced-0: nothing refused',
       'same plan on fenced-1: nothing refused',
-      '… and on 3 more systems',
+      '… and on 3 more twins',
     ]);
   });
 
@@ -157,7 +157,7 @@ describe('renderRepeat', () => {
     const text = renderRepeat(other, zombieFinding, plain);
     expect(text).toContain('✗ Stale write accepted by `unfenced`');
     expect(text).toContain('fence-monotone of fenced-late in zombie-writer, seed 18');
-    expect(text).toContain("The same plan as unfenced's breaks fence-monotone of fenced-late.");
+    expect(text).toContain('The plan for unfenced also breaks fence-monotone of fenced-late.');
     expect(text).not.toContain('Let A be');
   });
 

@@ -83,7 +83,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
 export function renderRepeat(finding: Finding, first: Finding, options: FailureOptions): string {
   const screen = screenFor(options);
   const { width, paint } = screen;
-  const same = `The same plan as ${first.system}'s breaks ${finding.claim} of ${finding.system}.`;
+  const same = `The plan for ${first.system} also breaks ${finding.claim} of ${finding.system}.`;
   const known = new Set(storyOf(first.explanation));
   const news = storyOf(finding.explanation).filter((line) => !known.has(line));
   const story = wrap(visible([same, ...news].join(' ')), width - 2).map((line) => `  ${line}`);
@@ -167,7 +167,7 @@ function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
   const lines = shown.flatMap(({ text }) => hang(visible(text), width - 2, '', '  '));
-  return left > 0 ? [...lines, `… and on ${left + 1} more systems`] : lines;
+  return left > 0 ? [...lines, `… and on ${left + 1} more twins`] : lines;
 }
 
 function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {

@@ -73,7 +73,7 @@ describe('githubAnnotations', () => {
       'zombie-writer, wanted: grant-order breaks',
       'zombie-writer, failing: runs on every seed',
       'zombie-writer: kept plan b.yaml is reproduced',
-      'zombie-writer, failing: gives the same trace twice',
+      'zombie-writer, failing: is deterministic',
     ]);
   });
 
@@ -102,7 +102,7 @@ describe('githubAnnotations', () => {
         const shown = visible(name);
         expect(properties).toEqual({
           file: shown,
-          title: `${shown}, ${shown}: gives the same trace twice`,
+          title: `${shown}, ${shown}: is deterministic`,
         });
         const titleLines = name
           .split(/\r\n|\r|\n/)
@@ -163,11 +163,11 @@ describe('renderStepSummary', () => {
     for (const mostBytes of [400, 5000, 50_000]) {
       const text = renderStepSummary(overview, results, { mostBytes });
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostBytes);
-      expect(text).toMatch(/\n[\d,]+ sections left out: GitHub takes no more of one step\. .*\n$/);
+      expect(text).toMatch(/\n[\d,]+ sections omitted: GitHub limits the size per step\. .*\n$/);
       expect(all.startsWith(text.slice(0, text.lastIndexOf('\n\n')))).toBe(true);
     }
     expect(renderStepSummary(overview, results, { mostBytes: 10 })).toBe('');
-    expect(all).not.toContain('left out');
+    expect(all).not.toContain('omitted');
   });
 
   it('keeps its table, blocks and folds for any names', () => {

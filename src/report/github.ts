@@ -42,7 +42,7 @@ export function githubAnnotations(
   const title = `${countOf(left, 'more failure')}`;
   return [
     ...annotations,
-    command({ file: null, line: null, title }, 'The log of this step has them all'),
+    command({ file: null, line: null, title }, 'See the log of this step for all failures'),
   ];
 }
 
@@ -90,7 +90,7 @@ export function renderStepSummary(
   if (bytesOf(full) <= mostBytes) return full;
   for (let kept = sections.length - 1; kept > 0; kept -= 1) {
     const left = countOf(sections.length - kept, 'section');
-    const why = `${left} left out: GitHub takes no more of one step. The log has them.`;
+    const why = `${left} omitted: GitHub limits the size per step. See the log.`;
     const document = documentOf([...sections.slice(0, kept), why]);
     if (bytesOf(document) <= mostBytes) return document;
   }
@@ -121,7 +121,7 @@ function tableOf({ result: { name, file, systems } }: ReportedScenario): string 
 function systemRows(system: SystemResult): readonly (readonly string[])[] {
   const { sign, word } = markOf(system.met);
   const rows = claimRows(system, false);
-  if (rows.length === 0) return [[sign, system.name, `nothing expected: ${word}`, '', '', '', '']];
+  if (rows.length === 0) return [[sign, system.name, `no expectations: ${word}`, '', '', '', '']];
   return rows.map(({ claim, expected, broken, firstSeed, tested, isSurprise }) => {
     const mark = isSurprise && system.met === false ? '✗' : sign;
     return [mark, system.name, claim, expected, broken, firstSeed, tested];

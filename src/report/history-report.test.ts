@@ -53,7 +53,7 @@ describe('the omitted part', () => {
   const setting = { colour: false, width: 100 };
   test('of a long sentence is marked', () => {
     const long = renderHistory(report({ because: 'word '.repeat(200) }), setting);
-    expect(long).toMatch(/^ {2}… \(the whole of it: --html, --json\)$/m);
+    expect(long).toMatch(/^ {2}… \(full text: --html, --json\)$/m);
     expect(renderHistory(report({ because: 'word '.repeat(20) }), setting)).not.toContain('…');
   });
 

@@ -190,8 +190,7 @@ function blockOf(part: PartReport, { width, paint }: Screen): readonly string[] 
   const subject = part.key === '' ? '' : `key ${part.key}: `;
   const story = hang(visible(`${subject}${part.because}`), width - 2, `${sign} `, '  ');
   const [first = '', ...rest] = story.slice(0, MOST_STORY_LINES);
-  const truncated =
-    story.length > MOST_STORY_LINES ? ['  … (the whole of it: --html, --json)'] : [];
+  const truncated = story.length > MOST_STORY_LINES ? ['  … (full text: --html, --json)'] : [];
   const lines = [paint.bold(tone(first)), ...rest, ...truncated];
   if (part.core.length === 0) return lines;
   const size = wrap(sizeOf(part), width).map((line) => paint.faint(line));
@@ -212,7 +211,7 @@ function othersOf(parts: readonly PartReport[], { width, paint }: Screen): reado
     return clip(visible(text), width);
   });
   const left = parts.length - lines.length;
-  const more = left === 0 ? [] : [paint.faint(`… ${countOf(left, 'more key')}, in --json`)];
+  const more = left === 0 ? [] : [paint.faint(`… ${countOf(left, 'more key')} (see --json)`)];
   return ['', ...lines, ...more];
 }
 

@@ -74,7 +74,7 @@ const corpusSummary = line('corpus-summary', {
 });
 
 const addedPlan = line('added-plan', {
-  plan: text.describe('the file that was to be kept'),
+  plan: text.describe('the file to keep'),
   status: z.enum(['added', 'replaced', 'known', 'refused']),
   file: text.nullable().describe('the file of the plan, or of a kept plan of the same kind'),
   why: text.nullable().describe('why it was not kept'),

@@ -118,7 +118,7 @@ describe('findingDiagram', () => {
     const { texts } = await parsed(diagram);
     const rows = meant(many).length;
     const [first = ''] = texts;
-    const left = Number(/… ([\d,]+) rows left out/.exec(first)?.[1]?.replaceAll(',', ''));
+    const left = Number(/… ([\d,]+) rows omitted/.exec(first)?.[1]?.replaceAll(',', ''));
     expect(left + texts.length - 1).toBe(rows);
     expect(texts.at(-1)).toBe('✗ stale write: fence-monotone breaks');
     expect(texts.some((text) => text.includes('newer write'))).toBe(true);

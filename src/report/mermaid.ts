@@ -79,7 +79,7 @@ function draw(rows: readonly DiagramRow[], leftOut: number, { trace, title }: Dr
   const participants = [...lanes].map(
     ([name, id]) => `participant ${id} as ${mermaidText(clip(visible(name), NAME_COLUMNS))}`,
   );
-  const more = `… ${countOf(leftOut, 'row')} left out: a diagram has room for the ${rows.length} that matter most`;
+  const more = `… ${countOf(leftOut, 'row')} omitted; the diagram shows the ${rows.length} that matter most`;
   const left = leftOut === 0 ? [] : [`Note over ${all}: ${mermaidLines(more, TEXT_COLUMNS)}`];
   const lines = [
     `title ${mermaidText(clip(visible(title), TITLE_COLUMNS))}`,

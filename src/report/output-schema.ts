@@ -29,9 +29,9 @@ const verdict = z.discriminatedUnion('kind', [
     ...judged,
     rule: text,
     evidence: z.array(
-      z.strictObject({ role: text, event: count.describe('its place in the trace, from 0') }),
+      z.strictObject({ role: text, event: count.describe('index in the trace, from 0') }),
     ),
-    explanation: explanationSchema.optional().describe('of a claim that is not fencepost’s own'),
+    explanation: explanationSchema.optional().describe('present only for user-defined claims'),
   }),
   z.strictObject({ kind: z.literal('unknown'), ...judged, reason: text }),
 ]);
@@ -58,17 +58,19 @@ const show = line('show', {
         end: z.enum(['returned', 'failed', 'crashed', 'open']).describe('open: it never ended'),
         atUs: count.nullable().describe('when it ended; null: never'),
         isUnguarded: z.boolean().describe('it returned without section.guard()'),
-        error: text.nullable().describe('that ended it'),
-        sinceUs: count.nullable().describe('when it began to wait for what never came'),
-        place: text.nullable().describe('of the error or the wait, in code of the user’s own'),
+        error: text.nullable().describe('the error that ended it'),
+        sinceUs: count
+          .nullable()
+          .describe('when it began to wait for something that never happened'),
+        place: text.nullable().describe('of the error or the wait, in user code'),
       }),
     )
     .describe('the sections that began'),
   unsimulated: unsimulatedInRunSchema
     .optional()
-    .describe('what was asked for and is not simulated'),
+    .describe('requested features that are not simulated'),
   verdicts: z.array(verdict),
-  output: texts.exactOptional().describe('what code of users printed; absent: nothing'),
+  output: texts.exactOptional().describe('output of user code; absent if there is none'),
 });
 
 /** A line of `show --points`. */
@@ -77,10 +79,10 @@ const pointPlace = line('point', {
   client: text,
   name: text,
   kind: z.enum(['operation', 'mark', 'timer']),
-  section: count.nullable().describe('its number; null for a timer that belongs to none'),
-  word: text.nullable().describe('by which faults that are drawn find it, as `before: write`'),
-  atUs: count.nullable().describe('when a run without faults first came by it; null: it did not'),
-  server: text.nullable().describe('whom an operation asks'),
+  section: count.nullable().describe('its number; null for a timer outside sections'),
+  word: text.nullable().describe('word for it in drawn faults, such as `before: write`'),
+  atUs: count.nullable().describe('when a run without faults first passed it; null if it did not'),
+  server: text.nullable().describe('the server that receives the operation'),
   about: text,
 }).describe('a place at which a fault can be injected');
 
@@ -94,7 +96,7 @@ const list = z
     stores: z.array(word),
     claims: z.array(word),
   })
-  .describe('and every other kind of word that a scenario has');
+  .describe('and every other kind of word in scenarios');
 
 /** An entry in the line that `explain`, or `list` with a kind, writes. */
 const entry = z.looseObject({
@@ -106,7 +108,7 @@ const entry = z.looseObject({
   rules: texts,
   see: texts,
   fields: z.array(z.object({ name: text, values: text, about: text })),
-  yaml: text.nullable().describe('part of a scenario; null for what is no word of one'),
+  yaml: text.nullable().describe('part of a scenario; null if it is not a word in scenarios'),
   shownBy: z.array(z.object({ how: text, scenarios: texts })),
 });
 const explained = line('explain', { entries: z.array(entry) });
@@ -132,30 +134,30 @@ const shrink = line('shrink', {
   plan: text.describe('the shrunk plan, as the text of a plan file'),
   others: z
     .array(z.object({ cause: text, plan: text }))
-    .describe('what else breaks the claim, by another cause, as shrinking met it'),
+    .describe('plans found while shrinking that break the claim by another cause'),
 });
 
 const coreEntry = z.strictObject({
   process: text,
-  operation: text.describe('with its answer: cas(4→4)=ok'),
-  invokeLine: count.describe('of the file'),
-  returnLine: count.nullable().describe('null when it never completed'),
+  operation: text.describe('operation with its answer: cas(4→4)=ok'),
+  invokeLine: count.describe('line in the file'),
+  returnLine: count.nullable().describe('null if it never completed'),
   role: z.enum(['first bad', 'core']).describe('first bad: no order satisfies its return'),
 });
 
 const checkedPart = z.strictObject({
-  key: text.describe('of an independent object; empty when there is one only'),
+  key: text.describe('key of an independent object; empty if there is only one'),
   verdict: verdicts,
   operations: count,
-  configurations: count.describe('that the search met, a measure of its effort'),
+  configurations: count.describe('configurations visited by the search, a measure of its effort'),
   returns: count.describe('completed operations'),
   satisfied: count
     .nullable()
     .describe(
-      'those that return before the first bad one, all satisfied by one order; null when a limit was reached before the first one was found',
+      'returns before the first bad one, all satisfied by one order; null if a limit was reached before a bad one was found',
     ),
   core: z.array(coreEntry).describe('operations that contradict each other'),
-  isMinimal: z.boolean().nullable().describe('whether all of the core is needed'),
+  isMinimal: z.boolean().nullable().describe('true if every operation of the core is needed'),
   because: text.describe('why it is not valid, in one sentence'),
 });
 
@@ -167,21 +169,21 @@ const check = line('check', {
   verdict: verdicts,
   configurations: count,
   parts: z.array(checkedPart),
-  notes: z.array(text).describe('how the file was read, where it may be read in another way'),
+  notes: z.array(text).describe('how the file was read, if it could be read in another way'),
 });
 
 const doctorCheck = z.strictObject({
   name: text.describe('one word; the stages of the canary are canary-…'),
   status: z.enum(['ok', 'warning', 'problem']),
   what: text,
-  fix: text.nullable().describe('what to do; null where all is well'),
+  fix: text.nullable().describe('remedy; null if the status is ok'),
 });
 
 const doctor = line('doctor', {
   exit,
   canary: z
     .enum(['seen', 'not seen', 'not run'])
-    .describe('whether the failure that is known to be there was reported, and its cure was not'),
+    .describe('seen: the known failure was reported, and its cure was not'),
   checks: z.array(doctorCheck),
 });
 

@@ -99,10 +99,10 @@ describe('renderOverview', () => {
       return renderOverview(summary, { colour: false, width: 100, isFull });
     };
     expect(errorsFor(false, ...kinds)).toContain(
-      'grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; 1 more\n',
+      'grant-order, 4 causes: a, 1 seed; b, 2; c, 3; 1 more\n',
     );
     expect(errorsFor(true, ...kinds)).toContain(
-      'grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; d, 4\n',
+      'grant-order, 4 causes: a, 1 seed; b, 2; c, 3; d, 4\n',
     );
     const [first, second] = kinds;
     if (first === undefined || second === undefined) throw new Error('there are four');

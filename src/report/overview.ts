@@ -196,7 +196,7 @@ export function expectationText(system: SystemResult): string {
   const parts: string[] = [];
   if (breaks.length > 0) parts.push(`must break: ${breaks.join(', ')}`);
   if (holds.length > 0) parts.push(`must hold: ${holds.join(', ')}`);
-  return parts.length === 0 ? 'nothing expected' : parts.join('; ');
+  return parts.length === 0 ? 'no expectations' : parts.join('; ');
 }
 
 /** Claims that every system with grants exercises. */
@@ -222,7 +222,7 @@ function adviceOnReleases(system: SystemResult): string | null {
 /** Maximum number of failure kinds to list per claim, unless all are requested. */
 const MOST_KINDS = 3;
 
-/** Renders `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
+/** Renders `grant-order, 2 causes: pause before release, 3 seeds; delay of write, 14`. */
 function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   const trial = trialOf(system);
   return Object.entries(system.claims).flatMap(([claim, { kinds = [] }]) => {
@@ -234,7 +234,7 @@ function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
     });
     const rest = kinds.length - listed.length;
     const more = rest === 0 ? '' : `; ${groupDigits(rest)} more`;
-    return [`${claim}, ${countOf(kinds.length, 'kind')}: ${listed.join('; ')}${more}`];
+    return [`${claim}, ${groupDigits(kinds.length)} causes: ${listed.join('; ')}${more}`];
   });
 }
 
@@ -297,7 +297,7 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
   // If no fault outlasts a lease, a twin would not break either.
   const isTooShort = system.vacuous.some((reason) => reason.includes('; the longest '));
   if (lone.length === 0 || isTooShort) return null;
-  return `to exercise ${lone.join(', ')}, add a twin: the same lock without its check, expected to break it; each seed counts on which only the twin breaks`;
+  return `to exercise ${lone.join(', ')}, add a twin: the same lock without its check, expected to break it; every seed on which only the twin breaks counts as exercised`;
 }
 
 /** Returns notes about a system; all notes if `isFull`. `all` lists the systems of its scenario. */

@@ -37,7 +37,7 @@ describe('renderReports', () => {
     const texts = [...renderReports(new Set(['text']), run)].map(({ text }) => text);
     expect(texts).toHaveLength(4);
     expect(texts[0]).toMatch(/^\n✗ Stale write accepted/);
-    expect(texts[1]).toContain('The same plan as unfenced');
+    expect(texts[1]).toContain('The plan for unfenced also breaks');
     expect(texts[2]).toContain('✗ unfenced: not met');
     expect(texts[3]).toMatch(/✗ failed on 1,000 seeds: 0 of 3 expectations met.*$/);
   });

@@ -1,6 +1,6 @@
 /**
  * Describes, in one line, how a twin behaves with the plan that broke another system: `same plan on
- * twin fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text contains only
+ * twin fenced: 23 ms ⊘ refused, token 1, highest seen 2; grant-order holds`. The text contains only
  * what the two traces show: a refusal that only the twin made, and the verdict on the claim.
  */
 import type {

@@ -29,16 +29,20 @@ function versioned(version: WriteVersion): Write {
 
 describe('the reason of a refusal', () => {
   const ofTokens: readonly (readonly [string, Partial<Write>, string])[] = [
-    ['fenced', { highest: 32 }, 'has seen 32'],
-    ['fenced-strict', { highest: 1, refusal: { kind: 'equal' } }, 'has seen 1 already'],
+    ['fenced', { highest: 32 }, 'highest seen 32'],
+    ['fenced-strict', { highest: 1, refusal: { kind: 'equal' } }, 'seen before'],
     [
       'fenced-sequenced',
       { highest: 1, issue: 2, refusal: { kind: 'order', last: 3 } },
-      'access 2 of its section, has seen access 3',
+      'access 2 of its section, after access 3',
     ],
-    ['unique-token', { highest: 2, refusal: { kind: 'other' } }, 'takes none but 2'],
-    ['fence-inverted', { token: 2, highest: 1, refusal: { kind: 'higher' } }, 'takes none above 1'],
-    ['check-sequencer', { refusal: { kind: 'lease' } }, 'the lock service knows no such lease'],
+    ['unique-token', { highest: 2, refusal: { kind: 'other' } }, 'only 2 is accepted'],
+    [
+      'fence-inverted',
+      { token: 2, highest: 1, refusal: { kind: 'higher' } },
+      'no token above 1 is accepted',
+    ],
+    ['check-sequencer', { refusal: { kind: 'lease' } }, 'the lock service does not know its lease'],
   ];
 
   test.each(ofTokens)('%s', (_, more, words) => {

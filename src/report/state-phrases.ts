@@ -84,7 +84,7 @@ export function answerText(answer: Answer, versionsBy: VersionScale | null): str
   }
   if (answer.kind === 'refused') {
     if (answer.check !== undefined) return `refused by CHECK (${answer.check})`;
-    if (answer.version !== undefined) return `refused, ${versionText(by, answer.version)} is there`;
+    if (answer.version !== undefined) return `refused, found ${versionText(by, answer.version)}`;
     return `refused, highest token ${answer.highest}`;
   }
   if (answer.kind === 'accepted' && answer.isRepeated === true) return 'accepted before';
@@ -129,12 +129,12 @@ export function expectedText(scale: VersionScale, expected: number | null | unde
   return expected === undefined ? '' : `expects ${versionText(scale, expected)}`;
 }
 
-/** Returns why a store refused an access: `expects version 5, has 6 (0 rows)`, `has seen 32`. */
+/** Returns why a store refused an access: `expects version 5, has 6 (0 rows)`, `highest seen 32`. */
 export function refusalReason(event: Write | Read): string {
   const { refusal } = event;
   if (refusal !== undefined) return reasonOf(refusal, event);
   const highest = event.kind === 'write' ? event.highest : 0;
-  return highest > event.token ? `has seen ${highest}` : '';
+  return highest > event.token ? `highest seen ${highest}` : '';
 }
 
 function reasonOf(refusal: Refusal, event: Write | Read): string {
@@ -145,22 +145,24 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
     case 'check':
       return `CHECK (${refusal.rule}) forbids it`;
     case 'lower':
-      return `has seen ${refusal.highest}`;
+      return `highest seen ${refusal.highest}`;
     case 'equal':
-      return `has seen ${event.token} already`;
+      return 'seen before';
     case 'order':
-      return `access ${event.issue} of its section, has seen access ${refusal.last}`;
+      return `access ${event.issue} of its section, after access ${refusal.last}`;
     case 'higher':
-      return highest === null ? 'it is too high' : `takes none above ${highest}`;
+      return highest === null ? 'too high' : `no token above ${highest} is accepted`;
     case 'other':
-      return highest === null ? 'it is not the current one' : `takes none but ${highest}`;
+      return highest === null ? 'not the current one' : `only ${highest} is accepted`;
     case 'stamp': {
       const [token] = refusal.found;
       const isLater = event.kind === 'write' && token > (event.stamp?.[0] ?? 0);
-      return isLater ? `has one of token ${token}` : 'has a later one';
+      return isLater
+        ? `a write of token ${token} has a later stamp`
+        : 'another write has a later stamp';
     }
     case 'lease':
-      return 'the lock service knows no such lease';
+      return 'the lock service does not know its lease';
   }
 }
 
@@ -287,7 +289,7 @@ export function bodyField(body: Json, name: string): Json | undefined {
 /** The state of a process while a fault lasts. */
 const FAULT_STATES: Readonly<Record<FaultSpan['kind'], string>> = {
   pause: 'paused',
-  partition: 'cut off',
+  partition: 'partitioned',
   crash: 'down',
 };
 
@@ -335,7 +337,7 @@ export function overlapText({ other }: OverlapSpan): string {
 
 export function lossTitle({ process, fromUs, untilUs }: LossSpan): string {
   const span = `from ${proseDuration(fromUs)} to ${proseDuration(untilUs)}`;
-  return `${process} lost the lock unnoticed, ${span}`;
+  return `${process} lost the lock without noticing, ${span}`;
 }
 
 export function clientEndTitle({ process, believedUntilUs }: ClientViewSpan): string {
@@ -366,7 +368,7 @@ export function truthText(
   const ofLock = leases.filter((lease) => lease.lock === lock);
   if (ofLock.some((lease) => lease.ordinal === ordinal)) return '✓ it holds it';
   const other = ofLock.find(({ client }) => client !== process);
-  return other === undefined ? '✗ its lease is over' : `✗ ${holderText(other)}`;
+  return other === undefined ? '✗ its lease has ended' : `✗ ${holderText(other)}`;
 }
 
 export function heldBy(lock: string): string {
@@ -400,11 +402,11 @@ export type MarkKind =
 export const MARK_MEANINGS: Readonly<Record<MarkKind, string>> = {
   lease: 'lease of the lock service',
   'client view': 'a client acts as the holder',
-  overlap: 'a client acts as holder, but another holds it',
-  loss: 'it lost the lock unnoticed',
+  overlap: 'a client acts as the holder, but another holds the lock',
+  loss: 'it lost the lock without noticing',
   pause: 'paused',
   crash: 'down',
-  partition: 'cut off',
+  partition: 'partitioned',
   accepted: '✓ write accepted',
   violating: '✗ write that breaks the claim',
   refused: '⊘ write refused',

@@ -64,7 +64,7 @@ describe('essentialSteps', () => {
     const texts = steps.map(({ text }) => text);
     expect(texts).toContain('✖ crashes');
     expect(texts).toContain('↻ restarts');
-    expect(texts).toContain("⊘ refuses alice's x = 1, token 1, has seen 2");
+    expect(texts).toContain("⊘ refuses alice's x = 1, token 1, highest seen 2");
     expect(texts).toContain('✕ loses write (drop)');
   });
 });

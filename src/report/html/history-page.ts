@@ -27,7 +27,7 @@ export function renderHistoryPage(reports: readonly HistoryReport[]): string {
     skip: 'Skip to the histories',
     header: element('h1', {}, 'fencepost check'),
     main: reports.map((report, at) => renderReport(report, `history-${at + 1}`)),
-    footer: 'A history is valid when its calls could have come one at a time.',
+    footer: 'A history is valid if its calls could have been executed one at a time.',
   });
 }
 
@@ -101,7 +101,7 @@ function renderPart(part: PartReport, id: string): Markup {
 
 function renderCore(part: PartReport, id: string): Markup {
   const { core, operations } = part;
-  const minimality = part.isMinimal ? 'all of them are needed' : 'perhaps fewer would do';
+  const minimality = part.isMinimal ? 'all of them are needed' : 'fewer may suffice';
   const isOne = core.length === 1;
   const total = countOf(operations, 'operation');
   const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
@@ -116,7 +116,7 @@ function renderCore(part: PartReport, id: string): Markup {
   return element(
     'figure',
     {},
-    caption(title, `Whatever else happened, ${text}.${shown}`),
+    caption(title, `Regardless of all other operations, ${text}.${shown}`),
     drawHistory(alone, { id: `${id}-core`, title, part, marks: [], isLate: true }),
   );
 }
@@ -126,7 +126,7 @@ const MOST_CORE = 60;
 function renderAround(part: PartReport, id: string): Markup {
   const { drawn, marks, operations, satisfied, returns, verdict } = part;
   const isBad = verdict === 'invalid';
-  const title = isBad ? 'What lies around it' : 'What happened';
+  const title = isBad ? 'Context' : 'What happened';
   const satisfiedText = isBad
     ? `the ${countOf(satisfied, 'return')} before it`
     : `all ${countOf(returns, 'return')}`;
@@ -145,7 +145,11 @@ function caption(title: string, text: string): Markup {
   return element('figcaption', {}, element('b', {}, `${title}. `), text);
 }
 
-const ROLES = { 'first bad': 'fits into no order', core: 'contradicts it', other: '' } as const;
+const ROLES = {
+  'first bad': 'no order satisfies its return',
+  core: 'contradicts it',
+  other: '',
+} as const;
 
 function renderTable({ drawn }: PartReport): Child {
   if (drawn.length === 0) return [];
@@ -165,7 +169,7 @@ function renderTable({ drawn }: PartReport): Child {
     );
   });
   const parts = { head: head.map((name) => column(name)), rows };
-  return details('The same as a table', false, table(parts));
+  return details('As a table', false, table(parts));
 }
 
 function renderOthers(parts: readonly PartReport[]): Child {

@@ -470,9 +470,9 @@ export function renderHistoryKey(hasCore: boolean): Markup {
   const unknown = bar(box, { ...FAINT, ...UNKNOWN }, '');
   return key({ width: 40, height: 18 }, [
     ...(hasCore ? [[solid, 'part of the contradiction, from call to return'] as const] : []),
-    ...(hasCore ? [[bad, 'its return fits into no order'] as const] : []),
+    ...(hasCore ? [[bad, 'its return no order satisfies its return'] as const] : []),
     [bar(box, FAINT, ''), hasCore ? 'any other operation' : 'an operation, from call to return'],
-    [unknown, '? it is not known whether it happened'],
+    [unknown, '? unknown whether it took effect'],
     [element('circle', { cx: 17, cy: 9, ...DOT }), 'where it takes effect, in the order found'],
   ]);
 }

@@ -91,7 +91,7 @@ function renderMatrix(systems: readonly SystemResult[]): Child {
     const cells = bySystem.map((entry) => claimCell(entry.rows.get(claim), entry.system));
     return tableRow(claim, ...cells);
   });
-  const caption = 'What each claim did in each system, and what was expected of it.';
+  const caption = 'Result of each claim in each system, with the expectation.';
   return matrix('Claims and systems', caption, ['Claim', systems], rows);
 }
 
@@ -124,7 +124,7 @@ function claimCell(claim: ClaimRow | undefined, system: SystemResult): Markup {
     {},
     element('b', { class: tone }, word),
     expected,
-    claim.isSurprise ? element('b', { class: 'bad' }, ' ✗ but did not') : '',
+    claim.isSurprise ? element('b', { class: 'bad' }, ' ✗ unexpected') : '',
     broken > 0 ? rate(rateText(claim, system)) : [],
     isExercised ? rate(claim.tested) : [],
   );
@@ -149,7 +149,7 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult):
 function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
   const caption =
-    `What the faults really did, in ${trialOfAll(systems)}s. ` +
+    `Effect of the faults, in ${trialOfAll(systems)}s. ` +
     'Dark: fired while some client held a grant; light: fired at all.';
   const rows = kinds.map((kind) => {
     return tableRow(kind, ...systems.map(({ faults, seeds }) => faultCell(faults[kind], seeds)));
@@ -198,7 +198,7 @@ export function renderIndex({ results, overview, since }: IndexedRun): string {
       card('counterexamples', 'Counterexamples', renderIndexedFindings(results, since)),
       since === null ? [] : renderFixed(since),
     ],
-    footer: 'Each page says why, and how to run it again.',
+    footer: 'Each page explains a failure and shows how to reproduce it.',
   });
 }
 
@@ -270,7 +270,8 @@ export function inPageOrder(findings: readonly Finding[]): readonly Finding[] {
 }
 
 function renderFixed({ fixed }: Since): Markup {
-  if (fixed.length === 0) return card('fixed', 'Fixed', faint('None of the earlier ones is gone.'));
+  if (fixed.length === 0)
+    return card('fixed', 'Fixed', faint('No earlier counterexample is fixed.'));
   const rows = fixed.map(({ scenario, system, claim, headline }) =>
     tableRow(
       ['✓ ', sentenceMarkup(headline)],

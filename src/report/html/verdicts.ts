@@ -43,7 +43,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
     'Verdict of every claim on this trace',
     false,
     table({
-      caption: 'Exercised: how often the hazard arose that the claim is about.',
+      caption: 'Exercised: how often the hazard of the claim arose.',
       head: [column('Claim'), column('Verdict'), column('Exercised', 'number'), column('Reason')],
       rows: sorted.map(renderVerdict),
     }),

@@ -37,7 +37,7 @@ export const root: string = fileURLToPath(new URL('../../../../', import.meta.ur
 /** Returns the script of a page with these locks, from the bundles of `npm run build`. */
 export function bundle(...locks: readonly string[]): PageScript {
   const script = scriptIn(pathToFileURL(`${root}dist/`), locks);
-  if (script === null) throw new Error('there is no dist: npm run build');
+  if (script === null) throw new Error('dist is missing: run npm run build');
   return script;
 }
 

@@ -208,7 +208,7 @@ describe('the page in a browser', () => {
     const beside = page.locator('section.beside');
     expect(await beside.innerText()).toContain('The same plan on fenced');
     expect(await beside.innerText()).toMatch(
-      /First difference, at 23 ms: here store: ✓ accepts \w+'s x = 1.*there store: ⊘ refuses \w+'s x = 1, token 1, has seen 2/s,
+      /First difference, at 23 ms: here store: ✓ accepts \w+'s x = 1.*there store: ⊘ refuses \w+'s x = 1, token 1, highest seen 2/s,
     );
     expect(await beside.locator('svg.scale').count()).toBe(1);
   });
