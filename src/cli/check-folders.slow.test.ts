@@ -66,9 +66,9 @@ describe('a folder of a Jepsen test', () => {
     symlinkSync('latest', join(path, 'latest'));
     symlinkSync('..', join(path, 'current'));
     const err = await refused(path);
-    expect(err).toContain('this is a directory of 2 runs and no "latest"; name one:');
+    expect(err).toContain('this directory contains 2 runs and no "latest"; name one:');
     for (const name of Object.keys(runs)) expect(err).toContain(`\n  ${join(path, name)}`);
-    expect(await refused(join(folder, 'unlinked'))).toContain('a directory of 2 runs');
+    expect(await refused(join(folder, 'unlinked'))).toContain('this directory contains 2 runs');
     const many = Array.from({ length: 13 }, (_, at) => [`${at}/history.edn`, EDN]);
     expect(await refused(store('many', Object.fromEntries(many)))).toContain('… and 3 more');
   });
@@ -80,7 +80,7 @@ describe('a folder of a Jepsen test', () => {
   });
 
   test('without a history is refused', async () => {
-    expect(await refused(store('empty', {}))).toContain('this is a directory without a history');
+    expect(await refused(store('empty', {}))).toContain('this directory contains no history');
     const crashed = store('crashed', { 'test.jepsen': 'JEPSEN', 'jepsen.log': 'INFO\n' });
     expect(await refused(crashed)).toContain('jepsen.log can be checked, but its lines may be out');
     const blank = store('blank', { 'history.edn': '' });
@@ -105,16 +105,8 @@ describe('a gzip file', () => {
 
   const compressed = gzipSync(readFileSync(fixture('kv-valid.txt')));
   test.each([
-    [
-      'cut',
-      compressed.subarray(0, -12),
-      'this gzip file is broken: it ends too early, so it was cut',
-    ],
-    [
-      'begun',
-      compressed.subarray(0, 5),
-      'this gzip file is broken: it ends too early, so it was cut',
-    ],
+    ['cut', compressed.subarray(0, -12), 'this gzip file is broken: it is truncated'],
+    ['begun', compressed.subarray(0, 5), 'this gzip file is broken: it is truncated'],
     ['damaged', Buffer.from(compressed).fill(7, 40, 80), 'this gzip file is broken: '],
     ['twice', gzipSync(compressed), 'the file is compressed twice; gunzip it first'],
     ['tar', gzipSync(Buffer.alloc(1024)), 'a binary file, not a history'],
@@ -165,7 +157,7 @@ describe('the order of the events', () => {
     expect(code).toBe(1);
     expect(out.replaceAll(/\s+/g, ' ')).toContain(
       `${path}:3:1: its time is before that of line 2, and 1 more event like it. ` +
-        'The order of the file was judged; --order time goes by the times.',
+        'The events were judged in file order; --order time sorts them by time.',
     );
     expect((await judged(path)).line).toMatchObject({
       notes: [expect.stringMatching(/disorder\.jsonl:3:1: its time is before that of line 2/)],

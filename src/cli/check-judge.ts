@@ -74,7 +74,7 @@ function judgeParts(
         drawsValid: left.valid > 0,
         explains: left.invalid > 0,
         onDecided: (decided) => {
-          const because = `${decided.because} It was interrupted before it was explained.`;
+          const because = `${decided.because} The check was interrupted before this was explained.`;
           reports[at] = { ...decided, because };
         },
       });
@@ -96,13 +96,13 @@ function notesOf(read: ReadHistory, file: string): string[] {
     const { line, column, afterLine, count } = disorder;
     const earlier = `its time is before that of line ${afterLine}`;
     const others = count === 1 ? '' : `, and ${countOf(count - 1, 'more event')} like it`;
-    const note = 'The order of the file was judged; --order time goes by the times.';
+    const note = 'The events were judged in file order; --order time sorts them by time.';
     notes.push(`${file}:${line}:${column}: ${earlier}${others}. ${note}`);
   }
   if (hiddenReads > 0) {
-    const reads = hiddenReads === 1 ? 'read of nil says' : 'reads of nil say';
+    const reads = hiddenReads === 1 ? 'read of nil was' : 'reads of nil were';
     const why = 'as in Knossos: the object never holds nil';
-    notes.push(`${groupDigits(hiddenReads)} ${reads} nothing, ${why}.`);
+    notes.push(`${groupDigits(hiddenReads)} ${reads} ignored, ${why}.`);
   }
   if (keyedByPair > 0) {
     const values = countOf(keyedByPair, 'operation');
@@ -110,9 +110,9 @@ function notesOf(read: ReadHistory, file: string): string[] {
   }
   if (ignoredValues > 0) {
     const values = countOf(ignoredValues, 'operation');
-    notes.push(`The value of ${values} says nothing: what names a lock is a text.`);
+    notes.push(`The value of ${values} was ignored: it is not a string, so it names no lock.`);
   }
-  if (mayBeTruncated) notes.push('The last line does not end with a newline: it may be cut short.');
+  if (mayBeTruncated) notes.push('The last line does not end with a newline: it may be truncated.');
   return notes;
 }
 
@@ -195,7 +195,7 @@ function causeOf(
   const isFull = cause === 'maxBytes' || (cause === 'shouldStop' && limits.reached === 'memory');
   if (isFull) return 'Memory limit reached (raise --memory)';
   if (cause === 'shouldStop') return 'Time limit reached (--time)';
-  return `The search met ${groupDigits(configurations)} configurations without an answer`;
+  return `The search reached ${groupDigits(configurations)} configurations without a result`;
 }
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;

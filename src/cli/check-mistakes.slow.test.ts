@@ -25,7 +25,11 @@ describe('a mistake in the input', () => {
       `${invoke}\n${ok.replace('write', 'read')}\n`,
       /:2:1: ok of read, but .* line 1/,
     ],
-    ['cut.jsonl', `${invoke}\n${ok.slice(0, -9)}`, /:2:29: this JSON ends too early; it was cut/],
+    [
+      'cut.jsonl',
+      `${invoke}\n${ok.slice(0, -9)}`,
+      /:2:29: this JSON ends too early: it is truncated/,
+    ],
     ['bad.jsonl', `${invoke}\n{"process":1;}\n`, /:2:13: not JSON: unexpected ";"/],
     ['type.jsonl', invoke.replace('invoke', 'invok'), /:1:1: unknown type "invok"; .*"invoke"/],
     ['f.jsonl', invoke.replace('write', 'wirte'), /:1:1: no model knows all of wirte/],

@@ -198,10 +198,10 @@ export class PartView {
   /** Returns a brief reason why a part is invalid. */
   unexplained({ at, satisfied, isPerhapsLate }: BadReturn): string {
     const { text, process, returnLine } = this.reported(at, 'first bad');
-    if (!isPerhapsLate) return `\`${text}\` by ${process} fits into no order.`;
+    if (!isPerhapsLate) return `No order satisfies the return of \`${text}\` by ${process}.`;
     const returns = countOf(satisfied + 1, 'return');
     const where = `No order satisfies the first ${returns}, up to line ${returnLine ?? 0}`;
-    return `${where}; the first one that fits into none was not found within the limits.`;
+    return `${where}; the first return that fits no order was not found within the limits.`;
   }
 
   /** Describes the span from a call to a return, by line numbers if these show the order. */

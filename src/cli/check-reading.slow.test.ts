@@ -132,7 +132,9 @@ describe('JSON', () => {
     const good = calls([{ f: 'write', value: 1 }, {}]);
     expect(await refused('none.jsonl', `${good}garbage here\n`)).toMatch(/:3:1: not JSON/);
     const deep = good.replace('1}', `${'['.repeat(9000)}${']'.repeat(9000)}}`);
-    expect(await refused('deep.jsonl', deep)).toContain('more than 100 brackets inside each other');
+    expect(await refused('deep.jsonl', deep)).toContain(
+      'brackets nested more than 100 levels deep',
+    );
   });
 });
 

@@ -215,7 +215,7 @@ describe.skipIf(recorded === undefined)(
       const text = readFileSync(at('porcupine/kv/c10-ok.txt'), 'utf8');
       const { code, err } = await check(file('c10-cut.txt', text.slice(0, text.length / 2)));
       expect(code).toBe(2);
-      expect(err).toMatch(/c10-cut\.txt:\d+:\d+: the file ends inside this map; it was cut/);
+      expect(err).toMatch(/c10-cut\.txt:\d+:\d+: the file ends inside this map: it is truncated/);
     });
   },
 );

@@ -57,9 +57,9 @@ const SHIPPED_LOG = 'node_modules/fencepost/fixtures/histories/register-invalid.
 
 export function addCheck(command: Command, done: Done): void {
   withExample(command, `check ${SHIPPED_LOG} --model cas-register --html why.html`)
-    .option('--model <name>', 'sequential specification (default: by the operations)')
+    .option('--model <name>', 'sequential specification (default: inferred from the operations)')
     .option('--format <name>', 'format of the file', 'auto')
-    .option('--order <of>', 'order of events: file (by line), time (by time)', 'file')
+    .option('--order <of>', 'order of events: file (line order) or time', 'file')
     .option('--fail <policy>', 'failed calls: drop (never executed), strict (explain)', 'drop')
     .option('--init <value>', 'initial value of the object (default: none)')
     .option('--max-configurations <N>', 'limit of the search per key')
@@ -99,7 +99,7 @@ Formats:
 ${rows(new Map(formats.map(({ name, about }) => [name, about])))}
 ${OPERATIONS_FORMAT}
 
-Limits, each per history; past one of them the verdict is unknown:
+Limits per history; if one is exceeded, the verdict is unknown:
   --time                begins with the first decision, after the file is read
   --memory              counts the history and fencepost, not earlier histories
   --max-configurations  counts per key

@@ -69,7 +69,7 @@ function nearest(word: string, known: readonly string[]): string {
   const hint = suggest(word, known);
   if (hint !== '') return hint;
   const near = nearestFirst(word.toLowerCase(), known).slice(0, 3).join(', ');
-  return `; the nearest are ${near}; \`fencepost list\` has them all`;
+  return `; similar words: ${near}; \`fencepost list\` lists all`;
 }
 
 /** Prints entries one after another, or as one JSON line. */

@@ -76,7 +76,7 @@ function writeAtomically(file: string, text: string): void {
 
 /** Creates a folder and its parents if they do not exist. */
 export function makeFolder(folder: string): void {
-  allowed(`${folder}:1:1: cannot be made a folder`, () => makeWithAbove(resolve(folder)));
+  allowed(`${folder}:1:1: folder cannot be created`, () => makeWithAbove(resolve(folder)));
 }
 
 /**

@@ -42,7 +42,7 @@ const TERMS: Readonly<Record<string, string>> = {
   fence:
     'A store that remembers the highest fencing token and refuses requests with a lower one. See fencing token, fenced, fenced-reads.',
   'fencing token (token)':
-    'A number that comes with each grant and is higher than those of all grants before it. Sent along with each access, it lets a store distinguish an old holder from the current one. See fence, grant, tokens-increase.',
+    'A number that comes with each grant and is higher than the number of every earlier grant. Sent along with each access, it lets a store distinguish an old holder from the current one. See fence, grant, tokens-increase.',
   'first seed':
     'The lowest seed on which a claim broke. `fencepost show <scenario> --seed N` shows its run. See seed.',
   'grant (grant number)':
@@ -52,7 +52,7 @@ const TERMS: Readonly<Record<string, string>> = {
   hazard:
     'The situation that can break a claim: `tested by` in `fencepost list claims`. A claim whose hazard never arose was not exercised, unless it was avoided. See exercised, not judged.',
   'hazard avoided (avoided)':
-    'On the same seed a twin broke the claim, and here it held: the sections of the breach were denied, refused, stopped by a test of their lease, or ended normally. That exercises a claim, even if its hazard cannot arise because of the cure. See exercised, twin, not judged.',
+    'A twin broke the claim on the same seed, but this system kept it: the sections of the breach were denied, refused, stopped by a test of their lease, or ended normally. This exercises the claim, even if the cure prevents its hazard. See exercised, twin, not judged.',
   heal: 'The end of all faults: partitions heal, pauses end, servers restart. Then a probe must be served. See probe, progress.',
   history:
     'The operations that clients observed, each with its call and its answer, or none. See trace, model, linearizable.',
@@ -164,8 +164,8 @@ function listed(names: string): readonly string[] {
 export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   send: 'A message leaves.',
   receive: 'A message is handled by the process that it was sent to.',
-  lose: 'A message will never be handled: it was dropped, cut off, reset, or came too late.',
-  invoke: 'A call of a client leaves: the begin of an operation.',
+  lose: 'A message will never be handled: it was dropped, partitioned, reset, or too late.',
+  invoke: 'A client makes a call: an operation begins.',
   return: 'A client learns how its call ended: ok, fail (it never happened) or info (unknown).',
   fault: 'A fault is injected.',
   resume: 'A pause is over.',
@@ -179,15 +179,15 @@ export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   job: 'The body of a job begins, ends, or is skipped, since it ran before.',
   log: 'A program or a server writes a line to its log.',
   grant: 'The lock service gives the lock to a client.',
-  deny: 'The lock service denies it, because of the holder that it has.',
-  renew: 'The lock service prolongs a lease, or denies to.',
-  release: 'The lock service is given a lock back, or denies that it was held.',
+  deny: 'The lock service denies an acquire, because another grant holds the lock.',
+  renew: 'The lock service extends a lease, or denies the renew.',
+  release: 'The lock service releases a lock, or denies the release.',
   'grant-end': 'The lock service ends a grant without a request, with the reason.',
-  deadlock: 'The lock service finds clients that wait for one another in a circle.',
+  deadlock: 'The lock service detects a cycle of clients that wait for each other.',
   deliver: 'A queue delivers a message to a worker, and hides it for a time.',
   write: 'A store handles a write: it accepts or refuses it.',
   read: 'A store handles a read: it serves or refuses it.',
   recovered: 'A store comes back after a crash or failover, or forgot a key.',
   'key-change':
-    'A server that keeps keys handles a command on one that was taken as locks are: whose it is.',
+    'A key-value server handles a command on a key that was taken like a lock: its holder may change.',
 };

@@ -151,7 +151,7 @@ describe.each(NAMES)('%s', (hang) => {
     const line = `${hang}\\.mjs:\\d+:\\d+`;
     const why =
       hang === 'chain'
-        ? `failed: \\w+: it never waits: a million jobs of promises, one after the other, at ${line}`
+        ? `failed: \\w+: it never waits: a million promise jobs in a row, at ${line}`
         : `did not finish: (${stalledFor(limitMs)}|heap out of memory), at ${line}`;
     expect(err).toMatch(new RegExp(`✗ ${where} ${why}`));
     expect(code).toBe(3);

@@ -6,7 +6,7 @@ import { checkHistory } from '../../tools/built/modules/linearizability/check-hi
 
 const MEGABYTE = 1_048_576;
 
-/** Calls that all overlap, and then one that fits into no order. */
+/** Calls that all overlap, and then one whose return no order satisfies. */
 function overlapping(count, callOf, last) {
   const calls = Array.from({ length: count }, (_, place) => ({
     client: `c${place}`,

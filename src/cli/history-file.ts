@@ -21,7 +21,7 @@ export function findHistory(path: string): string {
     const listed = runs.slice(0, MOST_LISTED).map((run) => `  ${run}`);
     const more = runs.length - listed.length;
     const rest = more > 0 ? [`  … and ${more} more`] : [];
-    throw new UserError([`${path}:1:1: this is a directory ${problem}`, ...listed, ...rest]);
+    throw new UserError([`${path}:1:1: this directory contains ${problem}`, ...listed, ...rest]);
   };
   const latest = historyIn(join(path, LATEST));
   const found = historyIn(path) ?? (latest === null ? null : withoutLink(path, latest));
@@ -30,11 +30,11 @@ export function findHistory(path: string): string {
   const folders = foldersIn(path);
   const runs = [...folders, ...folders.flatMap(foldersIn)].flatMap((run) => historyIn(run) ?? []);
   const [only = ''] = runs;
-  if (runs.length > 1) return refuse(`of ${runs.length} runs and no "${LATEST}"; name one:`, runs);
+  if (runs.length > 1) return refuse(`${runs.length} runs and no "${LATEST}"; name one:`, runs);
   if (runs.length === 1) return only;
   const log = join(path, 'jepsen.log');
   const hint = isFile(log) ? `; ${log} can be checked, but its lines may be out of order` : '';
-  return refuse(`without a history (${NAMES.join(', ')})${hint}`);
+  return refuse(`no history (${NAMES.join(', ')})${hint}`);
 }
 
 /** Returns null if `folder` does not exist or contains no history. */
@@ -127,7 +127,7 @@ async function* unpack(
     const isOfZip = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
     if (!isOfZip) throw error;
     const isTruncated = error.message === 'unexpected end of file';
-    const cause = isTruncated ? 'it ends too early, so it was cut' : error.message;
+    const cause = isTruncated ? 'it is truncated' : error.message;
     throw new UserError([`${file}:1:1: this gzip file is broken: ${cause}`]);
   }
 }

@@ -140,9 +140,9 @@ function workflowAdvice(folder: string): readonly string[] {
   }
   const other = OTHER_LOCK_FILES.find((name) => existsSync(join(folder, name)));
   if (other !== undefined) {
-    advice.push(`the workflow installs with npm; ${other} wants another install step in it`);
+    advice.push(`the workflow installs with npm; change its install step for ${other}`);
   } else if (!existsSync(join(folder, 'package-lock.json'))) {
-    advice.push('the workflow installs with `npm ci`, which wants a package-lock.json in git');
+    advice.push('the workflow installs with `npm ci`, which needs a package-lock.json in git');
   }
   return advice;
 }
@@ -210,7 +210,7 @@ function ignoreStep(ignored: string | null): Step {
     return { kind: 'written', target, about: 'reports are generated', text: 'reports/\n' };
   }
   if (/^\/?reports\/?\s*$/m.test(ignored)) {
-    return { kind: 'left', target, why: 'leaves out reports already' };
+    return { kind: 'left', target, why: 'already ignores reports' };
   }
   const end = ignored.includes('\r\n') ? '\r\n' : '\n';
   const before = ignored === '' || ignored.endsWith('\n') ? ignored : `${ignored}${end}`;
@@ -358,7 +358,7 @@ export const starterFiles: readonly StarterFile[] = [
   {
     part: 'locks',
     target: 'locks/zombie.yaml',
-    about: 'a paused holder, before a store with and one without fencing tokens',
+    about: 'a paused holder; one store checks fencing tokens, another does not',
   },
   ...userLock(null),
   ...userLock('ioredis'),
@@ -367,7 +367,7 @@ export const starterFiles: readonly StarterFile[] = [
     part: 'github',
     target: '.github/workflows/fencepost.yml',
     template: 'github/fencepost.yml',
-    about: 'all of it on every push, on four machines',
+    about: 'runs everything on every push, on four machines',
   },
 ];
 

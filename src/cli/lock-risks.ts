@@ -11,28 +11,29 @@ export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>
     'no-token': 'a late holder, although a majority agreed; and a store that compares versions',
     'redlock-restart': 'a node comes back empty and serves at once, or after the longest ttl',
     'redlock-clock-step': 'a node’s clock is set forwards',
-    'redlock-late-reply': 'answers that come when the lease is over, and count',
+    'redlock-late-reply': 'replies that arrive after the lease has ended and still count',
   },
   etcd: {
-    'etcd-fencing': 'a late holder, before stores that compare revisions, and that do not',
+    'etcd-fencing': 'a late holder; one store compares revisions, another does not',
     'etcd-lost-release': 'a lost release, after which the session keeps the lock',
-    'etcd-given-up': 'a try without an answer, which may have the lock that its client gives up',
+    'etcd-given-up': 'an unanswered attempt, which may hold the lock after its client gave up',
     'etcd-recheck': 'a client before 3.4.4, which does not look again after waiting',
     'etcd-old-leader': 'an old leader that revokes leases which the new one keeps alive',
     'unwatched-lease': 'a program that does not watch its own session',
   },
   zookeeper: {
-    'zookeeper-fencing': 'a late holder, before stores that compare czxid, and that do not',
+    'zookeeper-fencing': 'a late holder; one store compares czxid, another does not',
     'zookeeper-lost-release': 'a lost delete, after which the session keeps the lock',
-    'zookeeper-sequence': 'the sequence of a child as a token, which begins again',
-    'zookeeper-previous-session': 'a child of one’s own previous session, taken for a new one',
+    'zookeeper-sequence': 'the sequence number of a child as the token, which restarts',
+    'zookeeper-previous-session':
+      'a child of the client’s previous session, mistaken for a new one',
   },
   kubernetes: {
-    'kubernetes-callbacks': 'a leader that goes on in the midst of its work',
+    'kubernetes-callbacks': 'a former leader that continues its work',
     'kubernetes-release': 'a release that clears the record of the next leader',
-    'kubernetes-duration': 'a lease of 1.9 s, of which the record says 1 s',
+    'kubernetes-duration': 'a lease of 1.9 s that is recorded as 1 s',
     'kubernetes-late-reply': 'a lease that is counted from the answer',
-    'kubernetes-rate': 'clocks that drift further apart than the two durations',
+    'kubernetes-rate': 'clock drift that exceeds the margin between the two durations',
   },
   postgres: {
     'postgres-pooler': 'two migrations at once, behind a pooler in transaction mode',
@@ -41,7 +42,7 @@ export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>
     'postgres-half-open': 'a dead holder, whose connection was never closed',
   },
   optimistic: {
-    optimistic: 'a version that is compared, and none',
+    optimistic: 'writes with and without a version check',
     'unknown-commit': 'a write without an answer: try again, under a name, or give up',
   },
   pessimistic: {

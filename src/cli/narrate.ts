@@ -153,9 +153,9 @@ function noteShrunk(
   terminal: Terminal,
 ): void {
   const [first] = findings;
-  const several = findings.length === 1 ? '' : `, ${findings.length} causes`;
+  const several = findings.length === 1 ? '' : `; ${findings.length} causes of failure`;
   const { originalEvents, events } = first.size;
-  const size = `${originalEvents} → ${events} events${several} in ${groupDigits(milliseconds)} ms`;
+  const size = `${originalEvents} → ${events} events in ${groupDigits(milliseconds)} ms${several}`;
   terminal.note(`  ${first.explanation.headline}`);
   terminal.note(`    shrunk: ${system}, ${claim}: ${size}`);
 }

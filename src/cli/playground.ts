@@ -35,7 +35,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
     'six-steps',
     [
       'A has token 1 and stalls. Its lease ends; B gets token 2 and writes 200. Then A wakes up',
-      'and writes 101. What does a store do that compares tokens, and what one that does not?',
+      'and writes 101. What does a store that compares tokens do? And one that does not?',
     ],
   ],
   [
@@ -48,7 +48,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'zombie-writer',
     [
-      'Now pauses and messages that are late or lost come by chance. Does the store that',
+      'Now pauses and late or lost messages occur at random. Does the store that',
       'compares tokens still hold on every seed?',
     ],
   ],
@@ -57,7 +57,7 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
     [
       'The holder has read a counter and is paused; its successor has read it, too, and written',
       'nothing yet. The first one’s token is still the highest of any write. Does a fence save',
-      'the update? And one that counts reads as well?',
+      'the update? And a fence that also counts reads?',
     ],
   ],
   [
@@ -69,13 +69,15 @@ const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   [
     'token-regression',
-    ['The lock service crashes and counts from 1 again. Whom does a fenced store refuse now?'],
+    [
+      'The lock service crashes and counts from 1 again. Which clients does a fenced store refuse now?',
+    ],
   ],
   [
     'optimistic',
     [
       'No client takes a lock: a write names the version that it was computed from. Is an update',
-      'lost? And where the store ignores the version?',
+      'lost? And if the store ignores the version?',
     ],
   ],
   [
@@ -205,11 +207,11 @@ function renderLeft({ tour, others }: Gallery): Markup {
     element(
       'p',
       {},
-      element('label', {}, 'One to begin with: ', element('select', { id: 'gallery' }, options)),
+      element('label', {}, 'Example: ', element('select', { id: 'gallery' }, options)),
       ' ',
       button('next', 'Next →'),
       ' ',
-      button('share', 'Into the address'),
+      button('share', 'Copy to URL'),
       ' ',
       element('span', { id: 'shared', role: 'status', class: 'faint' }),
     ),
@@ -241,7 +243,7 @@ function renderRight(): Markup {
       ' ',
       button('two-faults', 'with two', { 'data-faults': 2 }),
     ),
-    faint('Every plan: two clients, one section each, a fault at every place that it can have.'),
+    faint('Every plan: two clients, one section each, and the fault at every possible place.'),
     element('progress', { max: 1, value: 0, 'aria-label': 'Examined so far' }),
     element('div', { id: 'outcome', role: 'status' }),
   );

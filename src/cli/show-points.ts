@@ -75,7 +75,7 @@ function printText(places: readonly PlacePassed[], terminal: Terminal): void {
   const words = [...new Set(places.flatMap(({ word }) => word ?? []))].sort();
   const example = `\`before: ${words[0] ?? 'read'}\``;
   terminal.print('');
-  terminal.print(`of a drawn section: ${words.join(', ')}, as in ${example}`);
+  terminal.print(`words for points in any section: ${words.join(', ')}, as in ${example}`);
   terminal.print('messages: the name of an operation and /1/request or /1/reply');
   terminal.print('');
 }

@@ -134,7 +134,7 @@ function moduleSource(file: string, folder: string, { modules }: ModuleOptions):
   if (modules === false) return { kind: 'refused', why: '--no-modules' };
   if (modules !== null) return { kind: 'folder', folder: modules };
   if (file !== '-') return { kind: 'folder', folder };
-  return { kind: 'refused', why: 'standard input lies in no folder; name one with --modules' };
+  return { kind: 'refused', why: 'standard input has no folder; name one with --modules' };
 }
 
 /** Returns true if a file declares itself a plan (`fencepost: 1`). */

@@ -156,8 +156,8 @@ function judge(name: string, isSeen: boolean, seen: string, missed: string): Che
 
 function checkAlarm({ run }: CanaryEvidence): Check {
   const [line = ''] = run.err.trim().split('\n').slice(-1);
-  const missed = `a run with a failure ends with ${run.code ?? 'a signal'}, not with 1: ${line}`;
-  return judge('alarm', run.code === 1, 'a run with a failure ends with 1', missed);
+  const missed = `a run with a failure exits with ${run.code ?? 'a signal'}, not with 1: ${line}`;
+  return judge('alarm', run.code === 1, 'a run with a failure exits with 1', missed);
 }
 
 function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Check {

@@ -109,9 +109,9 @@ export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   const wall = wallMs[1] - wallMs[0];
   const monotonic = monotonicMs[1] - monotonicMs[0];
   const advice = 'set the clock of this machine; check for a replacement (faketime)';
-  if (!(monotonic > 0)) return problem('clock', 'the monotonic clock stands still', advice);
+  if (!(monotonic > 0)) return problem('clock', 'the monotonic clock does not advance', advice);
   if (wallMs[1] < EARLIEST_MS || wallMs[1] > LATEST_MS) {
-    return warning('clock', `it says ${new Date(wallMs[1]).toISOString()}`, advice);
+    return warning('clock', `the wall clock shows ${new Date(wallMs[1]).toISOString()}`, advice);
   }
   if (Math.abs(wall - monotonic) > Math.max(monotonic / 2, 50)) {
     const drift = `the wall clock advanced by ${Math.round(wall)} ms in ${Math.round(monotonic)} ms`;
@@ -119,7 +119,11 @@ export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   }
   if (fileMs !== null && Math.abs(fileMs - wallMs[1]) > MOST_APART_MS) {
     const apart = Math.round(Math.abs(fileMs - wallMs[1]) / 1000);
-    return warning('clock', `the file system's clock is ${apart} s from this one`, advice);
+    return warning(
+      'clock',
+      `the clocks of the file system and this machine differ by ${apart} s`,
+      advice,
+    );
   }
   return ok('clock', `${new Date(wallMs[1]).toISOString()}, wall and monotonic clock agree`);
 }
@@ -243,7 +247,7 @@ function checkFiles({ root, manifest }: PackageFacts): Check {
   const [first] = missing;
   const name = `fencepost ${manifest.version}`;
   if (first === undefined) return ok('package', `${name} from ${root}, no file missing`);
-  const defect = `${name} from ${root} lacks ${missing.length} of its files, first ${first}`;
+  const defect = `${name} from ${root}: ${missing.length} files are missing, the first is ${first}`;
   return problem('package', defect, REINSTALL);
 }
 
@@ -297,7 +301,7 @@ function checkSchemas({ root, digests }: PackageFacts): Check {
   const names = Object.keys(digests);
   const stale = names.filter((name) => digestIn(join(root, 'dist', name)) !== digests[name]);
   if (stale.length === 0) return ok('schemas', `${names.join(' and ')} match this version`);
-  return warning('schemas', `${stale.join(' and ')}: not of this version`, REINSTALL);
+  return warning('schemas', `${stale.join(' and ')}: from another version`, REINSTALL);
 }
 
 /** Returns the digest of a schema in hexadecimal, independent of white space in its file. */
@@ -336,7 +340,7 @@ export function checkPeers(
     const found = findPackage(name, workFolder);
     if (found === null) return ok(name, `${name} is not installed; it is optional`);
     const version = readManifest(found)?.version ?? '';
-    const versions = `${name} ${version === '' ? 'of no version' : version}, wanted ${range}`;
+    const versions = `${name} ${version === '' ? 'without a version' : version}, wanted ${range}`;
     if (isVersionInRange(version, range) === true) return ok(name, versions);
     return warning(name, versions, `npm install --save-dev '${name}@${range}'`);
   });
