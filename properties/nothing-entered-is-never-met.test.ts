@@ -132,7 +132,7 @@ describe.each([
     const { judged, counts } = await found('enters-and-throws', faults);
     expect(judged.met).toBeNull();
     expect(judged.vacuous[0]).toMatch(
-      /^every section ended by an error: 40 ended by ReplyError: .*'FOO'/,
+      /^every section ended with an error: 40 ended by ReplyError: .*'FOO'/,
     );
     expect(counts.sections).toMatchObject({ began: 40, entered: 40 });
   });

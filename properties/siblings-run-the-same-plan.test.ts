@@ -81,12 +81,12 @@ describe('the line of a twin', () => {
     [
       'zombie-writer-unfenced-grant-order',
       'fenced',
-      '23 ms ⊘ refused, token 1, has seen 2; grant-order holds',
+      '23 ms ⊘ refused, token 1, highest seen 2; grant-order holds',
     ],
     [
       'six-steps-unfenced-grant-order',
       'fenced-31',
-      '20 ms ⊘ refused, token 31, has seen 32; grant-order holds',
+      '20 ms ⊘ refused, token 31, highest seen 32; grant-order holds',
     ],
     [
       'optimistic-unversioned-no-lost-update',
@@ -174,7 +174,8 @@ describe('a twin', () => {
 });
 
 describe('the command line', () => {
-  const shown = 'same plan on twin fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds';
+  const shown =
+    'same plan on twin fenced: 20 ms ⊘ refused, token 1, highest seen 2; grant-order holds';
 
   test('of `run --json` has the twins in the finding, as the schema defines', async () => {
     const { out } = await runHere([
@@ -192,7 +193,7 @@ describe('the command line', () => {
     expect(finding.siblings.map(({ system }) => system)).toEqual(['fenced', 'fenced-31']);
     expect(finding.siblings[0]?.text).toBe(shown);
     expect(readFileSync(join(scratch, 'six-steps.html'), 'utf8')).toContain(
-      '20 ms ⊘ refused, token 1, has seen 2',
+      '20 ms ⊘ refused, token 1, highest seen 2',
     );
   });
 

@@ -47,7 +47,7 @@ test('a scenario of the package is run, shown and replayed by name', { timeout: 
   const before = listed();
   const { code, out, err } = fencepost('run', 'six-steps', '--seeds', '20');
   expect({ code, err }).toMatchObject({ code: 0 });
-  expect(out).toContain('same plan on twin fenced: 20 ms ⊘ refused, token 1, has seen 2');
+  expect(out).toContain('same plan on twin fenced: 20 ms ⊘ refused, token 1, highest seen 2');
   expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
   const keep = /^keep: +npx --no-install fencepost (.*)$/m.exec(out)?.[1] ?? expect.fail(out);
   expect(fencepost('show', 'six-steps').out).toContain("✓ accepts client-A's x = 101, token 1");

@@ -21,7 +21,7 @@ import { Store } from 'fencepost/servers';
 const fenced = new Store('fenced');
 const write = (resource, key, token, value) => {
   const { kind, highest } = fenced.write({ resource, key, token, sequence: 1 }, value);
-  console.log(\`\${resource}/\${key}, token \${token}: \${kind}\${highest ? \`, has seen \${highest}\` : ''}\`);
+  console.log(\`\${resource}/\${key}, token \${token}: \${kind}\${highest ? \`, highest seen \${highest}\` : ''}\`);
 };
 write('db', 'x', 2, 7);
 write('db', 'y', 2, 8); // equal, another key
@@ -38,7 +38,7 @@ const [A, B] = [new LockClient('A', service), new LockClient('B', service)];
 const store = new Store('fenced');
 const x = { lock: 'db', key: 'x' };
 const print = (what, { kind, holder, highest }) =>
-  console.log(\`\${what}: \${kind}\${holder ? \` by \${holder}\` : ''}\${highest ? \`, has seen \${highest}\` : ''}\`);
+  console.log(\`\${what}: \${kind}\${holder ? \` by \${holder}\` : ''}\${highest ? \`, highest seen \${highest}\` : ''}\`);
 print('A acquires at 0', A.acquire({ lock: 'db', ttl: 10, now: 0 }));
 print('A writes with its token', A.write(store, x, 100));
 print('B acquires at 5', B.acquire({ lock: 'db', ttl: 10, now: 5 }));
@@ -109,7 +109,7 @@ export const document: SourceDocument = {
       shown: {
         script: places,
         prints: [
-          'db/y, token 1: refused, has seen 2',
+          'db/y, token 1: refused, highest seen 2',
           'files/x, token 1: accepted',
           'db/x = 7, db/y = 8, files/x = 10',
         ],
@@ -120,7 +120,7 @@ export const document: SourceDocument = {
       says: 'The fenced server refuses a token below the highest. It accepts an equal token, so one holder can write several keys.',
       shown: {
         script: places,
-        prints: ['db/y, token 2: accepted', 'db/y, token 1: refused, has seen 2'],
+        prints: ['db/y, token 2: accepted', 'db/y, token 1: refused, highest seen 2'],
       },
     },
     {
@@ -153,7 +153,7 @@ export const document: SourceDocument = {
           /10 {2}client-A's lease of db \(token 1\) expires/,
           /15 {2}grants token 2 to client-B/,
           /15 .*✓ accepts client-B's x = 200, token 2\n/,
-          /20 .*⊘ refuses client-A's x = 101, token 1, has seen 2/,
+          /20 .*⊘ refuses client-A's x = 101, token 1, highest seen 2/,
         ],
       },
     },
@@ -165,8 +165,8 @@ export const document: SourceDocument = {
         prints: [
           / 0 .*paused for 20 ms, until 20 ms ← pause/,
           /20 .*▶ resumes/,
-          'same plan on twin fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds',
-          'same plan on twin fenced-31: 20 ms ⊘ refused, token 31, has seen 32; grant-order holds',
+          'same plan on twin fenced: 20 ms ⊘ refused, token 1, highest seen 2; grant-order holds',
+          'same plan on twin fenced-31: 20 ms ⊘ refused, token 31, highest seen 32; grant-order holds',
         ],
       },
     },

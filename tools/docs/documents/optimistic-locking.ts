@@ -57,7 +57,7 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
       command: 'show fixtures/plans/zombie-writer-fenced-grant-order.yaml',
       prints: [
         "✓ accepts carol's x = 2, token 2",
-        "⊘ refuses bob's x = 1, token 1, has seen 2",
+        "⊘ refuses bob's x = 1, token 1, highest seen 2",
         /✓ grant-order +holds/,
       ],
     },

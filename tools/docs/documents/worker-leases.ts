@@ -52,7 +52,7 @@ export const document: SourceDocument = {
       shown: {
         command: 'show fixtures/smoke-sequence.yaml',
         prints: [
-          'leases, as answered: 1 F F F F T 2 3 T F',
+          'answers to lease requests: 1 F F F F T 2 3 T F',
           /110 ms +abc123 +1 +1 +false +bob +false +no lease/,
           /120 ms +abc123 +1 +2 +false +carol +false +no lease/,
         ],
@@ -218,7 +218,7 @@ export const document: SourceDocument = {
       shown: {
         command: 'show write-data --system fenced',
         prints: [
-          "⊘ refuses process-1's text = 1, token 33, has seen 34",
+          "⊘ refuses process-1's text = 1, token 33, highest seen 34",
           /✓ fence-monotone +holds/,
         ],
       },
