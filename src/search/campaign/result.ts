@@ -229,7 +229,9 @@ const causation: z.ZodType<Causation> = z.strictObject({
     .array(
       z.strictObject({
         kind: z.enum(['fault', 'message', 'timer', 'expiry', 'renewal', 'release', 'order']),
-        fault: count.nullable().describe('index in the faults of the plan, from 0; null if it is not a fault'),
+        fault: count
+          .nullable()
+          .describe('index in the faults of the plan, from 0; null if it is not a fault'),
         event: place,
         text,
       }),
