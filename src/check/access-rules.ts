@@ -200,7 +200,7 @@ function readBeforeClientWrite(shown: Contradiction): Sentences {
   const write = shown.need('late write', 'write');
   const store = shown.systemOr(read.process);
   return {
-    headline: `A section read from ${store} what stood there before its own write`,
+    headline: `A section read from ${store} a value older than its own write`,
     next: accessPhrase(shown, read),
     however: `${latePhrase(shown, write)}, although it had been issued before that read`,
   };
@@ -285,7 +285,7 @@ function noOrder(shown: Contradiction): Sentences {
   return {
     headline: `No order explains the answer to \`${call.operation}\``,
     next: previous === undefined ? `nothing had been written` : accessPhrase(shown, previous),
-    however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
+    however: `${how}, and its answer, ${answer}, is possible at no point between the call and its return`,
   };
 }
 
@@ -304,7 +304,7 @@ function updateLost(shown: Contradiction): Sentences {
     return {
       headline: `Acknowledged increment ignored by ${shown.systemOr(over.store ?? over.process)}`,
       next: `${base}${accessPhrase(shown, over)}`,
-      however: `${latePhrase(shown, lost)}, where a later one stood${reply}`,
+      however: `${latePhrase(shown, lost)}, after a write with a later timestamp${reply}`,
     };
   }
   const noun = lost?.adds === null ? 'update' : 'increment';
@@ -339,7 +339,7 @@ function updateInvented(shown: Contradiction): Sentences {
   return {
     headline: `More in ${shown.systemOr(last.process)} than was ever added`,
     next: accessPhrase(shown, last),
-    however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
+    however: `no subset of the attempted increments adds up to ${last.value ?? 0}`,
   };
 }
 
@@ -349,11 +349,11 @@ function tokenOfNonOwner(shown: Contradiction): Sentences {
   const grant = shown.find('grant', 'grant');
   const letter = shown.letterOf(write.under);
   const origin =
-    other === undefined ? 'no grant' : `${shown.letterOf(other.ordinal)}, not ${letter},`;
+    other === undefined ? 'no grant' : `${shown.letterOf(other.ordinal)}, not ${letter}`;
   return {
-    headline: `Write of ${write.client} with a token that is not its grant's`,
+    headline: `Write of ${write.client} with a token of another grant`,
     next: grant === undefined ? '' : `${letter} was given token ${grant.token} ${at(grant)}`,
-    however: `${accessPhrase(shown, write)}, and ${origin} brought that token`,
+    however: `${accessPhrase(shown, write)}, and that token belongs to ${origin}`,
   };
 }
 
@@ -441,7 +441,7 @@ function computedAtOnce(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier computation', 'mark');
   const later = shown.need('later computation', 'mark');
   const key = `\`${keyOf(shown, later)}\``;
-  const still = `while ${earlier.process} was still at it`;
+  const still = `while ${earlier.process} was still computing it`;
   const again = deed(shown, later, { role: 'later grant', what: `${key} as well` });
   return {
     headline: `${key} was computed by two clients at once`,

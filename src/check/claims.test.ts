@@ -28,7 +28,7 @@ test('a truncated run proves no claim, but a claim that it broke stays broken', 
   const asked = ['fence-monotone', 'tokens-unique'];
   expect(judge(trace, terms, asked)).toMatchObject([
     { kind: 'invalid' },
-    { kind: 'unknown', reason: 'the run was cut by its limit `maxEvents`' },
+    { kind: 'unknown', reason: 'the run was truncated by its limit `maxEvents`' },
   ]);
 });
 

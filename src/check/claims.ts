@@ -106,7 +106,7 @@ export function judgeIndexed(
 ): readonly Verdict[] {
   return names.map((name) => {
     const checker = known.get(name);
-    assert(checker !== undefined, `${name} is no claim`);
+    assert(checker !== undefined, `${name} is not a claim`);
     countStep();
     return holdBack(checker(indexed, terms), indexed);
   });

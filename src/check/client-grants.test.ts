@@ -89,7 +89,7 @@ describe('tokens', () => {
   test('that two grants share are described in the order in which the key was taken', () => {
     expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
     expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(
-      `"Token given twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
+      `"Token issued twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
     );
   });
 
@@ -207,7 +207,7 @@ describe('explanations', () => {
   test('blame the clock of a client that relied on its lease for less than its ttl', () => {
     const events = [...guard(1, 'bob', 1, { untilUs: 2000 }), ...guard(3, 'carol', 2)];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
-      `"carol entered \`db\` before bob's ttl was over. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 3 ms). Then carol entered under B at 3 ms. However bob's clock had ended A at 2 ms, too early (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
+      `"carol entered \`db\` before bob's ttl was over. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 3 ms). Then carol entered under B at 3 ms. However bob's clock had ended A too early, at 2 ms (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
     );
   });
 

@@ -85,11 +85,11 @@ describe('a ruling', () => {
 
 describe('an invalid ruling leaves the claim unknown', () => {
   const message = 'its judge returned a breach without a headline or without evidence';
-  const count = 'its judge did not say how often the claim was exercised';
+  const count = 'its judge did not return `exercised`, a count of hazards';
   const breach = (fields: unknown): object => ({ exercised: 1, breach: fields });
   const shown = (part: unknown): object => breach({ headline: 'x', evidence: [part] });
   const strange = (part: unknown): string =>
-    `its judge names ${JSON.stringify(part)} as evidence, which is no event of the trace`;
+    `its judge returned evidence that is not an event of the trace: ${JSON.stringify(part)}`;
   const parts: readonly unknown[] = [
     null,
     'second',

@@ -76,7 +76,7 @@ function verdictOf(name: string, { exercised, breach = null, unknown }: Ruling):
 function whyNoRuling(ruling: unknown, { events }: Trace): string | null {
   if (typeof ruling !== 'object' || ruling === null) return 'its judge returned no ruling';
   if (!('exercised' in ruling) || !Number.isSafeInteger(ruling.exercised)) {
-    return 'its judge did not say how often the claim was exercised';
+    return 'its judge did not return `exercised`, a count of hazards';
   }
   const breach: unknown = 'breach' in ruling ? (ruling.breach ?? null) : null;
   if (breach === null) return null;
@@ -87,7 +87,7 @@ function whyNoRuling(ruling: unknown, { events }: Trace): string | null {
   const strange = breach.evidence.find((part: unknown) => !isEvidence(part, events.length));
   return strange === undefined
     ? null
-    : `its judge names ${JSON.stringify(strange)} as evidence, which is no event of the trace`;
+    : `its judge returned evidence that is not an event of the trace: ${JSON.stringify(strange)}`;
 }
 
 function isEvidence(part: unknown, events: number): boolean {

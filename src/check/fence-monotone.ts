@@ -15,7 +15,7 @@ export const fenceMonotone: Claim = defineClaim({
   name: 'fence-monotone',
   about: 'accepted writes never step back to an earlier grant or a lower token',
   source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
-  hazard: 'writes, accepted or refused, under an older grant than one that had written there',
+  hazard: 'writes, accepted or refused, under a grant older than that of an earlier write',
   rules: ['stale-write', 'token-lower'],
   judge: (indexed) =>
     allOf(

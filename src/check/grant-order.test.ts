@@ -79,7 +79,7 @@ test('a paused holder that overwrites its successor breaks the grant order', () 
     '5 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, still held the write of 1 to \`x\` and sent it with token 1 at 20 ms, and the store took it, although it had taken token 2 before."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, then sent the write of 1 to \`x\` with token 1 at 20 ms, and the store took it, although it had taken token 2 before."`,
   );
 });
 
@@ -135,7 +135,7 @@ test('a third holder’s read of a stale write is part of the evidence', () => {
   expect(breach.rule).toBe('stale-write');
   expect(breach.evidence).toContain('7 read');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms), B be bob's grant 2 (from 12 ms) and C be carol's grant 3 (from 30 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, still held the write of 1 to \`x\` and sent it with token 1 at 20 ms, and the store took it, although it had taken token 2 before; then carol read 1 from \`x\` with token 3 at 31 ms."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms), B be bob's grant 2 (from 12 ms) and C be carol's grant 3 (from 30 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, then sent the write of 1 to \`x\` with token 1 at 20 ms, and the store took it, although it had taken token 2 before; then carol read 1 from \`x\` with token 3 at 31 ms."`,
   );
 });
 
@@ -173,7 +173,7 @@ test('a section that reads before its own earlier write arrives does not see it'
   ]);
   expect(breach.rule).toBe('read-before-own-write');
   expect(breach.words).toMatchInlineSnapshot(
-    `"A section read from \`store\` what stood there before its own write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice read 0 from \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, although it had been issued before that read."`,
+    `"A section read from \`store\` a value older than its own write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice read 0 from \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, although it had been issued before that read."`,
   );
 });
 

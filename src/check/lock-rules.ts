@@ -52,7 +52,7 @@ export const LOCK_RULES: Readonly<Record<LockRule, Words>> = {
   'revived-while-live': revivedWhileLive,
   'token-changed': tokenChanged,
   'token-not-higher': (shown) => tokenStory(shown, 'Token did not increase', 'not above'),
-  'token-shared': (shown) => tokenStory(shown, 'Token given twice', 'the same as'),
+  'token-shared': (shown) => tokenStory(shown, 'Token issued twice', 'the same as'),
   'undid-release': undidRelease,
 };
 
@@ -97,9 +97,9 @@ function probeWaited(shown: Contradiction): Sentences {
   if (key !== undefined) {
     const isExtended = key.change === 'prolonged' && key.untilUs !== null;
     return {
-      headline: `\`${key.key}\` is not given to a fresh client after healing`,
-      next: `${first.process} asked for it from ${at(first).slice(3)} on`,
-      however: `it never entered, because ${key.holder} had taken \`${key.key}\` ${isExtended ? 'and went on extending it' : 'without an end'}`,
+      headline: `\`${key.key}\` is not granted to a fresh client after healing`,
+      next: `${first.process} requested it from ${at(first).slice(3)} on`,
+      however: `it never entered, because ${key.holder} had taken \`${key.key}\` ${isExtended ? 'and kept extending it' : 'without an end'}`,
     };
   }
   const grant = shown.find('grant', 'grant');
@@ -115,12 +115,12 @@ function probeWaited(shown: Contradiction): Sentences {
       : `, renewed ${at(kept)} to last until ${proseDuration(until)}`;
   const who =
     holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
-  const verb = denial?.waits === true ? 'put in line' : 'last denied';
+  const verb = denial?.waits === true ? 'queued' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
-  const given = grant === undefined ? 'not given' : 'given late';
+  const given = grant === undefined ? 'not granted' : 'granted late';
   return {
     headline: `\`${lock}\` is ${given} to a fresh client after healing`,
-    next: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,
+    next: `${first.process} requested \`${lock}\` from ${at(first).slice(3)} on`,
     however: `it ${end}${denied}`,
   };
 }
@@ -132,7 +132,7 @@ function deadlock(shown: Contradiction): Sentences {
   return {
     headline: `Deadlock over ${locks.join(' and ')}: each waits for ${whom}`,
     next: circlePhrase(circle),
-    however: `the circle closed ${at(circle)} and none of them gave its lock back`,
+    however: `the cycle closed ${at(circle)}, and no client released its lock`,
   };
 }
 
@@ -162,7 +162,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   // If only the client reports a lease, the client's clock ended it.
   const ender = isClientGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
   const live = isOver
-    ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
+    ? `${ender} had ended ${letter} too early, at ${proseDuration(counted.untilUs)} (${endPhrase(counted)})`
     : `${letter} was live (${endPhrase(counted)})`;
   const [holder, taker] = holdersOf(shown.trace, earlier, later);
   const whose = isOver ? `before ${holder}'s ttl was over` : `while ${holder} held it`;
@@ -229,11 +229,10 @@ function endPhrase({
   const end = proseDuration(sentAtUs + ttlUs);
   if (isTaken) return `${client} counted on it until ${end}`;
   if (kind === 'renew' && message === '' && process !== client) {
-    const promise = `\`${process}\` prolonged it at ${proseDuration(atUs)}`;
-    return `${promise} without a request, to last until ${end}`;
+    return `\`${process}\` extended it at ${proseDuration(atUs)} until ${end}, without a request`;
   }
   const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
-  return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
+  return `${counted}, sent at ${proseDuration(sentAtUs)}, it lasts until ${end}`;
 }
 
 function revivedWhileLive(shown: Contradiction): Sentences {
@@ -338,10 +337,10 @@ function lossUnnoticed(shown: Contradiction): Sentences {
   const losses = lock === undefined ? [] : lossesOf(indexed, lock);
   const loss = losses.find((one) => one.entry.event === entry);
   const lost = proseDuration(loss?.lostUs ?? 0);
-  const known = notice === undefined ? 'to the end of the run' : `until ${at(notice).slice(3)}`;
+  const known = notice === undefined ? 'until the end of the run' : `until ${at(notice).slice(3)}`;
   return {
     headline: `${entry.process} lost \`${entry.lock}\` and did not notice`,
-    next: `${giverOf(grant)} held ${shown.letterOf(grant.ordinal)} no longer from ${lost} on`,
+    next: `${giverOf(grant)} no longer held ${shown.letterOf(grant.ordinal)} from ${lost} on`,
     however: `${entry.process} counted on it ${known}`,
   };
 }
@@ -349,7 +348,7 @@ function lossUnnoticed(shown: Contradiction): Sentences {
 const DEEDS = {
   taken: ['Lock', 'taken', 'took'],
   removed: ['Lock', 'released', 'removed'],
-  prolonged: ['Lease of', 'extended', 'prolonged'],
+  prolonged: ['Lease of', 'extended', 'extended'],
   overwritten: ['Lock', 'overwritten', 'overwrote'],
   lost: ['Lock', 'lost', 'lost'],
   untracked: ['Lock', 'rewritten', 'rewrote'],
@@ -430,8 +429,8 @@ function orphanDenies(shown: Contradiction): Sentences {
   const letter = shown.letterOf(grant.ordinal);
   const whose = denial.client === grant.client ? 'its own client' : denial.client;
   return {
-    headline: `\`${grant.lock}\` kept from ${whose} by a grant that ${grant.client} never heard of`,
-    next: `${grant.client} stopped waiting for the answer ${at(unanswered)}, and did not give ${letter} back`,
+    headline: `\`${grant.lock}\` withheld from ${whose} by a grant that ${grant.client} never learned of`,
+    next: `${grant.client} stopped waiting for the answer ${at(unanswered)}, and did not release ${letter}`,
     however: `${denial.client} was denied \`${denial.lock}\` ${at(denial)} because of ${letter}`,
   };
 }
@@ -450,7 +449,7 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const did = isSameClient ? again : 'asked';
   const by = isSameClient ? 'its own key' : `the key of ${client}`;
   return {
-    headline: `\`${key}\` kept from ${whose} by a key that ${client} never heard of`,
+    headline: `\`${key}\` withheld from ${whose} by a key that ${client} never learned of`,
     next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
     however: `${asked.process} ${did} ${at(asked)} and was denied ${at(denial)} by ${by}`,
   };
@@ -465,7 +464,8 @@ function neverEnded(shown: Contradiction): Sentences {
   const denial = shown.find('denial', 'deny', 'key-change');
   const wanted = denial?.kind === 'deny' ? denial.lock : denial?.key;
   const holder = shown.find('holder grant', 'grant');
-  const held = holder && `${holder.client} holds \`${holder.lock}\` since ${at(holder).slice(3)}`;
+  const held =
+    holder && `${holder.client} has held \`${holder.lock}\` since ${at(holder).slice(3)}`;
   const what = [
     ...(denial === undefined ? [] : [`${denial.holder} held \`${wanted}\` ${at(denial)}`]),
     ...(denial !== undefined || held === undefined ? [] : [held]),
@@ -477,6 +477,6 @@ function neverEnded(shown: Contradiction): Sentences {
   return {
     headline: `${sectionName(run)} never ended${waitPhrase(run.end.wait)}`,
     next: step === undefined ? '' : `${run.process} took its last step ${at(step)}`,
-    however: `its section never ended, although it was up and the world had healed${why}`,
+    however: `its section never ended, although its process was up and the world had healed${why}`,
   };
 }

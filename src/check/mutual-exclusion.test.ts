@@ -36,7 +36,7 @@ test('a grant within the lease of another breaks the claim, and the clock step i
   expect(breach.rule).toBe('granted-while-live');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live (counted from the request that left at 0 ms it lasts until 10 ms): \`lock\`'s clock was set 20 ms ahead at 1 ms."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live (counted from the request, sent at 0 ms, it lasts until 10 ms): \`lock\`'s clock was set 20 ms ahead at 1 ms."`,
   );
 });
 
@@ -82,7 +82,7 @@ test('a release by another client does not end a grant', () => {
     '4 later grant',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request that left at 11 ms it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
+    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request, sent at 11 ms, it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
   );
 });
 
@@ -156,7 +156,7 @@ test('a renew extends a grant from its own departure', () => {
   const breach = breachOf(claim, [...renewed, grant(14, 'bob', 2)]);
   expect(breach.evidence).toEqual(['0 earlier grant', '1 renewal', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However A was live (counted from the renew that left at 5 ms it lasts until 15 ms)."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However A was live (counted from the renew, sent at 5 ms, it lasts until 15 ms)."`,
   );
 });
 
@@ -273,22 +273,22 @@ test('a crash does not forget a grant that was released before', () => {
 
 test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
   [
-    '`lock` prolonged it at 5 ms without a request, to last until 15 ms',
+    '`lock` extended it at 5 ms until 15 ms, without a request',
     grant(0, 'alice', 1),
     [renew(5, 'alice', 1, { message: '' })],
   ],
   [
-    'counted from the renew that left at 4 ms it lasts until 14 ms',
+    'counted from the renew, sent at 4 ms, it lasts until 14 ms',
     grant(0, 'alice', 1, { process: 'alice', message: '' }),
     [renew(5, 'alice', 1, { process: 'alice', message: '', sentAtUs: 4000 })],
   ],
   [
-    'counted from the request that left at 0 ms it lasts until 10 ms',
+    'counted from the request, sent at 0 ms, it lasts until 10 ms',
     grant(0, 'alice', 1, { message: '' }),
     [],
   ],
   [
-    'counted from the request that left at 0 ms it lasts until 10 ms',
+    'counted from the request, sent at 0 ms, it lasts until 10 ms',
     grant(1, 'alice', 1, { process: 'alice', message: '', sentAtUs: 0 }),
     [],
   ],
@@ -316,8 +316,8 @@ test('a lease that its server ends early is described as ended from then on', ()
   expect(words(8000)).toBe(
     "`db` granted to bob before alice's ttl was over. Let A be alice's grant 1 of `db` (from 0 ms, " +
       "ttl 10 ms) and B be bob's grant 2 (from 8 ms). Then `lock` granted B at 8 ms. However " +
-      '`lock` had ended A at 8 ms, too early (counted from the request that left at 0 ms it lasts ' +
-      'until 10 ms).',
+      '`lock` had ended A too early, at 8 ms (counted from the request, sent at 0 ms, it lasts until ' +
+      '10 ms).',
   );
   expect(words(8001)).toContain('granted to bob while alice held it.');
 });

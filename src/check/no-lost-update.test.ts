@@ -70,7 +70,7 @@ test('a counter that holds more than was ever added breaks the claim', () => {
   const breach = breachOf('no-lost-update', interleaved(4, true));
   expect(breach.rule).toBe('update-invented');
   expect(breach.words).toMatchInlineSnapshot(
-    `"More in \`store\` than was ever added. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms). Then bob wrote 5 to \`x\` with token 2 at 16 ms. However no set of the increments that were tried adds up to 5."`,
+    `"More in \`store\` than was ever added. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms). Then bob wrote 5 to \`x\` with token 2 at 16 ms. However no subset of the attempted increments adds up to 5."`,
   );
 });
 
@@ -321,8 +321,8 @@ test('an acknowledged increment is lost if its store ignored it in favor of a la
   ]);
   expect(breach.words).toBe(
     'Acknowledged increment ignored by `store`. Then bob read 1 from `x` at 5 ms, and carol wrote ' +
-      "1 to `x` at 2 ms. However bob's write of 2 to `x`, sent at 1 ms, arrived at 6 ms, where a " +
-      'later one stood, and it was acknowledged: its increment is gone.',
+      "1 to `x` at 2 ms. However bob's write of 2 to `x`, sent at 1 ms, arrived at 6 ms, after " +
+      'a write with a later timestamp, and it was acknowledged: its increment is gone.',
   );
 });
 

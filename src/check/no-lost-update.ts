@@ -50,7 +50,7 @@ export const noLostUpdate: Claim = defineClaim({
   name: 'no-lost-update',
   about: 'the final value contains each acknowledged update exactly once',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
-  hazard: 'updates that overlapped, were separated by a lease that could end, or were repeated',
+  hazard: 'updates that overlapped, that only a lease kept apart, or that were repeated',
   needsNoLock: true,
   rules: ['update-lost', 'update-repeated', 'update-invented', 'lost-in-recovery'],
   judge: (indexed, { addsItself = false }) => {

@@ -124,12 +124,12 @@ describe('an access', () => {
     [`${came} and drop, arrived at 9 ms`, [call, transit('drop')]],
     [`${came}, arrived at 9 ms`, [call, transit('delay', 'bob/2/write/1/request')]],
     [
-      'alice, paused from 1 ms to 2 ms, still held the write of 7 to `x` and sent it with token 1 ' +
+      'alice, paused from 1 ms to 2 ms, then sent the write of 7 to `x` with token 1 ' +
         'at 3 ms, to arrive at 9 ms',
       [pause(1, 'alice', 2), call],
     ],
     [
-      'alice, paused from 9 ms, still held the write of 7 to `x` and sent it with token 1 at 9 ms',
+      'alice, paused from 9 ms, then sent the write of 7 to `x` with token 1 at 9 ms',
       [fault(9, 'pause', 'alice')],
     ],
     [`${came}, arrived at 9 ms`, [pause(4, 'alice', 5), call]],
@@ -250,7 +250,7 @@ describe('the cause', () => {
     [
       'timer',
       grant(5, 'bob', 2),
-      'the timer `alice/1/acquire/1/request` had drawn more than its base length',
+      'the timer `alice/1/acquire/1/request` was drawn longer than its base length',
     ],
   ])('of kind %s is a clause', (kind, event, words) => {
     const named = 'alice/1/acquire/1/request';

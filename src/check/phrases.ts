@@ -67,7 +67,7 @@ export function accessPhrase(shown: Contradiction, access: Write | Read): string
   return `${client} ${deedPhrase(shown, access)} at ${proseDuration(atUs)}`;
 }
 
-/** Describes a late access: `alice, paused from 3ms to 20ms, still held the write and …`. */
+/** Describes a late access: `alice, paused from 3ms to 20ms, then sent the write of 1 to `x` …`. */
 export function latePhrase(shown: Contradiction, access: Write | Read): string {
   const { client, atUs, message } = access;
   const noun = nounOf(access);
@@ -87,8 +87,7 @@ export function latePhrase(shown: Contradiction, access: Write | Read): string {
       const sent = `before its ${deed.phrase}, sent the ${noun}${withToken} at ${sentAt}`;
       return `${client}, ${paused}, ${sent}${arrived}`;
     }
-    const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
-    return `${client}, ${paused}, ${held}${arrived}`;
+    return `${client}, ${paused}, then sent the ${noun}${withToken} at ${sentAt}${arrived}`;
   }
   if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
   const transit = shown.faults.find(({ target }) => target === message);
@@ -146,7 +145,7 @@ export function causePhrase(
     return `the lease of ${messagePhrase(trace, named)} had expired ${at(event)}`;
   }
   if (kind === 'order') return `${messagePhrase(trace, named)} was handled before ${message}`;
-  if (kind === 'timer') return `the timer \`${named}\` had drawn more than its base length`;
+  if (kind === 'timer') return `the timer \`${named}\` was drawn longer than its base length`;
   if (kind === 'message') {
     return `${message} ${event.kind === 'lose' ? 'was lost' : 'arrived'} ${at(event)}`;
   }

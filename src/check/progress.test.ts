@@ -43,7 +43,7 @@ test('a probe that is granted later than twice the ttl plus the slack breaks the
   expect(breach.rule).toBe('probe-granted-late');
   expect(breach.evidence).toEqual(['1 first try', '2 grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` is given late to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001 ms, ttl 10 ms). Then probe asked for \`db\` from 100 ms on. However it was granted it only at 121.001 ms."`,
+    `"\`db\` is granted late to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001 ms, ttl 10 ms). Then probe requested \`db\` from 100 ms on. However it was granted it only at 121.001 ms."`,
   );
 });
 
@@ -148,7 +148,7 @@ test('a lock that a crashed holder keeps forever is never granted to the probe',
   expect(breach.rule).toBe('probe-not-granted');
   expect(breach.evidence).toEqual(['0 holder grant', '1 crash', '3 first try', '4 denial']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` is not given to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0 ms, no end). Then probe asked for \`db\` from 100 ms on. However it was never granted it, last denied at 130 ms, because A held it: alice crashed at 5 ms."`,
+    `"\`db\` is not granted to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0 ms, no end). Then probe requested \`db\` from 100 ms on. However it was never granted it, last denied at 130 ms, because A held it: alice crashed at 5 ms."`,
   );
 });
 
@@ -361,9 +361,7 @@ test('a refusal is shown with the last access of an equal or higher token, or th
 test('a probe that waits in line is described so; a noted grant of another lock is ignored', () => {
   const waits = { ...deny(130, 'probe', 1), waits: true } as const;
   const events = [grant(90, 'alice', 1, { untilUs: null }), ...asked, waits];
-  expect(breachOf('progress', events).words).toContain(
-    ', put in line at 130 ms, because A held it',
-  );
+  expect(breachOf('progress', events).words).toContain(', queued at 130 ms, because A held it');
   const call = { verb: 'acquire', lock: 'lock:db', token: 0 } as const;
   const asks: TraceEvent = { ...acquire(100, 'probe/1/acquire'), call };
   const mail = grant(90, 'alice', 7, { process: 'alice', lock: 'mail' });

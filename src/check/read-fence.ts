@@ -13,7 +13,7 @@ export const readFence: Claim = defineClaim({
   name: 'read-fence',
   about: 'after a read under a grant, no write under an earlier grant is accepted',
   source: 'Hazelcast, FencedLock: a fence covers reads too',
-  hazard: 'writes, accepted or refused, under an older grant than one whose read was served there',
+  hazard: 'writes, accepted or refused, under a grant older than that of a served read',
   rules: ['write-after-read'],
   judge: (indexed) =>
     allOf(

@@ -15,7 +15,7 @@ export const singleFlight: Claim = defineClaim({
   name: 'single-flight',
   about: 'no two clients compute one memoized value at once',
   source: 'Go, golang.org/x/sync/singleflight; djblets, cache_memoize(lock=…)',
-  hazard: 'computations of a value that another program had missed, before or meanwhile',
+  hazard: 'computations of a value that another program had read as missing',
   needsNoLock: true,
   rules: ['computed-at-once'],
   judge: (indexed) => {

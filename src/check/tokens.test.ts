@@ -27,7 +27,7 @@ test('a counter that restarts gives a token twice', () => {
   expect(breach.rule).toBe('token-shared');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 crash', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token given twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However its token is 1, the same as that of A, 1: \`lock\` crashed at 3 ms, and its tokens began again at 1."`,
+    `"Token issued twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However its token is 1, the same as that of A, 1: \`lock\` crashed at 3 ms, and its tokens began again at 1."`,
   );
 });
 
@@ -76,14 +76,14 @@ test('a write with the token of the successor is not bound to its grant', () => 
   expect(breach.rule).toBe('token-foreign');
   expect(breach.evidence).toEqual(['0 grant', '1 other grant', '3 write']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write of alice with a token that is not its grant's. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` with token 2 at 14 ms, and B, not A, brought that token."`,
+    `"Write of alice with a token of another grant. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` with token 2 at 14 ms, and that token belongs to B, not A."`,
   );
 });
 
 test('a write without its token is not bound to its grant', () => {
   const breach = breachOf('token-bound', [...succeeded, write(14, 'alice', 1, 1, { token: 0 })]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write of alice with a token that is not its grant's. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` without a token at 14 ms, and no grant brought that token."`,
+    `"Write of alice with a token of another grant. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` without a token at 14 ms, and that token belongs to no grant."`,
   );
 });
 

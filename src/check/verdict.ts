@@ -123,7 +123,7 @@ export function holdBack(verdict: Verdict, indexed: TraceIndex): Verdict {
 
 function holdReason(indexed: TraceIndex): string {
   const { ending } = indexed.trace;
-  if (ending.kind === 'cut') return `the run was cut by its limit \`${ending.limit}\``;
+  if (ending.kind === 'cut') return `the run was truncated by its limit \`${ending.limit}\``;
   if (ending.kind === 'failed') return `\`${ending.process}\` failed: ${ending.error}`;
   return `${listOf(unfinishedIn(indexed.trace, indexed.operations).map(sectionName))} never ended`;
 }

@@ -237,7 +237,7 @@ const causation: z.ZodType<Causation> = z.strictObject({
       }),
     )
     .describe('the events without which the claim holds'),
-  isPair: z.boolean().describe('true: either of the two causes is enough for the breach'),
+  isPair: z.boolean().describe('true if either of the two causes alone causes the breach'),
   tested: z
     .strictObject({ tested: count, of: count })
     .describe('number of possible causes that were tested, and of all'),

@@ -101,7 +101,7 @@ const READS_REGISTER: Texts = {
 
 const KEEPS_ORDER: Texts = {
   'store: fenced-sequenced':
-    'A store that also compares the place of a write among those of its grant would have refused it',
+    'A store that also compares the sequence numbers of writes within a grant would have refused it',
 };
 
 const STALE: Texts = {
@@ -120,7 +120,7 @@ const VERSIONS: readonly Row[] = VERSIONED.map(([store, insteadOf]) => ({
   store,
   insteadOf,
   change: `store: ${store}`,
-  text: 'A store that compares a version which every change raises would have refused it',
+  text: 'A store that compares a version number, incremented by every change, would have refused it',
 }));
 
 const NAMED: Texts = {
@@ -140,34 +140,35 @@ const DISTINGUISHES_BUSY =
 const HELD: Texts = {
   'clock: monotonic': 'A lock service that counts by a monotonic clock would have waited',
   'expiry: monotonic': 'A node that counts by a monotonic clock would have kept the key',
-  'clock: server': 'A lease judged by one clock, not by the caller’s, would have been waited for',
+  'clock: server':
+    'If the server’s clock judged the lease, not the caller’s, the client would have waited',
   'onDenied: waits': DISTINGUISHES_BUSY,
-  'standby: no': 'One server alone, which knows each lease it gave, would have denied it',
+  'standby: no': 'A single server, which knows every lease that it granted, would have denied it',
   'vacant: add': 'A first lease stored only if none exists would have been denied',
-  'timeout: recorded': 'A lease that lasts as long as was recorded would have been waited for',
+  'timeout: recorded': 'If the lease lasted as long as recorded, the client would have waited',
   'validity: checked':
-    'A client that checks the validity, the ttl less the time that asking took, would not have entered',
+    'A client that checks the validity (the ttl minus the time of the requests) would not have entered',
   'restart: delayed':
-    'A node that stays away for a ttl after it lost its keys would not have given it again',
-  'persistence: always': 'A node that keeps its keys in a crash would have denied it',
-  'quorum: majority': 'More than half of the nodes would not have been had by both',
-  'drift: counted': 'A margin for drift would have ended the first in time',
+    'A node that stays down for a ttl after it lost its keys would not have granted it again',
+  'persistence: always': 'A node whose keys survive a crash would have denied it',
+  'quorum: majority': 'Two clients cannot both hold a majority of the nodes',
+  'drift: counted': 'With a margin for drift, the first client would have stopped in time',
   'elapsed: monotonic': 'A client that counts by a monotonic clock would have stopped in time',
-  'seconds: whole': 'A lease rounded up to whole seconds would have been waited for',
+  'seconds: whole': 'If the lease were rounded up to whole seconds, the client would have waited',
   'lock: lock-service':
-    'A lock service that goes by its own clock, and by the grant that a release names, would have denied it',
+    'A lock service that uses its own clock, and checks which grant a release names, would have denied it',
   'lock: lease-dynamodb': DISTINGUISHES_BUSY,
   'lock: lease-memcached': DISTINGUISHES_BUSY,
   'lock: lease-redis': DISTINGUISHES_BUSY,
 };
 
 const RISING: Texts = {
-  'counter: durable': 'A counter that survives a crash would have given a higher token',
-  'tokens: exact': 'An exact counter would have given a higher token',
-  'takeover: raises': 'A counter raised at every grant would have given a higher token',
+  'counter: durable': 'A counter that survives a crash would have issued a higher token',
+  'tokens: exact': 'An exact counter would have issued a higher token',
+  'takeover: raises': 'A counter raised at every grant would have issued a higher token',
   'absent: clock':
-    'A counter that starts at the time of day if none is kept would have given a higher token',
-  'standby: no': 'One server, and so one counter, would have given a higher token',
+    'A counter that starts at the time of day if none is kept would have issued a higher token',
+  'standby: no': 'A single server with a single counter would have issued a higher token',
   'vacant: add': 'A first lease stored only if none exists would have been denied',
 };
 
@@ -180,24 +181,24 @@ const CONSERVATIVE: readonly Row[] = [
   {
     clients: { leaseEnds: 'at' },
     change: 'leaseEnds: at',
-    text: 'A holder that takes its lease to be over at its very end would have stopped',
+    text: 'A holder whose lease excludes its last instant would have stopped',
   },
   ...rows({
     'countsFrom: request': 'A holder that counts from the moment it sent its request is never late',
     'waits: in-line':
-      'A client that looks at its own entry at the head of the line would not have entered',
+      'A client that checks its own entry at the head of the queue would not have entered',
     ...HELD,
   }),
 ];
 
 const KEY_BEFORE: Texts = {
   'idempotency: step':
-    'A worker that claims a key of the step before it runs it would have skipped it',
+    'A worker that claims the key of a step before running the step would have skipped it',
 };
 
 const REFUSES_LOWER: Texts = {
   ...RISING,
-  'store: fenced': 'A store that refuses only lower tokens would have taken it',
+  'store: fenced': 'A store that refuses only lower tokens would have accepted it',
 };
 
 /** Cures by rule; null if no change of a built-in system cures the breach. */
@@ -214,11 +215,10 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'token-shared': rows(RISING),
   'token-not-higher': rows(RISING),
   'token-changed': rows({
-    'renew: keeps': 'A renew that keeps the token leaves what is under way valid',
+    'renew: keeps': 'If a renew keeps the token, requests in transit stay valid',
   }),
   'token-foreign': rows({
-    'attaches: own':
-      'A client that sends the token of its own grant sends the one that can be refused',
+    'attaches: own': 'A client that sends the token of its own grant can be refused',
   }),
   'fence-forgotten': rows({
     'store: fenced':
@@ -242,8 +242,10 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'ran-again': rows(KEY_BEFORE),
   'ran-at-once': rows(KEY_BEFORE),
   'computed-at-once': rows({
-    'timeout: -1': 'A client that waits for as long as it takes does not compute beside the holder',
-    'blocking: yes': 'A client that waits for a busy lock does not compute beside the holder',
+    'timeout: -1':
+      'A client that waits without a limit does not compute concurrently with the holder',
+    'blocking: yes':
+      'A client that waits for a busy lock does not compute concurrently with the holder',
   }),
   'probe-not-granted': rows({
     'serves: all': 'A lock service that serves all clients would have granted it',
@@ -253,19 +255,19 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'holder-refused': rows(REFUSES_LOWER),
   deadlock: rows({
     'onDeadlock: abort':
-      'A lock service that denies the request which closes the circle breaks it up',
+      'A lock service that denies the request that closes the cycle breaks the deadlock',
   }),
   'update-lost': [...VERSIONS, ...rows({ ...READS_REGISTER, ...COMPARES })],
   'update-repeated': rows({
     'unknownCommit: read-again':
-      'A write tried again under the same key would have been taken for the same',
+      'A write retried under the same key would have been recognized as the same write',
   }),
   'no-order': [...VERSIONS, ...rows({ ...COMPARES, ...READS_REGISTER })],
   'write-after-release': [
     {
       clients: { storeTimeoutUs: null },
       change: 'storeTimeout: never',
-      text: 'A client that releases only when all its writes are answered leaves none behind',
+      text: 'A client that releases only after all its writes are answered leaves no late write',
     },
   ],
   'read-before-own-write': null,

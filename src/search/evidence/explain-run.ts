@@ -63,7 +63,7 @@ export function explainBreach(
   };
   const explanation = explain(trace, verdict, known);
   const { isPair, tested } = causation;
-  const pair = isPair ? '; either of the two is enough' : '';
+  const pair = isPair ? '; either of the two alone causes the breach' : '';
   const untested = `; ${tested.tested} of ${tested.of} possible causes were tested`;
   const however = `${explanation.however}${pair}${tested.tested < tested.of ? untested : ''}`;
   return {

@@ -5,7 +5,7 @@
  * only if no candidate alone prevents the breach. Then both events of the first pair that does are
  * causes, and either is enough for the breach.
  *
- * An intervention prevents the breach if the claim holds to the end of the run and the sections of
+ * An intervention prevents the breach if the claim holds until the end of the run and the sections of
  * the breach ran. If one of these sections never ends, or all of them are denied the lock, the
  * intervention only keeps the run from reaching the breach, so its event is not a cause. The number
  * of runs is limited, so the result contains the number of candidates that were tested.
@@ -139,9 +139,22 @@ export function outcomeOf(
 }
 
 function interventionText(intervention: Intervention): string {
-  const { kind } = intervention;
-  if (kind !== 'without fault') return `${kind}: ${namedIn(intervention)}`;
-  return `without the ${intervention.fault.kind} of ${targetOf(intervention.fault)}`;
+  switch (intervention.kind) {
+    case 'without fault':
+      return `without the ${intervention.fault.kind} of ${targetOf(intervention.fault)}`;
+    case 'message on time':
+      return `with ${intervention.message} on time`;
+    case 'timer on time':
+      return `with the timer ${intervention.timer} at its base length`;
+    case 'expiry postponed':
+      return `without the expiry set by ${intervention.message}`;
+    case 'call not sent':
+      return `without the call ${intervention.operation}`;
+    case 'calls swapped':
+      return `with ${intervention.first} handled after ${intervention.second}`;
+    case 'reply replaced':
+      return `with another reply ${intervention.message}`;
+  }
 }
 
 function causeFrom(
