@@ -89,7 +89,7 @@ describe('the numbers in a text', () => {
       return steps.map(({ text }) => text).filter((text) => !plain.includes(text));
     };
     expect(textsFor('bob wrote with token 2 at 14 ms')).toEqual([]);
-    expect(textsFor('the request that left at 0 ms')).toHaveLength(1);
+    expect(textsFor('the request, sent at 0 ms')).toHaveLength(1);
     expect(textsFor('its highest token was 0').join()).toMatch(/accepts.*highest token before: 0/);
     expect(textsFor('it was sent at 13 ms').join()).toMatch(
       /accepts bob's x = 2, token 2, sent at 13 ms/,
