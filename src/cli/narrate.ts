@@ -153,7 +153,7 @@ function noteShrunk(
   terminal: Terminal,
 ): void {
   const [first] = findings;
-  const several = findings.length === 1 ? '' : `; ${findings.length} causes of failure`;
+  const several = findings.length === 1 ? '' : `; ${findings.length} causes`;
   const { originalEvents, events } = first.size;
   const size = `${originalEvents} → ${events} events in ${groupDigits(milliseconds)} ms${several}`;
   terminal.note(`  ${first.explanation.headline}`);
