@@ -129,7 +129,7 @@ export function expectedText(scale: VersionScale, expected: number | null | unde
   return expected === undefined ? '' : `expects ${versionText(scale, expected)}`;
 }
 
-/** Returns why a store refused an access: `expects version 5, has 6 (0 rows)`, `highest seen 32`. */
+/** Returns why a store refused an access: `expects version 5, has 6 (0 rows)`, `too high`. */
 export function refusalReason(event: Write | Read): string {
   const { refusal } = event;
   if (refusal !== undefined) return reasonOf(refusal, event);

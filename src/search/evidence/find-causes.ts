@@ -5,7 +5,7 @@
  * only if no candidate alone prevents the breach. Then both events of the first pair that does are
  * causes, and either is enough for the breach.
  *
- * An intervention prevents the breach if the claim holds until the end of the run and the sections of
+ * An intervention prevents the breach if the claim holds to the end of the run and the sections of
  * the breach ran. If one of these sections never ends, or all of them are denied the lock, the
  * intervention only keeps the run from reaching the breach, so its event is not a cause. The number
  * of runs is limited, so the result contains the number of candidates that were tested.
