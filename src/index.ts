@@ -1,8 +1,7 @@
 /**
  * The public API of `fencepost`: checking a scenario in a test, defining systems, and the
- * individual steps of a check. Locks, stores and servers as state machines are in
- * `fencepost/servers`, the simulated Redis is in `fencepost/redis`, and the checker of histories in
- * `fencepost/check`.
+ * individual steps of a check. `fencepost/servers` contains locks, stores and servers as state
+ * machines, `fencepost/redis` the simulated Redis, and `fencepost/check` the checker of histories.
  */
 
 export { checkScenario } from './adapters/scenario-check/check-scenario.ts';

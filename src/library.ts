@@ -1,8 +1,8 @@
 /**
  * The functions of `fencepost` for programs: load a scenario, expand a seed to a plan, run it,
  * judge the run, shrink and explain a failure. All are asynchronous, so that they accept every kind
- * of system. They run the system's code on the caller's thread without a watchdog, so an endless
- * loop in it never returns. The command line and `checkScenario` have a watchdog.
+ * of system. They run the system's code on the caller's thread without a watchdog, so a call never
+ * returns if that code loops forever. The command line and `checkScenario` have a watchdog.
  */
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -66,11 +66,11 @@ export class Scenario {
   }
 }
 
-/** The complete input of one run. Its text, `String(plan)`, can be read by `loadPlan`. */
+/** The complete input of one run. `loadPlan` can read its text, `String(plan)`. */
 export class Plan {
   /** The name of the system that the plan runs. */
   readonly system: string;
-  /** The claim that the plan is expected to break, or null if it was not kept for a claim. */
+  /** The claim that the plan is expected to break, or null if the plan was not kept for a claim. */
   readonly claim: string | null;
   /**
    * The faults, as in the plan's text:
@@ -116,8 +116,8 @@ export class Plan {
 
 /**
  * Loads a scenario and the modules that it uses, which must be in or below its folder. Rejects with
- * `InvalidInput` if the scenario is invalid, or with an error that names the conflict if a name in
- * `use` is already defined.
+ * `InvalidInput` if the scenario is invalid. Rejects with an error that names the conflict if a
+ * name in `use` is already defined.
  *
  * @param source A path, or the text of a file together with the path that it would have.
  * @param options `use`: definitions that the scenario may use in addition to those of its modules.
@@ -161,7 +161,7 @@ export async function loadPlan(
   return new Plan(read.plan, read.catalogue, { moduleChanges: read.moduleChanges });
 }
 
-/** Reads a file. Throws `InvalidInput` if it cannot be read, or if `source` has neither form. */
+/** Throws `InvalidInput` if the file cannot be read or `source` has neither form. */
 function sourceOf(source: string | SourceFile): SourceFile {
   const argument: unknown = source;
   if (typeof source === 'string') {
@@ -185,7 +185,7 @@ function readFailure(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns the definitions as a list. Throws `InvalidInput` if one is not from `defineSystem`. */
+/** Throws `InvalidInput` if a definition is not from `defineSystem`. */
 function definitionsIn(
   use: SystemDefinition | readonly SystemDefinition[],
 ): readonly SystemDefinition[] {
@@ -204,7 +204,6 @@ function definitionsIn(
   return list;
 }
 
-/** Describes an argument of a wrong type. */
 function described(argument: unknown): string {
   if (argument instanceof Promise) return 'a promise: await it first';
   return shown(argument);
@@ -246,8 +245,9 @@ export async function run(plan: Plan): Promise<Trace> {
 }
 
 /**
- * Judges the trace of a plan. Returns a verdict for each of `claims`, in their order; by default
- * for each claim that is judged on every run. Rejects with `InvalidInput` if a claim is unknown.
+ * Judges the trace of a plan. Returns a verdict for each of `claims`, in the same order. The
+ * default is each claim that is judged on every run. Rejects with `InvalidInput` if a claim is
+ * unknown.
  *
  * @example
  * const [verdict] = await judge(plan, await run(plan), ['grant-order']);
@@ -275,13 +275,13 @@ export async function judge(
 export interface ShrinkResult {
   /** The simplest plan found that breaks the claim by the same cause. */
   readonly plan: Plan;
-  /** True if no pass can simplify it further; false if the search ended early. */
+  /** True if no pass can simplify the plan further, or false if the search ended early. */
   readonly isMinimal: boolean;
   /** Number of plans run. */
   readonly runs: number;
   /**
    * A value of one number in the plan with which the claim breaks, and a neighboring value with
-   * which it holds; or null if no such pair was found.
+   * which the claim holds. Null if no such pair was found.
    */
   readonly boundary: {
     /** The name of the number: `pause of alice`. */
@@ -297,8 +297,8 @@ export interface ShrinkResult {
  * Shrinks a plan that breaks a claim to the few events that matter. Rejects with `InvalidInput` if
  * the plan does not break the claim, or the claim is unknown.
  *
- * @param options `maxRuns`: maximum number of plans to run, by default 1000; `signal`: an
- * `AbortSignal`; once it is aborted, the best plan so far is the result.
+ * @param options `maxRuns`: maximum number of plans to run, by default 1000. `signal`: an
+ * `AbortSignal`; once it is aborted, the result is the best plan so far.
  * @example
  * const { plan: smallest } = await shrink(plan, 'grant-order');
  * console.log(String(smallest));
@@ -332,7 +332,7 @@ export async function shrink(
   const others = found.others.map(({ cause, plan: other }) => {
     return { cause, plan: new Plan(other, catalogue) };
   });
-  // A plan that was never run is not known to break the claim, so its text must not name the claim.
+  // A plan that was never run may not break the claim, so its text must not name the claim.
   const smallest = reproduced === null ? plan : new Plan(found.plan, catalogue, { boundary });
   return { plan: smallest, isMinimal, runs, boundary: sidesOf(boundary), others };
 }
@@ -352,7 +352,7 @@ export interface Replay {
    * arise.
    */
   readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
-  /** The first name in the plan without a match, or null if all matched. */
+  /** The first name in the plan without a match in the run, or null if all names matched. */
   readonly divergedAt: string | null;
   /** Digest of the trace's events, `sha256:…`. Equal for equal plans on every machine. */
   readonly digest: string;
@@ -361,8 +361,8 @@ export interface Replay {
 }
 
 /**
- * Runs a plan and reports whether it still breaks `claim`: by default the claim that it was kept
- * for, or else `grant-order`. Rejects with `InvalidInput` if the claim is unknown.
+ * Runs a plan and reports whether it still breaks `claim`. The default is the claim that the plan
+ * was kept for, or else `grant-order`. Rejects with `InvalidInput` if the claim is unknown.
  *
  * @example
  * const kept = 'node_modules/fencepost/fixtures/plans/zombie-writer-unfenced-grant-order.yaml';
@@ -378,9 +378,10 @@ export async function replay(plan: Plan, claim?: string): Promise<Replay> {
 }
 
 /**
- * Explains why a plan breaks a claim, as the command line does, by comparing its run with runs that
- * differ in one thing. Resolves with null if the plan does not break the claim. Names a cure only
- * if the claim held with it on the same plan. Rejects with `InvalidInput` if the claim is unknown.
+ * Explains why a plan breaks a claim, as the command line does. Compares the run of the plan with
+ * runs that differ in one thing. Resolves to null if the plan does not break the claim. Names a
+ * cure only if the claim held with the cure on the same plan. Rejects with `InvalidInput` if the
+ * claim is unknown.
  *
  * @example
  * const explained = await explain(plan, 'grant-order');

@@ -1,11 +1,11 @@
 /**
- * Checks the types of a model's calls at run time, for callers without a compiler. The table of a
- * model must list every field of its calls, each with its type in words.
+ * Checks the types of a model's calls at run time, for callers without a compiler. A model's table
+ * must list every field of the model's calls, each with its type in words.
  */
 
 const mostShown = 80;
 
-/** The possible types of a field, by the words that follow "must be". */
+/** The types of a field. Each key is a phrase that follows "must be" in messages. */
 interface Held {
   readonly 'a string': string;
   readonly 'a string or null': string | null;
@@ -13,7 +13,7 @@ interface Held {
   readonly 'a number': number;
   readonly 'a number or null': number | null;
   readonly 'a number or unknown': number | 'unknown';
-  /** A register's `Value`, or a word in place of one. */
+  /** A register's `Value`, or a word that stands for one. */
   readonly 'a number, a string or null': number | string | null;
 }
 

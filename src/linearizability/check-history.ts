@@ -22,8 +22,8 @@ import { type CheckOptions, type DecideOptions, type Decision, decide } from './
 import type { CallData, History, Model, Operation } from './model.ts';
 
 /**
- * The decision on a complete history. `part` is the name of the object concerned, '' if the model
- * has only one. All indices refer to the complete history.
+ * The decision on a complete history. `part` is the name of the object concerned, or '' if the
+ * model has only one object. All indices refer to the complete history.
  */
 export type HistoryVerdict =
   | Extract<Decision, { kind: 'valid' }>
@@ -31,16 +31,16 @@ export type HistoryVerdict =
 
 /** The decision on one part. Its indices refer to the complete history. */
 export interface PartVerdict {
-  /** The object's name, '' if the model has only one. */
+  /** The object's name, or '' if the model has only one object. */
   readonly name: string;
   readonly decision: Decision;
 }
 
 /**
- * Returns one verdict on the complete history. It is invalid if any part is invalid; `at` is then
- * the earliest bad return of all parts. Otherwise, it is unknown if any part is unknown. Otherwise,
- * it is valid. `configurations` is the sum over all parts. The order of a valid verdict can be
- * replayed with `refuteOrder`.
+ * Returns one verdict on the complete history: invalid if any part is invalid, or else unknown if
+ * any part is unknown, or else valid. `at` is the earliest bad return of all parts.
+ * `configurations` is the sum over all parts. `refuteOrder` can replay the order of a valid
+ * verdict.
  *
  * Throws a `MalformedOperation` with the operation's `index` for an unknown `outcome`, an `invoke`
  * or `return` that is not a finite number, a return before the call, an `ok` without a return, a
@@ -68,8 +68,8 @@ export function checkHistory<State extends Json, Call extends CallData>(
 }
 
 /**
- * Returns the decision on every part, in the order in which the history first names them. Each part
- * is decided separately, so that all bad ones are reported. Throws like `checkHistory`.
+ * Returns the decision on every part, in the order in which the history first names the parts. Each
+ * part is decided separately, so that all bad parts are reported. Throws like `checkHistory`.
  */
 export function checkParts<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -128,7 +128,7 @@ function isWorse(history: History, one: Decision, other: Decision): boolean {
 }
 
 /**
- * Returns the history with failures interpreted according to `failed`; indices stay the same. With
+ * Returns the history with failures interpreted according to `failed`. Indices stay the same. With
  * `drop`, a failed operation did not happen. With `strict`, the failure counts as an answer if the
  * model gives it a meaning: a failed cas found another value, and a failed acquire found the lock
  * held.
@@ -148,17 +148,18 @@ export function readFailures(
 
 /** The part of a history that concerns one of its independent objects. */
 export interface HistoryPart {
-  /** The object's name, '' if the model has only one. */
+  /** The object's name, or '' if the model has only one object. */
   readonly name: string;
   readonly history: History;
-  /** By operation of the part, its index in the complete history. */
+  /** Indices in the complete history, by operation of the part. */
   readonly indices: readonly number[];
 }
 
 /**
- * Splits a history into its parts, in the order in which it first names them. An empty history has
- * no parts. A history is linearizable iff each part is, because linearizability is local (Herlihy
- * and Wing, 1990). Horn and Kroening used this to check maps fast (P-compositionality, 2015).
+ * Splits a history into its parts, in the order in which the history first names them. An empty
+ * history has no parts. A history is linearizable iff each part is, because linearizability is
+ * local (Herlihy and Wing, 1990). Horn and Kroening used this to check maps fast
+ * (P-compositionality, 2015).
  */
 export function splitHistory(history: History, model: Model): readonly HistoryPart[] {
   const parts = new Map<string, HistoryPart & { history: Operation[]; indices: number[] }>();
@@ -177,8 +178,8 @@ export function splitHistory(history: History, model: Model): readonly HistoryPa
 
 /**
  * Joins the orders of different parts into one. Each operation takes effect as early as the order
- * of its part allows: at the latest call among the operations up to it. Sorting by these positions
- * respects real time, since each lies between its operation's call and return.
+ * of its part allows: at the latest call among the operations up to it. These positions respect
+ * real time, because each lies between its operation's call and return.
  */
 function mergeOrders(history: History, orders: readonly (readonly number[])[]): readonly number[] {
   const [only] = orders;
@@ -194,7 +195,7 @@ function mergeOrders(history: History, orders: readonly (readonly number[])[]): 
   return effects.sort((a, b) => a.position - b.position).map(({ index }) => index);
 }
 
-/** A caller's mistake in one operation; the message names the operation and the mistake. */
+/** A caller's mistake in one operation. The message names the operation and the mistake. */
 export class MalformedOperation extends Error {
   override readonly name: string = 'MalformedOperation';
   /** The operation's index in the history. */
@@ -235,7 +236,7 @@ function mistakeIn(operation: Operation<unknown>): string | null {
   return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
 }
 
-/** Throws a `RangeError` that names the option, if one is invalid. @internal */
+/** Throws a `RangeError` that names the first invalid option. @internal */
 export function refuseOptions(options: CheckOptions): void {
   const { maxConfigurations, maxBytes, shouldStop, failed } = options;
   refuseLimit('maxConfigurations', maxConfigurations);

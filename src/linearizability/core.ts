@@ -1,11 +1,10 @@
 /**
  * Finds a minimal core of an invalid history of one object: operations that contradict each other
  * regardless of the object's state before them and of all other operations. Relaxing any one of
- * them resolves the contradiction. The method is that of minimizing a failing input (Zeller and
- * Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): relax many operations at
- * once; if this resolves the contradiction, relax each half of them separately, and so on.
- * `CoreSearch` chooses the start of the history and the order of relaxation; `CoreTrials` relaxes
- * and decides.
+ * them resolves the contradiction. The method minimizes a failing input (Zeller and Hildebrandt,
+ * "Simplifying and Isolating Failure-Inducing Input", 2002). It relaxes many operations at once. If
+ * this resolves the contradiction, it relaxes each half separately, and so on. `CoreSearch` chooses
+ * the start of the history and the order of relaxation; `CoreTrials` relaxes and decides.
  *
  * Example: in the sequence w(1), w(2), r=1, w(3), r=3, the core is w(2) and r=1. Whatever the
  * register contained when w(2) was called, r=1 cannot follow w(2). w(1) had returned by then, and
@@ -29,8 +28,8 @@ import {
  * are excluded. The `required` operations happened as recorded. The `optional` operations may have
  * happened once, at any time after their calls and after `from`, or never. All other operations may
  * have happened at any time after `from`, any number of times. No order satisfies these
- * requirements. They are weaker than the record, so no order satisfies the history either. A reader
- * needs to look only at the required and the optional operations.
+ * requirements. The record requires more, so no order satisfies the history either. A reader needs
+ * to look only at the required and the optional operations.
  */
 export interface Core {
   /** Indices of the operations that happened as recorded, in history order. */
@@ -38,8 +37,8 @@ export interface Core {
   /** Indices of the operations that may have happened once, at any time after their calls. */
   readonly optional: readonly number[];
   /**
-   * False if the other operations, in any order and number, could lead to too many states. In that
-   * case, each may have happened once, after its call and after `from`.
+   * False if the other operations, in any order and number, could lead to too many states. Each of
+   * them may then have happened once, after its call and after `from`.
    */
   readonly areOthersFree: boolean;
   /** The position at which the core starts, or null for the initial state of the model. */
@@ -54,8 +53,8 @@ const recentCalls = 1_024;
 const longestUnsplit = 200_000;
 
 /**
- * Returns a core of a history. `at` is the operation whose return is the first that no order
- * satisfies. `maxConfigurations` limits all trials together, by default to 50,000.
+ * Returns a core of a history. The return of `at` is the first that no order satisfies.
+ * `maxConfigurations` limits all trials together. Default 50,000.
  */
 export function findCore(
   history: History,
@@ -114,13 +113,16 @@ interface CoreOptions extends DecideOptions {
 }
 
 const defaultMaxConfigurationsOfCore = 50_000;
-/** Once one start has cost this many configurations, no further `Way` is tried for it. */
+/** No further `Way` is tried for a start that has cost this many configurations. */
 const mostBeforeAnotherWay = 1_500;
 const mostToBegin = 15_000;
 /** Candidate starts, as multiples of the smallest contradictory number of last calls. */
 const widths = [1, 1.5, 2, 4];
 
-/** An order of relaxation. Several are tried, since a minimal core is not always the smallest. */
+/**
+ * An order of relaxation. Several are tried, because a minimal core is not always the smallest
+ * core.
+ */
 interface Way {
   readonly first: 'pure' | 'effects';
   readonly from: 'the oldest' | 'the newest';
@@ -133,7 +135,7 @@ const ways: readonly Way[] = [
   { first: 'effects', from: 'the newest' },
 ];
 
-/** The states that the complete history leads to, and whether the part is the complete history. */
+/** `starts` are the states that the complete history leads to. */
 interface PartContext {
   readonly starts: StartStates;
   readonly isComplete: boolean;
@@ -246,13 +248,12 @@ function sizeOf({ required, optional }: Core): number {
 }
 
 /**
- * The requirement on an operation, from strict to lax: it happened as recorded; it may have
- * happened after its call; it may have happened at any time and any number of times; no
- * requirement.
+ * The requirement on an operation, from strict to lax. `required`: happened as recorded.
+ * `optional`: may have happened after its call. `free`: may have happened at any time and any
+ * number of times. `nothing`: no requirement.
  */
 type Asked = 'required' | 'optional' | 'free' | 'nothing';
 
-/** An operation and its current requirement, with its index in the history. */
 interface Asking {
   readonly index: number;
   readonly isPure: boolean;
@@ -273,10 +274,10 @@ export class CoreTrials {
   isMinimal = true;
   /** Remaining configurations for the trials. Each trial costs one more than it visits. */
   left: number;
-  /** All operations except those that failed. */
+  /** All operations except failed ones. */
   private readonly places: readonly Asking[];
   private readonly options: DecideOptions;
-  /** The state that ended the last trial is tried first in the next one. */
+  /** The state that ended one trial is tried first in the next trial. */
   private readonly states: Json[];
   /** True if the calls, repeated any number of times, lead to few states. */
   readonly canFree: boolean;
@@ -298,7 +299,6 @@ export class CoreTrials {
     this.canFree = this.freeCalls.reach(states, calls) !== null;
   }
 
-  /** Returns the operations with this requirement, in history order. */
   of(asked: Asked): Asking[] {
     return this.places.filter((place) => place.asked === asked);
   }
@@ -315,7 +315,7 @@ export class CoreTrials {
       this.isMinimal = false;
     }
     if (ending === 'stopped' || places.length === 1) return;
-    // One pass is enough: an operation that cannot be relaxed now cannot be relaxed once the rest
+    // One pass is enough. An operation that cannot be relaxed now cannot be relaxed when the rest
     // requires even less.
     const middle = places.length >> 1;
     this.relax(places.slice(0, middle), to);

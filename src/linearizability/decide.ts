@@ -2,12 +2,11 @@
  * Decides the history of one object, and finds the first return that no order satisfies.
  *
  * 1. A fast path decides, if the model has one that applies (the folder `fast/`).
- * 2. Otherwise, `search.ts` searches for an order, and `look-ahead.ts` rules out hopeless ones
- *    early: a history is *infeasible* from the first return that needs a state that no call up to
- *    this return can have produced.
- * 3. Whenever the search makes no progress for 500 configurations (then 1,000, and so on), the
- *    checker spends the same number on the last part of the history alone, and then continues the
- *    search. To refute a long history, the search visits everything that may precede a
+ * 2. Otherwise, `search.ts` searches for an order, and `look-ahead.ts` rules out hopeless orders
+ *    early. A history is *infeasible* from the first return whose required state no earlier call
+ *    can have produced.
+ * 3. If the search makes no progress for 500 configurations (then 1,000, and so on), the checker
+ *    spends the same number on the last part of the history, and then continues the search. To refute a long history, the search visits everything that may precede a
  *    contradiction, although most contradictions are local. A *window*, which begins at some
  *    return, is less constrained: the object may be in any state there, and calls that began before
  *    and return later may already have happened. A history is refuted if one of its windows has no
@@ -35,12 +34,12 @@ import { Transitions } from './transitions.ts';
 /** Options of the checker. */
 export interface CheckOptions {
   /**
-   * Maximum number of configurations that all searches of a part may visit together, by default
-   * 1,000,000; at least 1, `Infinity` for no limit. A count, unlike a time, gives the same verdict
-   * on every machine.
+   * Maximum number of configurations that all searches of a part may visit together, at least 1.
+   * Default 1,000,000; `Infinity` means no limit. A count, unlike a time, gives the same verdict on
+   * every machine.
    */
   readonly maxConfigurations?: number;
-  /** Maximum bytes that each part's search may use, at least 1, by default 2 GB. */
+  /** Maximum bytes that each part's search may use, at least 1. Default 2 GB. */
   readonly maxBytes?: number;
   /** Called from time to time. Returns true to end the search, for limits on time or memory. */
   readonly shouldStop?: () => boolean;
@@ -52,11 +51,11 @@ export interface CheckOptions {
   readonly failed?: 'drop' | 'strict';
 }
 
-/** Further options for the checker's own modules and its tests. */
+/** Further options for the checker's own modules and tests. */
 export interface DecideOptions extends CheckOptions {
   /**
-   * Configurations without progress before windows of the history are searched for a contradiction,
-   * by default 500. Doubles each time that none is found.
+   * Number of configurations without progress before windows of the history are searched for a
+   * contradiction. Default 500. Doubles each time that none is found.
    */
   readonly patience?: number;
   /** Decremented like `maxConfigurations`, for callers that limit several decisions together. */
@@ -67,7 +66,7 @@ export interface DecideOptions extends CheckOptions {
   readonly isSearchOnly?: boolean;
 }
 
-/** The configurations that several decisions may still visit together. */
+/** The number of configurations that several decisions may still visit together. */
 export interface Allowance {
   left: number;
 }
@@ -85,21 +84,21 @@ export type Decision =
       /** The operation whose return is the first that no order satisfies. */
       readonly at: number;
       readonly configurations: number;
-      /** Set only if `at` was not verified to be the first, perhaps because of a limit. */
+      /** Set if `at` was not verified to be the first, perhaps because of a limit. */
       readonly isPerhapsLate?: true;
     }
   | {
       readonly kind: 'unknown';
       readonly cause: 'maxConfigurations' | 'maxBytes' | 'shouldStop';
-      /** Some order satisfies everything that returned before this operation. */
+      /** Some order satisfies all returns before the return of this operation. */
       readonly deepest: number;
       readonly configurations: number;
     };
 
-/** A state in which an operation may find the object, and the changes that lead to it. */
+/** A state in which an operation may find the object. */
 export interface PossibleState<State> {
   readonly state: State;
-  /** Indices of the operations that lead to this state, except those that change no state. */
+  /** Indices of the operations that lead to this state, except operations that change no state. */
   readonly order: readonly number[];
 }
 
@@ -109,15 +108,16 @@ export const defaultMaxConfigurations = 1_000_000;
 const defaultMaxBytes = 0x8000_0000;
 /** Maximum number of configurations to visit to distinguish all possible states. */
 const maxConfigurationsApart = 20_000;
-/** Configurations without progress before the search for a contradiction starts. */
 const defaultPatience = 500;
-/** Patience after a contradiction was found. Lower, since another one is likely near. */
+/**
+ * Patience after a contradiction was found. Lower, because another contradiction is likely near.
+ */
 const patienceForPrefix = 64;
-/** Maximum patience, as a share of the remaining configurations; windows get the rest. */
+/** Maximum patience as a share of the remaining configurations. Windows get the rest. */
 const mostPatience = 0.9;
 /**
  * Windows begin this many returns before the deepest one, and end at most `returnsAhead` after it.
- * Two steps double the length, so no window is more than half again as long as necessary. If the
+ * Two steps double the length, so a window is at most half again as long as necessary. If the
  * effort is proportional to the length, all failed attempts together cost about two and a half
  * times the last.
  */
@@ -125,7 +125,9 @@ const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] 
 const returnsAhead = 64;
 const mostStatesOfWindow = 1_000;
 
-/** Decides a history of one object. Ignores the model's parts, and `failed`: see `readFailures`. */
+/**
+ * Decides a history of one object. Ignores the model's parts, and `failed` (see `readFailures`).
+ */
 export function decide(history: History, model: Model, options: DecideOptions = {}): Decision {
   const cause = whyNotBegin(history, options);
   const first = cause === null ? null : firstReturn(history);
@@ -136,7 +138,7 @@ export function decide(history: History, model: Model, options: DecideOptions = 
     const decision = model.fastPath?.(history, model) ?? null;
     if (decision !== null) return { ...decision, configurations: 0 };
   }
-  // A reused table may be so large that it need not grow, and thus never reaches the limit.
+  // A reused table may be so large that it never grows and so never reaches the limit.
   if (options.maxBytes !== undefined) {
     return new Run(new Searches(), history, model, options).decide();
   }
@@ -151,7 +153,7 @@ function whyNotBegin(
   return shouldStop?.() ? 'shouldStop' : null;
 }
 
-/** Returns the operation that returns first, or null if none was answered. */
+/** Returns the operation that returns first, or null if no operation was answered. */
 function firstReturn(history: History): number | null {
   let first: number | null = null;
   let earliest = Number.POSITIVE_INFINITY;
@@ -165,8 +167,8 @@ function firstReturn(history: History): number | null {
 
 /**
  * Returns at most `limit` states that are possible just before the first return that no order
- * satisfies; empty if `history` is not found invalid. If there are too many to visit, one state
- * represents all states that no remaining call distinguishes.
+ * satisfies. Returns an empty list if `history` is not found invalid. If there are too many states
+ * to visit, one state represents all states that no remaining call distinguishes.
  */
 export function findPossibleStates<State extends Json>(
   history: History,
@@ -193,7 +195,7 @@ class Searches {
 const keptBytes = 1 << 26;
 const idleSearches: Searches[] = [];
 
-/** Reuses searches, and thus their memory, for later histories, unless they grew large. */
+/** Reuses searches, and so their memory, for later histories, unless they grew large. */
 function withSearches<Result>(use: (searches: Searches) => Result): Result {
   const searches = idleSearches.pop() ?? new Searches();
   const result = use(searches);
@@ -207,7 +209,7 @@ interface BadPrefix {
   readonly isFirst: boolean;
 }
 
-/** A part of a history, for which `from` is the first return to satisfy. */
+/** A part of a history. `from` is the first return to satisfy. */
 interface Window {
   readonly from: number;
   /** Number of returns of the complete history to satisfy, including those before `from`. */
@@ -238,7 +240,7 @@ class Run<State extends Json> {
   private readonly options: DecideOptions;
   private readonly isRough: boolean;
   private readonly firstPatience: number;
-  /** Configurations visited by all searches, and those that they may still visit. */
+  /** Configurations visited by all searches. `left` is how many more they may visit. */
   private spent = 0;
   private left: number;
   private latest: { readonly horizon: number; readonly lookAhead: LookAhead | null } | null = null;
@@ -292,7 +294,7 @@ class Run<State extends Json> {
     return isFirst ? decision : { ...decision, isPerhapsLate: true };
   }
 
-  /** Returns the shortest bad prefix; `good` returns can be satisfied, and `bad` cannot. */
+  /** Returns the shortest bad prefix. `good` returns can be satisfied, but `bad` returns cannot. */
   private shortestBadPrefix(good: number, bad: number): BadPrefix {
     if (this.lookAhead(bad) === null) return { returns: good + 1, isFirst: true };
     const least = { good, bad };
@@ -314,8 +316,8 @@ class Run<State extends Json> {
   }
 
   /**
-   * Lowers `bad` to the fewest returns for which the last refuted window has no order. Uses each
-   * window once; returns false if there is no unused one.
+   * Lowers `bad` to the fewest returns for which the last refuted window has no order. Each window
+   * is used once. Returns false if there is no unused window.
    */
   private lessen(least: { readonly good: number; bad: number }): boolean {
     const { contradictoryFrom: from } = this;
@@ -336,8 +338,8 @@ class Run<State extends Json> {
   }
 
   /**
-   * Searches for an order of the first `horizon` returns. Whenever the search makes no progress for
-   * a long time, searches for a contradiction just before the deepest return.
+   * Searches for an order of the first `horizon` returns. If the search makes no progress for long,
+   * searches for a contradiction just before the deepest return.
    */
   private look(horizon: number, first: number): SearchEnding | 'refuted' {
     const lookAhead = this.lookAhead(horizon);
@@ -372,7 +374,7 @@ class Run<State extends Json> {
     return false;
   }
 
-  /** Searches a window. Returns `exhausted` if it has no order, whatever came before it. */
+  /** Returns `exhausted` if the window has no order, regardless of the history before it. */
   private tryWindow({ from, horizon, ahead }: Window, most: number): SearchEnding {
     const { window } = this;
     const lookAhead = this.lookAhead(horizon);
@@ -382,7 +384,7 @@ class Run<State extends Json> {
     return this.goOn(window, { most });
   }
 
-  /** Continues a search. `most` limits the configurations to visit, of those that are left. */
+  /** Continues a search. `most` limits the configurations to visit. */
   private goOn(
     search: OrderSearch,
     { patience = Number.POSITIVE_INFINITY, most = this.left }: Effort = {},
@@ -424,7 +426,7 @@ class Run<State extends Json> {
     return this.tryAll(this.lookUpTo(completed, 'merges only'), Number.POSITIVE_INFINITY);
   }
 
-  /** Returns true if the absence of an order is shown within `most` configurations. */
+  /** Returns true if at most `most` configurations show that there is no order. */
   private tryAll(lookAhead: LookAhead | null, most: number): boolean {
     const { search } = this;
     search.begin({ horizon: search.history.completed, lookAhead, start: theBeginning });
@@ -446,7 +448,10 @@ class Run<State extends Json> {
     return [...found.values()];
   }
 
-  /** Returns the actual state, not its representative; undefined if a call had several outcomes. */
+  /**
+   * Returns the actual state, not its representative. Returns undefined if a call had several
+   * outcomes.
+   */
   private stateAfter(order: readonly number[]): State | undefined {
     let state = this.model.init;
     for (const index of order) {
@@ -460,7 +465,7 @@ class Run<State extends Json> {
   }
 
   /**
-   * Returns the operations placed by branching before a configuration: all that change the state.
+   * Returns the operations that branching placed before a configuration: all that change the state.
    */
   private wayTo(configuration: number): readonly number[] {
     const { memo, history } = this.search;

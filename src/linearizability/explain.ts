@@ -1,8 +1,8 @@
 /**
- * Explains why a history is not linearizable, as data: the longest prefix with an order, the states
- * in which the bad operation may then find the object, the reason why an operation that overlaps
- * the bad one cannot have come later (a witness), and the few contradictory operations (the core).
- * `sentence.ts` puts the explanation into words.
+ * Explains as data why a history is not linearizable. An explanation has four parts: the longest
+ * prefix with an order; the states in which the bad operation may then find the object; an example
+ * that shows why an operation cannot have come later; and the few contradictory operations (the
+ * core). `sentence.ts` puts the explanation into words.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type HistoryVerdict, readFailures, refuseOptions, splitHistory } from './check-history.ts';
@@ -22,11 +22,11 @@ import { leaveOut, truncateHistory } from './relax.ts';
 /** A state that the bad operation may have found. */
 export interface ExplainedState<State> {
   readonly state: State;
-  /** The operations that lead to this state, in order, except those that change no state. */
+  /** The operations that lead to this state, in order, except operations that change no state. */
   readonly order: readonly number[];
   /**
    * An operation that shows that the last operation of `order` must come before the bad operation.
-   * The example returned before the bad operation was called, and no order satisfies the example if
+   * The example returned before the call of the bad operation. No order satisfies the example if
    * the last operation comes after that call. Set only if the last operation overlaps the bad one
    * and an example was found.
    */
@@ -38,13 +38,19 @@ export interface ExplainedState<State> {
  * belong to the verdict's part.
  */
 export interface Reasons<State> {
-  /** The operation whose return no order satisfies: the first one, as far as is known. */
+  /**
+   * The operation whose return no order satisfies: the first such operation, as far as is known.
+   */
   readonly at: number;
-  /** An order of everything that returned before `at`, with the other operations that it needs. */
+  /**
+   * An order of everything that returned before `at`, with the other operations that this order
+   * needs.
+   */
   readonly prefix: readonly number[];
   /**
-   * At most 16 of the states that `at` may have found; it is illegal in every possible state. If
-   * there are too many states to visit, the states to which the core alone leads.
+   * At most 16 of the states that `at` may have found. The operation is illegal in every possible
+   * state. If there are too many states to visit, contains the states to which the core alone
+   * leads.
    */
   readonly possible: readonly ExplainedState<State>[];
   readonly core: Core;
@@ -54,14 +60,13 @@ const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
 const maxConfigurationsOfExample = 5_000;
 const shareOfCore = 0.75;
-/** Stands for no index. */
 const none = -1;
 
 /**
  * Returns the reasons for `verdict`, which `checkHistory` returned for `history`, `model` and
- * `options`. This costs many times as much as the verdict, so it is separate. Both together stay
- * within `maxConfigurations`, or exceed it by up to a fifth if the verdict left less than a fifth
- * of it. Throws a `RangeError` for an invalid option.
+ * `options`. Separate from the verdict, because the reasons cost many times as much. Both together
+ * stay within `maxConfigurations`, or exceed it by up to a fifth if the verdict left less than a
+ * fifth. Throws a `RangeError` for an invalid option.
  */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -132,9 +137,9 @@ function statesThere<State extends Json>(
 }
 
 /**
- * Returns the operation whose return, before the call of `at`, is the first that no order satisfies
- * if `last` comes after that call. Returns null if there is none, if the search is undecided, or if
- * `last` returned before that call.
+ * Moves the call of `last` to the call of `at`. Returns the first operation whose return no order
+ * then satisfies. Returns null if there is none, if the search is undecided, or if `last` returned
+ * before that call.
  */
 function findExample(
   history: History,
@@ -156,7 +161,6 @@ function findExample(
   return decision.kind === 'invalid' && !decision.isPerhapsLate ? decision.at : null;
 }
 
-/** Returns the operation that returns last before `position`, or null if none does. */
 function lastReturnBefore(history: History<unknown>, position: number): number | null {
   let found: number | null = null;
   let latest = Number.NEGATIVE_INFINITY;

@@ -1,8 +1,8 @@
 /**
  * Finds the seeds that change objects shared by all simulated processes, and the process and line
- * responsible. Changes of globals are found after each run (`run-filled.ts`); all other reachable
- * objects are compared once per block of runs. If the block has changed any, its results are
- * discarded and it runs again with those objects compared after each run. Therefore exactly the
+ * responsible. Changes of globals are found after each run (`run-filled.ts`). All other reachable
+ * objects are compared once per block of runs. If a block has changed an object, its results are
+ * discarded, and it runs again with that object compared after each run. As a result, exactly the
  * runs that change such objects fail, and all others have the same results as if they ran alone.
  */
 
@@ -12,7 +12,7 @@ import { callerText } from './forbidden-apis.ts';
 import { OF_ALL, type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 
-// The original, saved before processes get their own.
+// The original; simulated processes get their own.
 const { defineProperty } = Reflect;
 
 /** A block that needs more rounds changes different objects each time, which no real code does. */
@@ -21,9 +21,8 @@ const MOST_ROUNDS = 20;
 let isWalking = false;
 
 /**
- * Runs `block`, which runs plans of user code and can be repeated, until it changes no objects
- * except those compared after each of its runs. Returns its last result. A block within another
- * block runs as part of it.
+ * Runs `block` until it changes no shared objects except those compared after each of its runs.
+ * Returns its last result. A nested block runs as part of the outer block.
  */
 export async function walked<T>(block: () => Promise<T>, options?: GlobalsOptions): Promise<T> {
   if (isWalking) return await block();
@@ -50,7 +49,8 @@ export function sharedChangeText({ name }: SharedChange): string {
 
 /**
  * Returns an object whose `look`, called after each step, fails the process whose code changed a
- * shared object. If the change is known from an earlier run, the line that makes it is reported.
+ * shared object. If the change is known from an earlier run, the error names the line that makes
+ * it.
  */
 export function blameForChanges(known: SharedChange | null): { look(): void; end(): void } {
   let lift = trapWrites(known);
@@ -71,8 +71,8 @@ export function blameForChanges(known: SharedChange | null): { look(): void; end
 }
 
 /**
- * Records where a property is set. The returned function restores the property with its new value
- * and returns the place of the first assignment, or null if there was none.
+ * Records where a property is set. The returned function restores the property with its new value.
+ * It returns the place of the first assignment, or null if there was none.
  */
 function trapWrites(change: SharedChange | null): () => string | null {
   const { target, key } = change ?? { target: {}, key: null };

@@ -13,7 +13,7 @@ export type ModuleSource =
       readonly kind: 'folder';
       readonly folder: string;
       /**
-       * Required digests by path, checked before any module runs; if omitted, any version is
+       * Required digests by path, checked before any module runs. If omitted, any version is
        * accepted.
        */
       readonly digests?: ModuleDigests;
@@ -45,7 +45,7 @@ export async function loadCatalogue(
   return findings.length > 0 ? { kind: 'findings', findings } : { kind: 'catalogue', catalogue };
 }
 
-/** Returns a problem for each module that differs from its required digest; runs no module. */
+/** Runs no module. */
 function otherVersions(
   modules: readonly NamedModule[],
   source: ModuleSource,

@@ -1,10 +1,10 @@
 /**
  * Reads scenarios and plans together with their modules. A scenario's modules are below its folder.
- * A plan, which names its modules as its scenario does, is beside the scenario or in the folder
- * `plans` beside it.
+ * A plan is beside its scenario, or in a folder `plans` there, and names its modules as the
+ * scenario does.
  *
- * A plan and its modules may come from an untrusted source. The text of the plan is therefore
- * validated first, then the modules are compared with the digests in it, and only then do the
+ * A plan and its modules may come from an untrusted source. Therefore the text of the plan is
+ * validated first, then the modules are compared with the digests in the plan, and only then do the
  * modules run.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ export type ScenarioFileRead =
       readonly scenario: Scenario;
       readonly warnings: readonly Problem[];
       /**
-       * Definitions of the scenario's names. Pass this to everything that runs or judges the
+       * Definitions of the scenario's names. Pass this to all code that runs or judges the
        * scenario.
        */
       readonly catalogue: Catalogue;
@@ -39,12 +39,13 @@ export type PlanFileRead =
   | {
       readonly kind: 'plan';
       readonly plan: Plan;
-      /** Definitions of the plan's names. Pass this to everything that runs or judges the plan. */
+      /** Definitions of the plan's names. Pass this to all code that runs or judges the plan. */
       readonly catalogue: Catalogue;
       /** Paths of modules that have changed since the plan was made. */
       readonly changedModules: readonly string[];
       /**
-       * These paths with the files that differ, if the plan records them: `./a.ts (./b.ts is new)`.
+       * `changedModules` with the files that differ, if the plan records them: `./a.ts (./b.ts is
+       * new)`.
        */
       readonly moduleChanges: readonly string[];
     }
@@ -58,9 +59,8 @@ export function loadScenarioFile(file: string): Promise<ScenarioFileRead> {
 
 /**
  * Reads a plan file and loads its modules, in any version, from `folder`. If `folder` is omitted,
- * the modules come from the scenario's folder, which is the plan's own folder or the parent of
- * `plans`. They must then be the versions that the plan was made with. Throws what `readFileSync`
- * throws.
+ * the modules come from `scenarioFolderOf(file)` and must be the versions that the plan was made
+ * with. Throws what `readFileSync` throws.
  */
 export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRead> {
   const source = { file, text: readFileSync(file, 'utf8') };
@@ -72,13 +72,13 @@ export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRea
   });
 }
 
-/** Returns the folder of a plan's scenario, which also contains the plan's modules. */
+/** Returns the folder of a plan's scenario and modules. It is the plan's own or its parent. */
 export function scenarioFolderOf(planFile: string): string {
   const folder = dirname(resolve(planFile));
   return basename(folder) === 'plans' ? dirname(folder) : folder;
 }
 
-/** Like `loadScenarioFile`, for a text that may also use the names in `use`. */
+/** Like `loadScenarioFile`, for a text that may also use the definitions in `use`. */
 export async function readScenarioSource(
   source: SourceFile,
   modules: ModuleSource,
@@ -96,11 +96,11 @@ interface PlanReading {
   readonly ifMissing?: string;
   readonly ifChanged?: string;
   /**
-   * Versions by path that may run in addition to those that the plan was made with; if omitted, any
-   * version may run, because the user named the folder.
+   * Further versions by path that may run, besides those that the plan was made with. If omitted,
+   * any version may run, because the user named the folder.
    */
   readonly accepted?: ModuleDigests;
-  /** Definitions that the plan may use in addition to those of its modules. */
+  /** Definitions that the plan may use besides those of its modules. */
   readonly use?: readonly SystemDefinition[];
 }
 
@@ -108,7 +108,7 @@ function extendedBy(use: readonly SystemDefinition[], catalogue: Catalogue): Cat
   return use.reduce((known, definition) => extend(known, definition), catalogue);
 }
 
-/** Like `loadPlanFile`, for a text, which is validated before any of its modules runs. */
+/** Like `loadPlanFile`, for a text. */
 export async function readPlanSource(
   source: SourceFile,
   modules: ModuleSource,
@@ -140,7 +140,7 @@ function inWords({ path, differences }: ChangedModule): string {
   return differences.length === 0 ? path : `${path} (${differences.join(', ')})`;
 }
 
-/** Returns the modules that have changed since the plan was made; runs no module. */
+/** Runs no module. */
 function changedIn(plan: Plan, folder: string): readonly ChangedModule[] {
   const changed: ChangedModule[] = [];
   for (const [path, recorded] of Object.entries(plan.use ?? {})) {

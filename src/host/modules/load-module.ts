@@ -1,6 +1,6 @@
 /**
- * Loads one module with the user's definitions. The module must be below a given folder. Every
- * problem is reported as a message, with the place in the user's file if there is one.
+ * Loads one module with the user's definitions. Every problem is reported as a message, with the
+ * place in the user's file if there is one.
  */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
@@ -24,10 +24,10 @@ type ModuleLoad =
     }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** Longest time that the thread may be idle while a module loads; beyond it, loading fails. */
+/** Longest time that the thread may be idle while a module loads. */
 const MOST_IDLE_MS = 10_000;
 
-/** Loads `./my-lock.mjs` from `folder`; links are followed, but must not lead out of the folder. */
+/** Loads `./my-lock.mjs` from `folder`. Links are followed, but must not lead out of the folder. */
 export async function loadModule(path: string, folder: string): Promise<ModuleLoad> {
   const found = findModule(path, folder);
   return found.kind === 'problem' ? found : await importModule(found.module);
@@ -37,7 +37,7 @@ type ModuleFound =
   | { readonly kind: 'found'; readonly module: LoadedModule }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** Reads and digests `./my-lock.mjs` from `folder`; does not run it. */
+/** Reads and digests `./my-lock.mjs` from `folder`, without running it. */
 export function findModule(path: string, folder: string): ModuleFound {
   try {
     const root = realpathSync(folder);
@@ -61,13 +61,14 @@ function whyUnreadable(error: unknown): string {
 }
 
 /**
- * Imports a module and its imports, in new instances each time, so that a long-running process such
- * as a watcher uses the latest version.
+ * Imports a module and its imports as new instances, so that a watcher always uses the latest
+ * version.
  */
 export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
   const { path, url } = module;
   try {
-    // Functions that the module takes from builtin modules must be virtual when its clients run.
+    // The functions that the module takes from builtin modules must be virtual when its clients
+    // run.
     const graph = await ModuleGraph.open(url);
     const imported = await within(
       () => path,
@@ -114,15 +115,17 @@ function definitionOf(imported: object): SystemDefinition | string {
   return definition;
 }
 
-/** Returns a hint if a type was imported as a value, as in `export { Lease } from './lease'`. */
+/**
+ * Returns a hint for a type that is imported as a value, as in `export { Lease } from './lease'`.
+ */
 function typeHint(error: unknown): string {
   const [, name] = /does not provide an export named '(\w+)'/.exec(errorText(error)) ?? [];
   return name === undefined ? '' : `; if ${name} is a type, write \`type ${name}\``;
 }
 
 /**
- * Returns the place of an error: ` (at line 3, column 7)` in the module's own file,
- * ` (at backoff.mjs:4:3)` in a module that it imports, otherwise ''.
+ * Returns ` (at line 3, column 7)` for the module's own file, ` (at backoff.mjs:4:3)` for a module
+ * that it imports, or ''.
  */
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';

@@ -1,13 +1,12 @@
 /**
  * Computes a module's version as plans record it: one digest of all user files that the module
- * reaches. If it reaches several files or any packages, an entry for each follows, so that a
- * difference can be named:
+ * reaches. Other files and packages have an entry each, so that a message can name the difference:
  *
  *     sha256:3afa… ./backoff.ts=9c1185a5c4e9fc54 redlock@5.0.0
  *
  * A file is reached by `import` or `require` of a literal name; a package is also reached through
- * the dependencies of another package. Packages count by name and version only; fencepost itself is
- * not included.
+ * the dependencies of another package. Only the name and version of a package count. Fencepost
+ * itself is not included.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -22,8 +21,7 @@ export function moduleVersion(file: string): string {
   reached.add(file);
   const named = namesOf(file, reached.files);
   const others = named.filter(({ path }) => path !== file);
-  // The first entry digests the file's bytes and, if there are other files, the digests and names
-  // of all files.
+  // Digests the file's bytes and, if there are other files, the digests and names of all files.
   const hash = createHash('sha256').update(reached.files.get(file) ?? '');
   if (others.length > 0) {
     for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
@@ -36,7 +34,7 @@ export function moduleVersion(file: string): string {
   return words.join(' ');
 }
 
-/** Returns all differences, such as `./backoff.ts has changed`, except in the module's own file. */
+/** Returns the differences, such as `./backoff.ts has changed`, except in the module's own file. */
 export function differences(recorded: string, digest: string): readonly string[] {
   const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {
@@ -48,7 +46,6 @@ export function differences(recorded: string, digest: string): readonly string[]
   });
 }
 
-/** Parses a version into files by path and packages by name. */
 function partsOf(digest: string): ReadonlyMap<string, string> {
   const [, ...words] = digest.split(' ');
   return new Map(
@@ -61,7 +58,6 @@ function partsOf(digest: string): ReadonlyMap<string, string> {
 
 type Files = ReadonlyMap<string, Buffer>;
 
-/** Collects the files and packages that a module reaches. */
 class Reach {
   /** Contents by path. */
   readonly files: Map<string, Buffer> = new Map();
@@ -69,7 +65,7 @@ class Reach {
   readonly packages: Map<string, string> = new Map();
 
   add(file: string): void {
-    // Git may check out a file with `\r\n`, which is equivalent in scripts and in JSON.
+    // Git may check out a file with `\r\n`, which means the same in scripts and in JSON.
     const text = readFileSync(file).toString('latin1').replaceAll('\r\n', '\n');
     const bytes = Buffer.from(text, 'latin1');
     this.files.set(file, bytes);
@@ -90,7 +86,7 @@ class Reach {
     }
   }
 
-  /** An unreadable file is reported when it is loaded. */
+  /** Skips an unreadable file, because loading it reports the error. */
   private addInTurn(file: string): void {
     if (this.files.has(file)) return;
     try {
@@ -116,7 +112,7 @@ interface Asked {
 
 const REQUIRE = /\brequire\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g;
 
-/** Returns the literal names that a file imports; comments may contribute some, too. */
+/** Names in comments are included, too. */
 function asked({ form, text }: ModuleRead & { readonly kind: 'read' }): readonly Asked[] {
   if (form === 'json') return [];
   const imported = importsIn(text).flatMap(({ n: specifier }) => specifier ?? []);
@@ -156,11 +152,9 @@ interface Package {
   /** `name@version`. */
   readonly id: string;
   readonly folder: string;
-  /** Names of the packages that it depends on. */
   readonly needs: readonly string[];
 }
 
-/** Returns the package that a file belongs to, or null if there is none. */
 function packageOf(file: string): Package | null {
   for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
     const manifest = manifestIn(folder);
@@ -182,7 +176,6 @@ function manifestIn(folder: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Returns the path of a package's manifest, resolved from `folder`; null if not installed. */
 function installed(name: string, folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, 'node_modules', name, 'package.json');

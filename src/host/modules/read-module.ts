@@ -1,10 +1,10 @@
 /**
  * Reads a user's module as JavaScript, in the same way on every version of Node; `typescript.ts`
- * translates TypeScript. Imported names that are used only as types are removed, as in TypeScript;
- * otherwise `import { Lease } from './lease'` would fail, because no such value is exported.
+ * translates TypeScript. Imports that are used only as types are removed, as in TypeScript.
+ * Otherwise `import { Lease } from './lease'` would fail, because no such value is exported.
  *
- * The syntax of a TypeScript file determines whether it is an ES module or CommonJS, because tools
- * interpret `"type"` differently: `import` or `export` means an ES module.
+ * `import` or `export` makes a TypeScript file an ES module, regardless of `"type"`, which tools
+ * interpret differently.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,12 +20,11 @@ export type ModuleForm = 'module' | 'commonjs' | 'json';
 export type ModuleRead =
   | {
       readonly kind: 'read';
-      /** JavaScript, or JSON. */
       readonly text: string;
       readonly form: ModuleForm;
-      /** Null if positions in `text` are those of the file. */
+      /** Null if positions in `text` equal those in the file. */
       readonly places: SourcePlaces | null;
-      /** The user's compiler that produced the text, or null if none did. */
+      /** The user's compiler that produced the text, or null if it was not compiled. */
       readonly compiler: Compiler | null;
     }
   /** `what` begins with the place, as `file:line:column: `. */
@@ -52,12 +51,10 @@ export function readModule(url: string): ModuleRead {
   return { ...made, form, text: made.places === null ? withoutUnused(made.text) : made.text };
 }
 
-/** `import x = require()` and `export =` mean CommonJS unless other syntax means an ES module. */
 const EQUALS = /^\s*(?:export\s+)?import\s+[\w$]+\s*=\s*require\b|^\s*export\s*=/m;
 
 /**
- * Lets an ES module use `require` and `export =`, which TypeScript allows when it compiles to
- * CommonJS.
+ * Lets an ES module use `require` and `export =`, as TypeScript does when it compiles to CommonJS.
  */
 function withRequire(text: string): string {
   const exported =
@@ -84,11 +81,11 @@ function typedForm(
   if (ending === 'cts' || /\b(?:require|exports)\b/.test(stripped)) {
     return ending === 'ts' ? (packageType(file) ?? 'commonjs') : 'commonjs';
   }
-  // The imports and exports may all have been types.
+  // Perhaps all imports and exports were types.
   return IMPORTS_OR_EXPORTS.test(text) ? 'module' : (packageType(file) ?? 'commonjs');
 }
 
-/** Returns the type in the nearest `package.json`, or null if that file has none. */
+/** Reads the nearest `package.json`. Returns null if it has no type. */
 function packageType(file: string): 'module' | 'commonjs' | null {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = manifestIn(folder);
@@ -133,10 +130,8 @@ function hasModuleSyntax(text: string): boolean {
 
 /** Matches the names between the braces of an import, unless they contain a comment. */
 const BRACES = /^import\s+(?:[\p{ID_Continue}$]+\s*,\s*)?\{([^}/]*)\}(?=\s*from\b)/u;
-/** Matches an imported name with its alias and the comma after it. */
 const IMPORTED = /(?:(?:[\p{ID_Continue}$]+|"[^"]*"|'[^']*')\s+as\s+)?([\p{ID_Continue}$]+)\s*,?/gu;
 
-/** Replaces imported names that occur nowhere else with blanks. */
 function withoutUnused(text: string): string {
   let kept = text;
   for (const { ss: from, se: to } of importsIn(text)) {
@@ -152,7 +147,7 @@ function withoutUnused(text: string): string {
   return kept;
 }
 
-/** Returns true if a name occurs in a text, even in a comment. */
+/** Names in comments count, too. */
 function isNamed(name: string, text: string): boolean {
   const exact = name.replaceAll('$', '\\$');
   return new RegExp(`(?<![\\p{ID_Continue}$])${exact}(?![\\p{ID_Continue}$])`, 'u').test(text);

@@ -1,6 +1,6 @@
 /**
- * Resolves the imports of a user's module as TypeScript and its tools do, and in the same way on
- * every version of Node. Node's rules apply, with these additions for files outside `node_modules`:
+ * Resolves the imports of a user's module as TypeScript and its tools do. Node's rules apply, with
+ * these additions for files outside `node_modules`:
  *
  * - `./lock` may be `lock.ts`, `lock.js` or `lock/index.ts`, and `./lock.js` may mean `lock.ts`;
  * - the `paths` and the `baseUrl` of the nearest `tsconfig.json` apply.
@@ -21,10 +21,10 @@ export type Resolution =
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** The kind of import; packages may have a different file for each. */
+/** The kind of import. A package may provide a different file for each kind. */
 export type Asking = 'import' | 'require';
 
-/** Resolves `specifier` in the module at the URL `parent`; runs nothing. */
+/** Resolves an import of the module at the URL `parent`. Runs no code. */
 export function resolveModule(
   specifier: string,
   parent: string,
@@ -44,7 +44,7 @@ export function resolveModule(
   }
 }
 
-/** Returns true if the URL is that of a file outside `node_modules`. */
+/** Returns true for the URL of a file outside `node_modules`. */
 export function isUserFile(url: string): boolean {
   return url.startsWith('file:') && !url.includes('/node_modules/');
 }
@@ -55,8 +55,8 @@ export function isTypeScript(url: string): boolean {
 }
 
 /**
- * Returns the URL of a user file that is named relative to `parent` or mapped by a tsconfig, or
- * null if Node's rules alone apply.
+ * Returns the URL of a user file that is named relative to `parent` or mapped by a tsconfig.
+ * Returns null if only Node's rules apply.
  */
 function userFile(specifier: string, parent: string): string | null {
   if (!isUserFile(parent)) return null;
@@ -81,7 +81,7 @@ function asNode(specifier: string, parent: string, asking: Asking): string {
   return moduleResolve(specifier, new URL(parent), new Set(IMPORT_CONDITIONS), false).href;
 }
 
-/** Returns the first existing candidate, with links followed; query and fragment are kept. */
+/** Follows links, and keeps the query and the fragment. */
 function fileNear(url: URL | null, prefersTypes: boolean): string | null {
   if (url === null) return null;
   for (const path of candidatesFor(fileURLToPath(url), prefersTypes)) {
@@ -102,10 +102,8 @@ function candidatesFor(path: string, prefersTypes: boolean): readonly string[] {
   return isFolder ? within : [path, ...ENDINGS.map((ending) => path + ending), ...within];
 }
 
-/** Matchers by folder; each tsconfig is read once. */
 const pathsByFolder = new Map<string, PathsMatcher | null>();
 
-/** Returns the path mapping of the nearest `tsconfig.json`, or null if it has none. */
 function pathsFor(folder: string): PathsMatcher | null {
   const known = pathsByFolder.get(folder);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
- * Translates TypeScript to JavaScript. If possible, types are replaced by blanks, so that lines and
- * columns stay the same. Enums, namespaces, parameter properties, `import x = require()` and
- * `export =` are translated with a source map. Because the meaning of decorators depends on
- * settings and compilers, the user's own compiler translates them.
+ * Translates TypeScript to JavaScript. If possible, types are replaced with blanks, so that lines
+ * and columns stay the same. Enums, namespaces, parameter properties, `import x = require()` and
+ * `export =` are translated with a source map. The user's own compiler translates decorators,
+ * because their meaning depends on settings and compilers.
  */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -15,7 +15,7 @@ export type Translation =
   | {
       readonly kind: 'read';
       readonly text: string;
-      /** Null if positions in `text` are those of the file. */
+      /** Null if positions in `text` equal those in the file. */
       readonly places: SourcePlaces | null;
       /** The compiler that the text depends on, or null if it depends on the file alone. */
       readonly compiler: Compiler | null;
@@ -26,7 +26,7 @@ export interface Compiler {
   /** Such as `typescript@5.9.3`. */
   readonly id: string;
   readonly folder: string;
-  /** The project settings that affect its output. */
+  /** The project settings that affect the compiler's output. */
   readonly settings: string;
 }
 
@@ -69,12 +69,11 @@ function isSyntaxProblem(error: unknown): error is SyntaxProblem {
   return 'message' in error && typeof error.message === 'string';
 }
 
-/** Syntax that only a compiler translates, with its first place. */
+/** Syntax that only a compiler translates, and its first place. */
 interface Need extends SourcePlace {
   readonly need: string;
 }
 
-/** Returns the first syntax of this kind, or null if the text is JavaScript. */
 function needIn(text: string): Need | null {
   if (!/(?:^|[\s;,(){}])@[\w$(]|\baccessor\s/m.test(text)) return null;
   try {
@@ -142,7 +141,6 @@ function compile(input: Source): Translation {
   return { kind: 'problem', what: `${at}: ${message}` };
 }
 
-/** The project settings that affect the output of a compiler. */
 interface Settings {
   readonly experimentalDecorators: boolean;
   readonly emitDecoratorMetadata: boolean;
@@ -165,7 +163,6 @@ interface Job {
   readonly settings: Settings;
 }
 
-/** The functions of the three compilers that are used here. */
 interface Api {
   readonly ModuleKind?: Readonly<Record<string, unknown>>;
   readonly transpileModule?: (
@@ -179,7 +176,7 @@ type Made = { readonly code: string; readonly map: string };
 /** Returns null if this version of the compiler has no such function. */
 type Compile = (compiler: Api, job: Job) => Made | null;
 
-/** Compilers by package, in order of preference. */
+/** In order of preference. */
 const COMPILERS: readonly (readonly [name: string, compile: Compile])[] = [
   ['typescript', byTypeScript],
   ['@swc/core', bySwc],

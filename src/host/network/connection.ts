@@ -1,6 +1,6 @@
 /**
- * The client's end of a connection: turns the bytes that a driver writes into calls of the world,
- * one per request, and the answers back into bytes, in the order of the requests. Faults, claims
+ * The client's end of a connection. Turns each request in the bytes that a driver writes into a
+ * call of the world, and the answers back into bytes, in the order of the requests. Faults, claims
  * and reports therefore see named calls, as if there were no driver.
  *
  * A call with an unknown outcome resets the connection: the request may have been executed, and the
@@ -13,7 +13,7 @@ import { isRedis } from '../redis/resp.ts';
 import type { Asked, Listener, Remote, Served, Wire, WireSession } from './hosts.ts';
 import { isUnderstood, NotUnderstood } from './other-protocols.ts';
 
-/** Returns a listener for a server. Opening a connection is a call `connect`. */
+/** Returns a listener for a server. A client connects by the call `connect`. */
 export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>): Listener {
   return async (caller, { id, remote }) => {
     const { port, protocol } = served;
@@ -23,7 +23,7 @@ export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>
   };
 }
 
-/** Accepts connections where no server listens, until the first bytes show the protocol. */
+/** Accepts connections to addresses without a server, until the first bytes show the protocol. */
 export const listensNowhere: Listener = async () => {
   let opening = '';
   const send = (bytes: string): void => {
@@ -41,7 +41,7 @@ interface Ends<Q extends Json, R extends Json> extends Served<Q, R> {
 
 type Call<Q extends Json, R extends Json> = Extract<Asked<Q, R>, { readonly kind: 'call' }>;
 
-/** The reply to a request; null until it arrives. */
+/** Null until the reply arrives. */
 interface Place<R extends Json> {
   reply: R | null;
 }
@@ -95,10 +95,7 @@ class Connection<Q extends Json, R extends Json> implements Wire {
     if (session.listening !== null && !this.isListening) void this.listen();
   }
 
-  /**
-   * Asks for messages that the server pushes, until the connection closes or the client expects
-   * none.
-   */
+  /** Asks the server for pushed messages until the connection closes or the client expects none. */
   private async listen(): Promise<void> {
     const { port, session, remote } = this.ends;
     this.isListening = true;

@@ -1,8 +1,7 @@
 /**
- * Registers the listeners of a simulated world by host name and port as they appear in code, such
- * as `redis-1:6379`. Each listener stands for a server and its wire protocol. Read next:
- * `connection.ts` (bytes to calls), `virtual-socket.ts` (the driver's socket) and `talks.ts`
- * (clients that no server understands).
+ * Registers the listeners of a simulated world by host name and port, such as `redis-1:6379`. Each
+ * listener stands for a server and its wire protocol. Read next: `connection.ts` (bytes to calls),
+ * `virtual-socket.ts` (the driver's socket) and `talks.ts` (clients that no server understands).
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller, Port } from '../../core/world/port.ts';
@@ -11,23 +10,23 @@ import type { Talk } from './talks.ts';
 
 /** A wire protocol. Its texts are byte strings: each character is one byte. */
 export interface WireProtocol<Q extends Json, R extends Json> {
-  /** The request of the call `connect`, which opens a connection. */
+  /** The request of the call `connect`. */
   readonly hello: Q;
   /**
-   * Returns true if a client that began with these bytes speaks this protocol, or null if more
-   * bytes are needed.
+   * Returns true if a client whose first bytes are `bytes` speaks this protocol. Returns null if
+   * more bytes are needed.
    */
   speaks(bytes: string): boolean | null;
-  /** Opens the session of one connection; `id` is unique in the run. */
+  /** Opens the session of one connection. `id` is unique in the run. */
   open(id: string): WireSession<Q, R>;
 }
 
 export interface WireSession<Q extends Json, R extends Json> {
-  /** Returns the requests now complete, in order. Throws `NotUnderstood`. */
+  /** Returns the requests that are now complete, in order. Throws `NotUnderstood`. */
   decode(bytes: string): readonly Asked<Q, R>[];
   /**
-   * Encodes a reply. Called in the order of the requests, so that changes made by a reply apply to
-   * later replies.
+   * Encodes a reply. Called in the order of the requests, because a reply may change how later
+   * replies are encoded.
    */
   encode(reply: R): string;
   /** The request that waits for pushed messages, or null while the client expects none. */
@@ -36,27 +35,25 @@ export interface WireSession<Q extends Json, R extends Json> {
   readonly farewell: Q | null;
 }
 
-/** A request results in one call of the world, or is answered at the client's end. */
+/** A request that is a call to a server, or is answered at the client's end. */
 export type Asked<Q extends Json, R extends Json> =
   | {
       readonly kind: 'call';
       readonly label: string;
       readonly request: Q;
-      /** The reply sent to the client at once; the server's answer is discarded. */
+      /** A reply to send to the client at once. The server's answer is then discarded. */
       readonly reply?: R;
-      /** True if the server closes the connection after its answer. */
+      /** Set if the server closes the connection after its answer. */
       readonly isLast?: true;
     }
   | { readonly kind: 'edge'; readonly reply: R };
 
-/** The network as one process sees it. */
+/** The network as seen by one process. */
 export interface Uplink {
   readonly hosts: Hosts;
-  /** The caller of the requests on its connections. */
   readonly caller: Caller;
-  /** Returns the number of its next connection, counted from 1. */
+  /** Returns the number of the next connection, counted from 1. */
   takeNumber(): number;
-  /** All connections opened so far. */
   readonly talks: Talk[];
   nowUs(): number;
 }
@@ -64,7 +61,9 @@ export interface Uplink {
 /** The client's end of a connection. */
 export interface Remote {
   receive(bytes: string): void;
-  /** Closes the connection: with a code such as `ECONNRESET`, or null if the server ended it. */
+  /**
+   * Closes the connection with a code such as `ECONNRESET`, or with null if the server ended it.
+   */
   close(code: string | null): void;
 }
 
@@ -77,7 +76,7 @@ export interface Wire {
   readonly isUnderstood: boolean;
 }
 
-/** Opens a connection for the caller; resolves with an error code if it is refused. */
+/** Opens a connection for the caller. Resolves to an error code if it is refused. */
 export type Listener = (
   caller: Caller,
   end: { id: string; remote: Remote },
@@ -110,7 +109,7 @@ export class Hosts {
     return at === -1 ? null : `10.0.0.${at + 1}`;
   }
 
-  /** Replaces an IP address of the world with the name of its host. */
+  /** Replaces a simulated IP address with the name of its host. */
   private named(address: string): string {
     const [, number, port] = /^10\.0\.0\.(\d+):(\d+)$/.exec(address) ?? [];
     return number === undefined ? address : `${this.names[Number(number) - 1] ?? ''}:${port ?? ''}`;
@@ -123,7 +122,7 @@ export class Hosts {
 
 const LOCAL = 'localhost';
 
-/** Returns the address in lower case, with brackets around an IPv6 host: `[fd00::1]:6379`. */
+/** Returns the address in lower case, with an IPv6 host in brackets: `[fd00::1]:6379`. */
 function canonical(address: string): string {
   const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address.toLowerCase()) ?? [];
   if (host === undefined) return address;

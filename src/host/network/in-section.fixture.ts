@@ -10,7 +10,7 @@ import { runAsync } from '../async/run-async.ts';
 
 export const HOSTS: Readonly<Record<string, string>> = { 'redis-1:6379': 'lock' };
 
-/** Runs a section of a client; a Redis listens at each of `hosts`. */
+/** Runs `code` as a section of a client, with a Redis at each of `hosts`. */
 export async function inSection(
   code: (section: AsyncSection) => Promise<void>,
   { hosts = HOSTS, limits = {} }: { hosts?: typeof HOSTS; limits?: Partial<Limits> } = {},

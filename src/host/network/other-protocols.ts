@@ -1,6 +1,6 @@
 /**
- * Recognizes, by their first bytes, clients of servers that are not simulated, such as PostgreSQL
- * or TLS. The run then fails and names the protocol, since no complete request would ever arrive.
+ * Recognizes clients of servers that are not simulated, such as PostgreSQL or TLS, by their first
+ * bytes. The run then fails and names the protocol, because no complete request would ever arrive.
  * Each row matches the first message in the documentation of its protocol.
  */
 
@@ -8,7 +8,7 @@ interface OtherProtocol {
   readonly name: string;
   /** Matches the first bytes that such a client sends, one character per byte. */
   readonly opening: RegExp;
-  /** The lock of `fencepost init --lock` that models its server, if there is one. */
+  /** The lock of `fencepost init --lock` that models this kind of server. */
   readonly model?: string;
 }
 
@@ -40,10 +40,10 @@ const PROTOCOLS: readonly OtherProtocol[] = [
 ];
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: these are bytes */
 
-/** This many bytes are enough to recognize each of the binary protocols. */
+/** Enough bytes to recognize each of the binary protocols. */
 const ENOUGH_BYTES = 16;
 
-/** Thrown when a client sends bytes that are not a request of the server it is connected to. */
+/** Thrown if a client sends bytes that are not a request of its server. */
 export class NotUnderstood extends Error {
   readonly bytes: string;
   /** The client's protocol, or null if it is unknown. */
@@ -57,8 +57,8 @@ export class NotUnderstood extends Error {
 }
 
 /**
- * Returns true if a client that began with `bytes` speaks the protocol that `isExpected`
- * recognizes, false if more bytes are needed. Throws `NotUnderstood` if it speaks another protocol.
+ * Returns true if a client whose first bytes are `bytes` speaks the expected protocol, or false if
+ * more bytes are needed. Throws `NotUnderstood` if it speaks another protocol.
  */
 export function isUnderstood(
   bytes: string,
@@ -72,7 +72,7 @@ export function isUnderstood(
   return false;
 }
 
-/** Returns the remedy for a client of this protocol; null means an unknown protocol. */
+/** Returns the remedy for a client of this protocol, or of an unknown protocol if null. */
 export function wayOutOf(protocol: string | null): string {
   if (protocol === 'TLS') return 'use `tls.connect`, which is a plain socket here';
   const model = PROTOCOLS.find(({ name }) => name === protocol)?.model;

@@ -1,7 +1,7 @@
 /**
  * Redis nodes that listen at addresses of the simulated world, for unmodified drivers: ioredis,
- * node-redis and libraries based on them. Handshake commands are answered at the client's end at
- * once, so that a driver's lengthy handshake does not affect the test.
+ * node-redis and libraries based on them. Handshake commands are answered at once at the client's
+ * end, so that a driver's long handshake does not affect the test.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Replaceable } from '../../core/world/server.ts';
@@ -22,9 +22,9 @@ import { type Asked, hostsOf, type WireProtocol, type WireSession } from './host
 import { NotUnderstood } from './other-protocols.ts';
 
 /**
- * Lets every client of `world` reach a node at an address such as `redis-1:6379`, with any driver.
- * Connecting is a call `connect`, and each command is a call with its name, such as `alice/1/set`.
- * `means` gives the effect of scripts on locks; by default, the scripts of npm redlock are known.
+ * Makes a node available to every client of `world` at an address such as `redis-1:6379`. A
+ * connection is a call `connect`, and a command is a call with its name, such as `alice/1/set`.
+ * `means` gives the effect of scripts on locks; the default knows the scripts of npm redlock.
  */
 export function listen(
   world: World,
@@ -42,7 +42,7 @@ export function listenAs(name: string, world: World, address: string): void {
     world.addServer({ name, role: 'lock' }, new RedisNode());
   const node = world.serverNamed(name);
   assert(node !== undefined && isNode(node), 'only a Redis node listens');
-  // Keep a listener that the lock itself has set up, which may know more about its scripts.
+  // Keep the lock's own listener, which may know more scripts.
   if (hostsOf(world).at(address) === null) listen(world, address, node);
 }
 
@@ -56,7 +56,7 @@ const REDIS: WireProtocol<RedisRequest, RedisReply> = {
   open: (id) => new RedisSession(id),
 };
 
-/** Names of all commands, without those of their subcommands. */
+/** Without subcommands. */
 const KNOWN: ReadonlySet<string> = new Set(rows.map(([name]) => name.replace(/\|.*/, '')));
 
 const HANDSHAKE: ReadonlySet<string> = new Set([
@@ -74,12 +74,11 @@ const SUBSCRIBES: ReadonlySet<string> = new Set(['subscribe', 'psubscribe']);
 class RedisSession implements WireSession<RedisRequest, RedisReply> {
   private readonly id: string;
   private readonly decoder: CommandDecoder = new CommandDecoder();
-  /** Answers handshake commands as any node does. */
   private readonly greeter: RedisNode = new RedisNode();
-  /** The protocol version requested last, and the version of the next reply. */
+  /** The protocol version requested last. `version` applies to the next reply. */
   private askedVersion: RespVersion = 2;
   private version: RespVersion = 2;
-  /** Within MULTI the node queues every command. */
+  /** Set within MULTI, where the node queues every command. */
   private isQueuing = false;
   listening: RedisRequest | null = null;
   farewell: RedisRequest | null = null;
@@ -98,10 +97,7 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
     return commands.map((command) => this.asked(command));
   }
 
-  /**
-   * Encodes a reply. Each reply within an EXEC reply uses the protocol version that applies at that
-   * point.
-   */
+  /** Within an EXEC reply, each reply uses the protocol version that applies at that point. */
   encode(reply: RedisReply): string {
     if (isList(reply))
       return `*${reply.length}\r\n${reply.map((item) => this.encode(item)).join('')}`;
@@ -162,7 +158,8 @@ interface GreetingCall {
 }
 
 /**
- * Returns the version that applies from this reply on, as after HELLO or RESET; null if unchanged.
+ * Returns the version that applies from this reply on, as after HELLO or RESET. Returns null if
+ * unchanged.
  */
 function versionIn(reply: RedisReply): RespVersion | null {
   if (typeof reply !== 'object') return null;
@@ -174,7 +171,7 @@ function versionIn(reply: RedisReply): RespVersion | null {
 
 const COUNTS = /^p?(?:un)?subscribe$/;
 
-/** Returns the number of subscriptions after this reply, or null if it is unchanged. */
+/** Returns null if the number is unchanged. */
 function subscriptionsIn(reply: RedisReply): number | null {
   if (typeof reply !== 'object') return null;
   if ('status' in reply && reply.status === 'RESET') return 0;

@@ -3,43 +3,41 @@
  * sends bytes that are not a request, or the client waits for the server to speak first, as in
  * MySQL. The run fails with a message that includes the remedy.
  *
- * A client that sends nothing may keep a connection for later. It counts as waiting only if no
- * connection from its process to the address ever carried a request. In addition, it must have
- * given up this connection, or its process must wait forever or never have sent a request to any
- * server.
+ * A silent client may keep a connection for later. It counts as waiting only if no connection from
+ * its process to the address ever carried a request. In addition, the client must have closed this
+ * connection, or its process must wait forever or never have sent a request to any server.
  */
 import { SystemFailure } from '../../core/world/failure.ts';
 import { NotUnderstood, quoteBytes, wayOutOf } from './other-protocols.ts';
 
-/** Longer than clients take to send their first bytes after connecting; most send them at once. */
+/** Longer than clients take to send their first bytes after connecting. */
 const SILENT_US = 100_000;
 
-/** One connection, as the client sees it. */
+/** One connection, from the client's view. */
 export interface Talk {
   /** `redis-1:6379`, or the path of a socket. */
   readonly address: string;
-  /** The known addresses, or null if a server listens at this one. */
+  /** The known addresses, or null if a server listens at `address`. */
   readonly others: readonly string[] | null;
-  /** The name of a server of the scenario. */
+  /** Name of a server of the scenario. */
   readonly server: string;
   /** Returns the place of the code that connects. */
   readonly place: () => string;
-  /** Counts the connection as not simulated, with the client's protocol or null if unknown. */
+  /** Counts the connection as not simulated. `protocol` is null if unknown. */
   readonly noteUnsimulated: (protocol: string | null) => void;
   readonly connectedAtUs: number | null;
   /** Time at which the client gave up the connection, or null. */
   readonly abortedAtUs: number | null;
-  /** The bytes that the client has sent, or the first of them. */
+  /** The first bytes that the client has sent, or all of them. */
   readonly sent: string;
   /** True if these bytes formed a request. */
   readonly isUnderstood: boolean;
 }
 
-/** The state of a process at the end of its run. */
 interface RunEnd {
-  /** True if its program has not ended. */
+  /** True if the program has not ended. */
   readonly isBusy: boolean;
-  /** Time since its last call to a server; infinite if no event was left. */
+  /** Time since the last call to a server; infinite if no event was left. */
   readonly waitedUs: number;
   readonly nowUs: number;
 }
@@ -61,7 +59,7 @@ export function unheardIn(
   });
 }
 
-/** Returns the failure of a run of `process`; `misunderstood` contains the client's bytes. */
+/** Returns the failure of a run of `process`. `misunderstood` contains the client's bytes. */
 export function failureOf(
   process: string,
   { address, others, server, place, sent }: Talk,
@@ -77,7 +75,7 @@ export function failureOf(
   const listed = others?.join(', ') || 'none';
   const where =
     others === null ? 'a simulated Redis listens' : `no server listens (hosts: ${listed})`;
-  // The quotes make it valid in YAML and in TypeScript, for the options of a test.
+  // The quotes make the entry valid in YAML and in TypeScript.
   const entry = `'${address}': '${server}'`;
   const added = listed === 'none' ? `\`hosts: { ${entry} }\`` : `\`${entry}\` to \`hosts\``;
   const hint = /:\d+$/.test(address)

@@ -1,8 +1,8 @@
 /**
  * Sockets and name lookup for simulated processes. `net.Socket#connect` opens a connection to the
- * listener at the given address of the world. Everything in Node that connects, and every driver,
- * uses this method and keeps a real `net.Socket`. `tls` returns the same socket, marked as secure.
- * `dns` resolves the hosts of the world.
+ * listener at the given address of the world. All drivers connect by this method, so they keep a
+ * real `net.Socket`. `tls` returns the same socket, marked as secure. `dns` resolves the hosts of
+ * the world.
  */
 import { Buffer } from 'node:buffer';
 import dns from 'node:dns';
@@ -85,7 +85,7 @@ function open(socket: net.Socket, place: Place, current: CurrentProcess): net.So
   return socket;
 }
 
-/** The virtual side of a socket: handles its writes and supplies its reads. */
+/** The virtual side of a socket: receives its writes and supplies its reads. */
 class Line implements Remote, Talk {
   readonly address: string;
   readonly others: readonly string[] | null;
@@ -103,10 +103,10 @@ class Line implements Remote, Talk {
   private wire: Wire | null = null;
   /** True if the client or the server has ended the connection. */
   private hasEnded = false;
-  /** The write that waits for the connection. */
+  /** The write that waits until the socket is connected. */
   private held: (() => void) | null = null;
   private isWriting = false;
-  /** Replies that arrive during a write; a socket has no data before `write` returns. */
+  /** Replies that arrive during a write. A socket has no data before `write` returns. */
   private early = '';
 
   constructor(socket: net.Socket, at: Place, client: CurrentProcess) {
@@ -122,7 +122,7 @@ class Line implements Remote, Talk {
     this.takeOver();
   }
 
-  /** Overrides the socket's methods that use the operating system. */
+  /** Overrides the methods of the socket that use the operating system. */
   private takeOver(): void {
     const { socket } = this;
     const same = (): net.Socket => socket;
@@ -259,7 +259,7 @@ class Line implements Remote, Talk {
   }
 }
 
-/** Returns the error that Node would create; only errors while connecting include the address. */
+/** Returns the error that Node would create. Only errors while connecting include the address. */
 function errorOf(code: string, { address, host, port }: Place): Error {
   const isReset = code === 'ECONNRESET';
   const syscall = isReset ? 'read' : 'connect';
@@ -290,7 +290,7 @@ interface Idle {
 
 const idles: WeakMap<net.Socket, Idle> = new WeakMap();
 
-/** Implements `socket.setTimeout(ms, done)` by the clock of the process. */
+/** Implements `socket.setTimeout(ms, done)` with the clock of the process. */
 function setIdle(
   socket: net.Socket,
   [timeout, done]: readonly unknown[],
@@ -312,12 +312,11 @@ function setIdle(
   return socket;
 }
 
-/** Restarts the idle timeout after data was sent or received. */
 function touch(socket: net.Socket): void {
   idles.get(socket)?.timer?.refresh();
 }
 
-/** Returns a plain socket as the secure one; certificates do not matter to a lock. */
+/** Returns a plain socket, because certificates do not affect a lock. */
 function patchTls(patches: Patches): void {
   const { connect } = tls;
   patches.set(tls, 'connect', (...args: unknown[]) => {
@@ -346,7 +345,6 @@ function patchTls(patches: Patches): void {
 
 type Answer = { readonly address: string; readonly family: number };
 
-/** Patches `dns.lookup` and its promise form. */
 function patchLookup(patches: Patches): void {
   const { lookup } = dns;
   const { lookup: lookupLater } = dns.promises;

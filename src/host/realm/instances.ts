@@ -1,7 +1,7 @@
 /**
  * Instances of modules in a realm: an ES module with its exported variables, and the `module`
- * object of a CommonJS module. The effects of loading a module are recorded, since a module that
- * drew and read nothing from its process may be reused.
+ * object of a CommonJS module. The effects of loading a module are recorded, because a module
+ * without effects may be reused.
  */
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.ts';
@@ -26,7 +26,7 @@ interface Watcher {
 export class EsInstance {
   readonly unit: ModuleUnit;
   state: 'linked' | 'running' = 'linked';
-  /** Settles when the module has run; null if nothing is awaited. */
+  /** Settles when the module has run. Null if there is nothing to wait for. */
   waiting: Promise<void> | null = null;
   /** The module that must run before this one continues. */
   waitsFor: EsInstance | null = null;
@@ -67,13 +67,11 @@ export class EsInstance {
     void this.steps.next(); // runs up to its first line
   }
 
-  /** Runs the module from its first line. */
   run(loading: Loading): Promise<void> | null {
     const ended = during(loading, () => this.steps.next());
     return ended instanceof Promise ? loadsUntil(ended) : null;
   }
 
-  /** Removes importers that no longer exist. */
   keepWatchers(isThere: (unit: ModuleUnit) => boolean): void {
     for (const [name, watchers] of this.watchers) {
       this.watchers.set(
@@ -93,14 +91,14 @@ export class EsInstance {
     return { read, watch };
   }
 
-  /** The object that `import * as all` provides. */
+  /** The result of `import * as all`. */
   get namespace(): object {
     this.made ??= liveNamespace(this.names(), (name) => this.resolveExports(name));
     return this.made;
   }
 }
 
-/** Returns the value, or undefined if a module in a cycle has yet to define it; it is set later. */
+/** Returns undefined if a module in an import cycle has not defined the value yet. */
 function readable(read: () => unknown): unknown {
   try {
     return read();
@@ -177,17 +175,17 @@ export function during<T>(loading: Loading, run: () => T): T {
 const PASSING: unique symbol = Symbol('passing');
 
 /**
- * Makes V8 store a class's prototype as a hash table, by adding a property and deleting it. Drivers
+ * Adds and deletes a property, which makes V8 store a class's prototype as a hash table. Drivers
  * add a method to a prototype for each command of their server:
  *
  *     class Commander {
  *     };$fproom(Commander);
  *     for (const name of commands) Commander.prototype[name] = commandOf(name);
  *
- * V8 begins with the form that is fast to read, and copies the list of all properties for each one
- * added: 574 methods took 12 ms (Node 20.20 and 24), but 0.1 ms in a hash table. A program does so
- * once, but every realm repeats it. The effect is visible only in timing and in the source text of
- * a function around the class, and V8 restores the fast form when methods are looked up.
+ * By default, V8 copies the list of all properties when a property is added. Adding 574 methods
+ * took 12 ms (Node 20.20 and 24), but 0.1 ms with a hash table. Every realm repeats this. Only the
+ * time and the source text of a function around the class differ, and V8 restores the fast form
+ * when methods are looked up.
  */
 export function reserveSlots(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;

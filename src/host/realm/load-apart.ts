@@ -1,7 +1,8 @@
 /**
- * Loads modules in a realm that belongs to no process: a definition, whose servers serve all runs,
- * and modules whose effects on loading are examined. Effects that no realm can isolate are refused:
- * properties set on `globalThis` and changes to built-in objects would be shared by all processes.
+ * Loads modules in a realm that belongs to no process. Used for a definition, whose servers serve
+ * all runs, and to examine the effects of loading a module. Effects that no realm can isolate are
+ * refused: all processes would share properties set on `globalThis` and changes to built-in
+ * objects.
  */
 import { createHook } from 'node:async_hooks';
 import {
@@ -26,8 +27,8 @@ import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
 
 /**
- * Loads the first module of a graph outside any process and returns its exports once the jobs that
- * it started have run. A database client that a module creates never connects. Rejects if a module
+ * Loads the first module of a graph outside any process. Returns its exports after the jobs that it
+ * started have run. A database client that a module creates never connects. Rejects if a module
  * changes an object that all processes share.
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
@@ -54,7 +55,6 @@ export async function loadApart(graph: ModuleGraph): Promise<object> {
   return loaded;
 }
 
-/** Output of definitions while loading, by module URL, until it is taken. */
 const outputs = new Map<string, readonly string[]>();
 
 /** Returns the lines that definitions printed while loading, and removes them. */
@@ -65,8 +65,8 @@ export function takeLoadOutput(): readonly string[] {
 }
 
 /**
- * Rejects if one of these modules changes, while it is loaded, an object that all processes share.
- * Other errors are reported when the module is loaded for its exports.
+ * Rejects if loading one of these modules changes an object that all processes share. Other errors
+ * are reported when the module is loaded for its exports.
  */
 export async function requireApart(graph: ModuleGraph, urls: readonly string[]): Promise<void> {
   await loadVirtually(async () => {
@@ -75,7 +75,7 @@ export async function requireApart(graph: ModuleGraph, urls: readonly string[]):
   });
 }
 
-/** Returns the modules that draw random values while loading; empty if loading fails. */
+/** Returns the modules that draw random values while loading, or an empty list if loading fails. */
 export async function drawersIn(
   graph: ModuleGraph,
   urls: readonly string[],
@@ -94,7 +94,7 @@ interface Apart {
   readonly urls: readonly string[];
 }
 
-/** Rejects if something was changed; the error names the module that changes it. */
+/** Rejects with an error that names the module responsible for a change. */
 async function requireUnchanged(change: SharedChange | null, apart: Apart): Promise<void> {
   if (change === null) return;
   let name: string | null = null;
@@ -108,8 +108,8 @@ async function requireUnchanged(change: SharedChange | null, apart: Apart): Prom
 }
 
 /**
- * Loads modules as far as possible without waiting, regardless of errors. Returns the first change
- * that they have made by then.
+ * Loads as much of the modules as possible without waiting, and ignores errors. Returns the first
+ * change that they have made.
  */
 async function loadAll(
   { graph, urls }: Apart,
@@ -136,8 +136,8 @@ async function loadAll(
 type Turn = <T>(code: () => T) => Promise<T>;
 
 /**
- * Returns the result of `load`. Rejects with the first error that its code did not handle, or with
- * the error of a refused call. Code that continues after real work, such as a read, still runs
+ * Resolves to the result of `load`. Rejects with the first error that its code did not handle, or
+ * with the error of a refused call. Code that continues after real work, such as a read, still runs
  * outside any process.
  */
 async function outsideProcessAsync<T>(
@@ -182,13 +182,12 @@ async function outsideProcessAsync<T>(
   }
 }
 
-/** Turns of the event loop that a module may take to finish what it started. */
+/** Turns of the event loop that a module may take to finish its jobs. */
 const MOST_TURNS = 10_000;
 
 /**
- * Runs code and returns its result after its jobs have run. The turn that runs the code and the
- * turn that ends it follow each other directly, so that no timer or message of the thread runs as
- * `outside` in between.
+ * Resolves to the result of `code` after its jobs have run. The turn that runs `code` and the turn
+ * that ends it are consecutive, so that no timer or message of the thread runs as `outside`.
  */
 function turnOf<T>(outside: OutsideProcess, code: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -213,7 +212,7 @@ function turnOf<T>(outside: OutsideProcess, code: () => T): Promise<T> {
 
 /**
  * Runs `make` in the environment in which definitions are loaded. Used for code that belongs to no
- * process, such as `buildAsync`, which creates servers.
+ * process, such as `buildAsync`.
  */
 export function makeOutsideProcess<T>(make: () => T): T {
   const outside = new OutsideProcess();
@@ -232,12 +231,12 @@ export function makeOutsideProcess<T>(make: () => T): T {
   }
 }
 
-/** The loader of definitions as a process: its time stands still, and its timers never fire. */
+/** The loader of definitions as a process. Its time stands still, and its timers never fire. */
 class OutsideProcess implements CurrentProcess {
   readonly name: string = 'the module';
   readonly pid: number = 1;
   readonly network: null = null;
-  /** Definitions may be assembled from files. */
+  /** Definitions may be read from several files. */
   readonly mayRead: boolean = true;
   private readonly drawn: Map<string, Randomness> = new Map();
   private jobs = 0;

@@ -1,7 +1,7 @@
 /**
- * Reads and compiles each of the user's modules once, so that every realm can instantiate them, and
- * resolves their imports. `fencepost` itself and Node's modules are not part of the graph: they
- * have one instance for all realms.
+ * Reads and compiles each of the user's modules once for all realms, and resolves their imports.
+ * `fencepost` itself and Node's modules are not part of the graph, because all realms share one
+ * instance of them.
  */
 import { createRequire } from 'node:module';
 import { dirname, posix } from 'node:path';
@@ -25,13 +25,13 @@ import {
   toolNameFor,
 } from './rewrite-module.ts';
 
-/** The functions that a realm passes to a module's code. */
+/** The functions that a realm passes to the code of a module. */
 export interface ModuleTools {
   /** Called first, with a getter per export and a setter per import. */
   open(getters: Getters, setters: readonly Setter[]): void;
   /** Notifies importers of a new value of an exported variable. */
   notify(name: string): void;
-  /** Returns `value`, after later arguments have been evaluated. */
+  /** Returns `value` after the call has evaluated its further arguments. */
   first<T>(value: T): T;
   /** Names an anonymous default export `default`. */
   name(value: unknown): unknown;
@@ -42,7 +42,9 @@ export type Getters = Readonly<Record<string, () => unknown>>;
 export type Setter = (value: unknown) => void;
 export type DynamicImport = (specifier: unknown) => Promise<object>;
 
-/** The code of a module: the first step runs up to its first line, the second to its end. */
+/**
+ * The code of a module. The first step runs up to its first line, and the second step to its end.
+ */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
 /** Called with each class to which methods are added later. */
 type ReserveSlots = (made: unknown) => void;
@@ -65,21 +67,17 @@ type RunScript = (
 
 interface UnitPlace {
   readonly url: string;
-  /** The path of the file. */
   readonly file: string;
   readonly folder: string;
-  /**
-   * The same on every machine: relative to the folder of the first module, or to `node_modules`.
-   */
+  /** Path relative to the first module's folder or to `node_modules`; the same on every machine. */
   readonly name: string;
 }
 
 export interface ModuleUnit extends UnitPlace {
   readonly kind: 'module';
   readonly rewritten: RewrittenModule;
-  /** True if imported names may be types, which the other module does not export. */
+  /** True if an import may name a type, which the other module does not export. */
   readonly importsTypes: boolean;
-  /** Returns the compiled module; compiles it on first use. */
   readonly make: () => MakeModule;
 }
 
@@ -96,7 +94,7 @@ export interface JsonUnit extends UnitPlace {
 /** A module that is instantiated per realm. */
 export type Unit = ModuleUnit | ScriptUnit | JsonUnit;
 
-/** A module with one instance for all realms: its exports, as CommonJS sees them. */
+/** A module with one instance for all realms. `exports` are its exports as CommonJS sees them. */
 interface HostModule {
   readonly kind: 'host';
   readonly name: string;
@@ -109,14 +107,16 @@ type Targets = Map<string, Map<string, ImportTarget>>;
 
 const hostRequire = createRequire(import.meta.url);
 
-/** Matches `fencepost` and `fencepost/…`. */
 const PACKAGE_NAME = /^fencepost(?:\/|$)/;
 
 export class ModuleGraph {
   readonly rootUrl: string;
   private readonly folder: string;
   private readonly units: Map<string, Unit> = new Map();
-  /** Targets by parent, then by specifier: a combined key took longer to build than to look up. */
+  /**
+   * Targets by parent, then by specifier, because a combined key took longer to build than to look
+   * up.
+   */
   private readonly targets: Readonly<Record<Asking, Targets>> = {
     import: new Map(),
     require: new Map(),
@@ -128,7 +128,10 @@ export class ModuleGraph {
     this.folder = posix.dirname(new URL(rootUrl).pathname);
   }
 
-  /** Reads a module and everything that it imports statically. Throws if one of them is invalid. */
+  /**
+   * Reads a module and everything that it imports statically. Throws if any of the modules is
+   * invalid.
+   */
   static async open(rootUrl: string, others: readonly string[] = []): Promise<ModuleGraph> {
     const graph = new ModuleGraph(rootUrl);
     const seen = new Set<Unit>();
@@ -140,12 +143,12 @@ export class ModuleGraph {
     return this.unitAt(this.rootUrl);
   }
 
-  /** Packages whose modules were found to keep state between runs. */
+  /** Packages whose modules keep state between runs. */
   readonly stateful: Set<string> = new Set();
 
   /**
    * Returns true if a later run may reuse an instance of this module, provided that loading it had
-   * no effect. Only packages qualify: user modules tend to keep state and to load fast.
+   * no effect. Only packages qualify, because user modules tend to keep state and to load fast.
    */
   mayReuse({ url, name }: Unit): boolean {
     return !isUserFile(url) && !this.stateful.has(packageIn(name));
@@ -169,7 +172,7 @@ export class ModuleGraph {
     }
   }
 
-  /** Resolves `specifier` in a module. Throws if it does not lead to a loadable module. */
+  /** Resolves `specifier` in a module. Throws if there is no such module or it cannot be loaded. */
   resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     const ofParent = this.targets[asking].get(parentUrl) ?? new Map<string, ImportTarget>();
     const known = ofParent.get(specifier);
@@ -237,7 +240,6 @@ export class ModuleGraph {
     }
   }
 
-  /** Returns true if a module is part of an import cycle. */
   private isOnCircle(url: string): boolean {
     const seen = new Set<string>();
     const reaches = (from: Unit): boolean => {
@@ -262,7 +264,6 @@ export class ModuleGraph {
   }
 }
 
-/** Returns `ioredis` for `ioredis/built/index.js`. */
 function packageIn(name: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 }

@@ -1,10 +1,10 @@
 /**
- * Analyzes a module's syntax tree: finds the places where top-level variables change, scope by
- * scope, and the classes that the module fills with methods after defining them.
+ * Analyzes a module's syntax tree. Finds the places where top-level variables change, scope by
+ * scope, and the classes to whose prototype the module later adds methods.
  */
 import type { AnyNode, Program } from 'acorn';
 
-/** Returns all direct children of a node. */
+/** Returns the direct children of a node. */
 export function childrenOf(node: AnyNode): readonly AnyNode[] {
   return Object.values(node).flatMap((value: unknown) => {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -36,15 +36,15 @@ export function namesIn(pattern: AnyNode): readonly string[] {
   }
 }
 
-/** An expression that assigns a variable, or a loop that assigns it in each iteration. */
+/** An expression that assigns a variable, or a loop that assigns one in each iteration. */
 export interface VariableChange {
   readonly name: string;
   readonly node: AnyNode;
-  /** True if it is a statement, whose value is not used. */
+  /** True if the node is a statement, whose value is not used. */
   readonly isStatement: boolean;
 }
 
-/** Returns the changes to these top-level variables, except their declarations. */
+/** Returns the changes of these top-level variables, except their declarations. */
 export function changesOf(tree: Program, names: ReadonlySet<string>): readonly VariableChange[] {
   const changes: VariableChange[] = [];
   if (names.size > 0) collect(tree, { names, changes, isStatement: false });
@@ -52,7 +52,7 @@ export function changesOf(tree: Program, names: ReadonlySet<string>): readonly V
 }
 
 interface Search {
-  /** Variables that no enclosing scope shadows. */
+  /** Variables that no scope around the node shadows. */
   readonly names: ReadonlySet<string>;
   readonly changes: VariableChange[];
   readonly isStatement: boolean;
@@ -122,7 +122,6 @@ function declaredNames(node: AnyNode): readonly string[] {
   return node.declarations.flatMap(({ id }) => namesIn(id));
 }
 
-/** Returns the variables that `var` declares anywhere in a function. */
 function hoistedIn(node: AnyNode): readonly string[] {
   if (/Function|Class/.test(node.type)) return [];
   const names =
@@ -130,7 +129,7 @@ function hoistedIn(node: AnyNode): readonly string[] {
   return [...names, ...childrenOf(node).flatMap(hoistedIn)];
 }
 
-/** A class to which methods are added later: its variable, and the end of its definition. */
+/** A class to which methods are added later. */
 interface FilledClass {
   readonly name: string;
   readonly end: number;
@@ -139,14 +138,14 @@ interface FilledClass {
 /** Matches `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`; not `X.prototype.name`. */
 const FILLED = /(?<![\w$])([\w$]+)\.prototype\b(?!\s*\.)/g;
 
-/** Returns the names whose prototype the text may fill, whether or not they are classes. */
+/** Returns all names that `FILLED` finds, whether or not they are classes. */
 export function filledNamesIn(source: string): ReadonlySet<string> {
   return new Set([...source.matchAll(FILLED)].map(([, name = '']) => name));
 }
 
 /**
  * Returns the classes in these variables whose definition is the last code on its line. Code
- * inserted there moves no other statement.
+ * inserted after such a definition moves no other statement.
  */
 export function filledClassesIn(
   source: string,
@@ -170,7 +169,6 @@ export function filledClassesIn(
 /** Matches the rest of a line if it contains no code, only blanks and perhaps a comment. */
 const LAST_IN_LINE = /^[ \t]*(?:\/\/|[\n\r\u2028\u2029]|$)/;
 
-/** Returns the statements of a list in which one more may be inserted. */
 function statementsOf(node: AnyNode): readonly AnyNode[] {
   switch (node.type) {
     case 'Program':
@@ -184,7 +182,7 @@ function statementsOf(node: AnyNode): readonly AnyNode[] {
   }
 }
 
-/** Returns the variable that still holds a class where a statement ends, or null if none does. */
+/** Returns the variable that holds a class at the end of a statement, or null if none does. */
 function classIn(statement: AnyNode): string | null {
   switch (statement.type) {
     case 'ExportNamedDeclaration':

@@ -1,11 +1,11 @@
 /**
  * Gives every simulated process its own instances of the modules that define its lock, and loads
- * them again after each crash. State in a module therefore belongs to one process, and the values
- * that a module draws or reads while loading depend only on the seed, the process and the module.
+ * them again after each crash. Module state therefore belongs to one process. The values that a
+ * module draws or reads while loading depend only on the seed, the process and the module.
  *
- * A definition is loaded once in a realm that belongs to no process; its servers are created there,
- * for all runs. Each process loads it again and builds the same lock; if that adds a server, the
- * process gets the existing one.
+ * A definition is loaded once in a realm that belongs to no process and creates its servers for all
+ * runs there. Each process loads the definition again and builds the same lock, but gets the
+ * existing servers.
  */
 import type { SystemDefinition } from '../../catalogue.ts';
 import type { World } from '../../core/world/world.ts';
@@ -23,7 +23,7 @@ import { makeOutsideProcess } from './load-apart.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { loadsFrom, realmsOf } from './realm-blocks.ts';
 
-/** Returns the definition with its asynchronous locks built again for each process. */
+/** Returns the definition with its asynchronous locks built separately for each process. */
 export function withInstances(definition: SystemDefinition, graph: ModuleGraph): SystemDefinition {
   const locks = [...definition.locks].map(([name, protocol]) => {
     const { buildAsync } = protocol;
@@ -41,7 +41,7 @@ export function withInstances(definition: SystemDefinition, graph: ModuleGraph):
 
 interface Again {
   readonly graph: ModuleGraph;
-  /** Returns the function that builds the lock, from another instance of its module. */
+  /** Returns the function that builds the lock, from another instance of the lock's module. */
   readonly again: (namespace: object) => BuildAsync;
 }
 
@@ -77,10 +77,8 @@ function isProgramOf(value: unknown): value is SectionProgramOf {
   return typeof value === 'function';
 }
 
-/** Servers by name. */
 type Servers = Map<string, unknown>;
 
-/** Returns a world whose `addServer` records each server. */
 function noting(world: World, servers: Servers): World {
   return withAddServer(world, (...args) => {
     const host: unknown = Reflect.apply(world.addServer, world, args);
@@ -89,7 +87,7 @@ function noting(world: World, servers: Servers): World {
   });
 }
 
-/** Returns a world for another build of the lock: its `addServer` returns existing servers. */
+/** Returns a world for another build of the lock. Its `addServer` returns existing servers. */
 function mirroring(world: World, servers: Servers): World {
   return withAddServer(world, (...args) => {
     const name = serverName(args);
@@ -120,7 +118,7 @@ export function definitionIn(namespace: object): SystemDefinition | null {
   return isDefinition(exported) ? exported : null;
 }
 
-/** Several copies of this package may be loaded, so a definition is recognized by its shape. */
+/** Recognizes a definition by its shape, because several copies of this package may be loaded. */
 function isDefinition(value: unknown): value is SystemDefinition {
   if (typeof value !== 'object' || value === null) return false;
   return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;

@@ -1,14 +1,13 @@
 /**
- * Reuses realms, so that a sweep need not load a driver for each process of each seed. By
- * definition, a sweep's result is the result with a new realm at each start of a process. A module
- * may be reused only if that makes no observable difference (`Realm#renew`). Modules that
- * nevertheless keep state between runs are detected by running some seeds both ways
- * (`search/sweep/stateful-modules.ts`), and a failing seed is always confirmed with new realms
- * (`search/sweep/examiner.ts`).
+ * Reuses realms, so that a sweep need not load a driver for each process of each seed. The
+ * reference is a new realm at each start of a process. A module may be reused only if that makes no
+ * observable difference (`Realm#renew`). Some seeds run both ways to detect modules that
+ * nevertheless keep state (`search/sweep/stateful-modules.ts`). A failing seed is always confirmed
+ * with new realms (`search/sweep/examiner.ts`).
  *
  * Seeds run in blocks of 32 that begin at multiples of 32. Each block runs its seeds in order and
- * has its own realms, so the state that a seed finds depends on its number, not on the worker, the
- * shard or the chunk.
+ * has its own realms. The state that a seed finds therefore depends only on its number, not on the
+ * worker, the shard or the chunk.
  */
 import type { World } from '../../core/world/world.ts';
 import type { BuildAsync } from '../../systems/protocol.ts';
@@ -37,7 +36,7 @@ export class RealmBlock {
 
 const graphs: WeakMap<BuildAsync, ModuleGraph> = new WeakMap();
 
-/** Records which modules the clients of a lock load. */
+/** Records the modules that the clients of a lock load. */
 export function loadsFrom(build: BuildAsync, graph: ModuleGraph): BuildAsync {
   graphs.set(build, graph);
   return build;
@@ -51,12 +50,12 @@ export function graphToReuse(build: BuildAsync | undefined): ModuleGraph | null 
 
 const blocks: WeakMap<World, RealmBlock> = new WeakMap();
 
-/** Makes the processes of a world take their realms from a block. */
+/** Makes the processes of `world` take their realms from `block`. */
 export function takeFrom(block: RealmBlock, world: World): void {
   blocks.set(world, block);
 }
 
-/** Returns a function that gives each process of a world its realm: a new one, or a renewed one. */
+/** Returns a function that gives each process of a world a new or a renewed realm. */
 export function realmsOf(
   world: World,
   graph: ModuleGraph,

@@ -1,10 +1,10 @@
 /**
  * A realm: separate instances of a user's modules, as in a process that has just started. ES
  * modules and CommonJS import each other as in Node; `import()`, `createRequire` and `import.meta`
- * stay within the realm. One difference: imports of one module that use top-level `await` run one
- * after the other, while Node runs them concurrently. Begin with `Realm`. `module-graph.ts`
- * compiles the code once for all realms, `rewrite-module.ts` turns an ES module into a function,
- * and `per-process-instances.ts` uses realms.
+ * stay within the realm. Unlike in Node, imports that use top-level `await` run one after another.
+ *
+ * Begin with `Realm`. `module-graph.ts` compiles the code once for all realms, `rewrite-module.ts`
+ * turns an ES module into a function, and `per-process-instances.ts` uses realms.
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -32,7 +32,7 @@ import type { Import } from './rewrite-module.ts';
 
 interface RealmOptions {
   readonly isRenewable?: boolean;
-  /** Called with each module after its code has run, or run as far as it could without waiting. */
+  /** Called with each module after its code has run to its end or to its first `await`. */
   readonly onLoaded?: ((loading: Loading) => void) | undefined;
 }
 
@@ -41,12 +41,12 @@ export class Realm {
   private readonly modules: Map<ModuleUnit, EsInstance> = new Map();
   private readonly scripts: Map<Unit, ScriptModule> = new Map();
   private readonly views: Map<ImportTarget, object> = new Map();
-  /** Modules of which each process and run needs its own instance. */
+  /** Modules that need a new instance for each process and run. */
   private readonly impure: Set<Unit> = new Set();
-  /** The targets that each module has requested, by its URL. */
+  /** The targets that a module has requested, by the module's URL. */
   private readonly uses: Map<string, Set<ImportTarget>> = new Map();
 
-  /** True if effects of modules while loading are recorded, so that the realm can be renewed. */
+  /** True if the effects of loading modules are recorded, so that the realm can be renewed. */
   private readonly isRenewable: boolean;
   private readonly onLoaded: RealmOptions['onLoaded'];
 
@@ -57,16 +57,16 @@ export class Realm {
   }
 
   /**
-   * Returns the exports of a module of the graph, by default the first one; a promise only if a
-   * module uses top-level `await`.
+   * Returns the exports of a module of the graph, by default the first module. Returns a promise
+   * only if a module uses top-level `await`.
    */
   load(url: string = this.graph.rootUrl): object | Promise<object> {
     return this.importTarget(this.graph.unitAt(url));
   }
 
   /**
-   * Discards the instances, as if the realm were new. Keeps modules of packages that drew, read and
-   * started nothing while loading, and that use only such modules.
+   * Discards the instances, as if the realm were new. Keeps a package's module if it drew, read and
+   * started nothing while loading and uses only such modules.
    */
   renew(): void {
     const kept = this.reusable();
@@ -99,7 +99,6 @@ export class Realm {
     return kept;
   }
 
-  /** Resolves a specifier in a module, and records that the module uses the target. */
   private resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     const target = this.graph.resolve(specifier, parentUrl, asking);
     if (!this.isRenewable) return target;
@@ -126,7 +125,7 @@ export class Realm {
     return waiting === null ? instance.namespace : waiting.then(() => instance.namespace);
   }
 
-  /** Instantiates a module and everything that it imports; runs nothing. */
+  /** Instantiates a module and everything that it imports, without running any code. */
   private link(unit: ModuleUnit): EsInstance {
     const known = this.modules.get(unit);
     if (known !== undefined) return known;
@@ -148,8 +147,8 @@ export class Realm {
   }
 
   /**
-   * Runs a module once. Returns null if it has run, or a promise if it waits. Throws the module's
-   * error each time.
+   * Runs a module once. Returns null, or a promise if the module waits. If the module has failed,
+   * every call throws its error.
    */
   private evaluate(instance: EsInstance): Promise<void> | null {
     if (instance.failure !== null) throw instance.failure.error;
@@ -177,8 +176,8 @@ export class Realm {
   }
 
   /**
-   * Runs the imported modules from the `from`-th on, and then the module. In a cycle, no module
-   * waits for one that waits for it.
+   * Runs the imported modules from index `from` on, and then the module. In an import cycle, a
+   * module does not wait for a module that waits for it.
    */
   private evaluateFrom(instance: EsInstance, from: number): Promise<void> | null {
     const { requests } = instance.unit.rewritten;
@@ -208,7 +207,7 @@ export class Realm {
     return this.graph.resolve(rewritten.requests[request] ?? '', url, 'import');
   }
 
-  /** Sets the module's imports, now and whenever they change. */
+  /** Sets the module's imports now, and again whenever they change. */
   private connect(instance: EsInstance): void {
     instance.unit.rewritten.imports.forEach((wanted, at) => {
       const setter = instance.setters[at];
@@ -237,7 +236,6 @@ export class Realm {
     return { read, watch: (setter) => setter(read()) };
   }
 
-  /** Returns the object that `import * as all` provides. */
   private allOf(target: ImportTarget): object {
     return target.kind === 'module' ? this.link(target).namespace : this.viewOf(target);
   }
@@ -284,7 +282,7 @@ export class Realm {
     return [...names].sort();
   }
 
-  /** Runs a module that is not an ES module, and returns its exports as an ES module sees them. */
+  /** Runs a module that is not an ES module. Returns its exports as an ES module sees them. */
   private viewOf(target: Exclude<ImportTarget, ModuleUnit>): object {
     const known = this.views.get(target) ?? hostViews.get(target);
     if (known !== undefined) return known;
@@ -300,7 +298,6 @@ export class Realm {
     return view;
   }
 
-  /** Returns the result of `require`. */
   private exportsOf(target: ImportTarget): unknown {
     switch (target.kind) {
       case 'host':
@@ -363,7 +360,6 @@ export class Realm {
     return module;
   }
 
-  /** Returns the `require` function of a module, with its properties. */
   private requireFor(parentUrl: string): (specifier: unknown) => unknown {
     const resolve = (specifier: unknown): ImportTarget =>
       this.resolve(String(specifier), parentUrl, 'require');
@@ -409,8 +405,8 @@ function parsed({ text, name }: JsonUnit): unknown {
 }
 
 /**
- * Returns true if an imported name may be a type: TypeScript can import a type for metadata, or to
- * export it again.
+ * Returns true if an imported name may be a type. TypeScript can import a type for metadata or for
+ * a reexport.
  */
 function mayBeType(
   { importsTypes, rewritten, url }: ModuleUnit,
@@ -422,7 +418,6 @@ function mayBeType(
   );
 }
 
-/** Returns true if `module` is `other` or waits for it, directly or indirectly. */
 function waitsFor(module: EsInstance, other: EsInstance): boolean {
   for (let current: EsInstance | null = module; current !== null; current = current.waitsFor) {
     if (current === other) return true;
@@ -437,7 +432,6 @@ function forgetUnless<T extends ImportTarget>(
   for (const target of known.keys()) if (!isKept(target)) known.delete(target);
 }
 
-/** Views of modules with one instance for all realms. */
 const hostViews: WeakMap<ImportTarget, object> = new WeakMap();
 
 function hasNames(exports: unknown): exports is object {
@@ -445,8 +439,8 @@ function hasNames(exports: unknown): exports is object {
 }
 
 /**
- * Returns the names of exports. Reads them outside any process, because a process may have added
- * properties to a builtin module.
+ * Reads the names outside any process, because a process may have added properties to a builtin
+ * module.
  */
 function namesOf(exports: object): readonly string[] {
   return outsideProcess(() => {
@@ -456,7 +450,7 @@ function namesOf(exports: object): readonly string[] {
   });
 }
 
-/** The default export of a module that is not an ES module is its complete exports. */
+/** If a module is not an ES module, its default export is its complete exports. */
 function valueIn(target: ImportTarget, exports: unknown, name: string): unknown {
   const isNamespace =
     target.kind === 'host' && Object.prototype.toString.call(exports) === '[object Module]';

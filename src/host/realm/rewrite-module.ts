@@ -1,27 +1,27 @@
 /**
- * Rewrites the text of an ES module as a generator function that can be called once per realm,
- * because `import` and `export` need a loader. Every statement keeps its line and column, so that
- * stacks show the user's own positions.
+ * Rewrites an ES module as a generator function that can be called once per realm, because `import`
+ * and `export` need a loader. Every statement keeps its line and column, so that stacks show the
+ * user's own positions.
  *
  *     import { a } from './b.js';       ;
  *     export const c = a();                    const c = a();
  *     export default c + 1;             $fp_ =         c + 1;
  *
- * An additional line 0 declares the imported names as variables, with a getter per export and a
- * setter per import:
+ * A new line 0 declares the imported names as variables, with a getter per export and a setter per
+ * import:
  *
  *     let a,$fp_;$fp.open({c:()=>c,default:()=>$fp_},[v=>{a=v}]);yield;
  *
- * A class whose prototype the module fills later is passed to `reserveSlots` (`instances.ts`) after
- * its declaration, if nothing follows on the line: `};$fproom(Commander);`.
+ * If the module later adds methods to a class, the class is passed to `reserveSlots`
+ * (`instances.ts`) after its declaration: `};$fproom(Commander);`.
  *
- * Reading an imported name is as fast as reading any variable. Functions, which JavaScript hoists,
- * can be imported in a cycle before their module has run. If an exported variable changes later,
- * its importers are notified: `c = 2,$fp.notify("c")`. In an import cycle, they are also notified
- * when the variable is declared. Only these notifications move the code after them on their line.
+ * An imported name is as fast to read as any variable. Hoisted functions can be imported in a cycle
+ * before their module has run. If an exported variable changes later, its importers are notified:
+ * `c = 2,$fp.notify("c")`. In an import cycle, they are also notified when the variable is
+ * declared. Only these notifications move other code, on the same line.
  *
- * A realm of `vm.SourceTextModule`s needs a flag of Node, compiles again per instance, and took
- * 1,830 µs for two modules that took 25 µs in this form (Node 20.20).
+ * `vm.SourceTextModule` needs a flag of Node and compiles each instance again: two modules took
+ * 1,830 µs instead of 25 µs (Node 20.20).
  */
 import {
   type AnonymousFunctionDeclaration,
@@ -37,29 +37,29 @@ import {
 import type { SourcePlace } from '../async/source-places.ts';
 import { changesOf, childrenOf, filledClassesIn, filledNamesIn, namesIn } from './module-scopes.ts';
 
-/** A name that a module imports: the index of the request, and the name in the requested module. */
+/** A name that a module imports. `request` is an index in `requests`. */
 export interface Import {
   readonly request: number;
-  /** `*` is the complete module, as an object. */
+  /** The name in the requested module; `*` means the complete module, as an object. */
   readonly name: string;
   readonly place: SourcePlace;
 }
 
-/** An export that comes from another module. */
+/** A name that is exported from another module. */
 export interface Reexport extends Import {
-  /** Null for all names of that module, unchanged. */
+  /** Null means all names of that module, unchanged. */
   readonly as: string | null;
 }
 
 export interface RewrittenModule {
-  /** A function expression that begins on line 0, with the module's own text from line 1 on. */
+  /** A function expression that begins on line 0. The module's own text begins on line 1. */
   readonly text: string;
-  /** The modules that it imports, in order, without duplicates. */
+  /** The requested modules, in order and without duplicates. */
   readonly requests: readonly string[];
   /** Imported names, in the order of the setters passed to `open`. */
   readonly imports: readonly Import[];
   readonly reexports: readonly Reexport[];
-  /** True if it uses top-level `await`. */
+  /** True if the module uses top-level `await`. */
   readonly isAsync: boolean;
 }
 
@@ -71,7 +71,7 @@ interface Edit {
 
 /**
  * Throws a `SyntaxError` whose stack begins with the place in `url`. A module in an import cycle
- * also notifies importers when an exported variable is declared, as it may be imported already.
+ * also notifies importers when an exported variable is declared.
  */
 export function rewriteModule(source: string, url: string, isOnCircle = false): RewrittenModule {
   const tree = parse(source, url, 'module');
@@ -84,7 +84,7 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
 }
 
 /**
- * Rewrites a CommonJS module: `import(…)` becomes the realm's `$fpimp(…)`, and `$fproom` is called
+ * Rewrites a CommonJS module. `import(…)` becomes the realm's `$fpimp(…)`, and `$fproom` is called
  * with each class to which the module adds methods. Both names begin with `tools`.
  */
 export function rewriteScript(source: string, url: string, tools = '$fp'): string {
@@ -113,7 +113,7 @@ function parse(source: string, url: string, kind: keyof typeof OPTIONS): Program
     return Parser.parse(source, OPTIONS[kind]);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // acorn's messages end with the place, `(3:7)`, with columns counted from 0.
+    // acorn's messages end with the place, such as `(3:7)`. Its columns begin with 0.
     const [, message = error.message, line = '1', column = '0'] =
       /^(.*) \((\d+):(\d+)\)$/s.exec(error.message) ?? [];
     throw syntaxErrorAt(message, url, { line: Number(line), column: Number(column) + 1 });
@@ -130,7 +130,7 @@ export function syntaxErrorAt(
   return error;
 }
 
-/** Returns a prefix of three characters, absent from the text, for the realm's names. */
+/** Returns a three-character prefix for the realm's names that does not occur in the text. */
 export function toolNameFor(source: string): string {
   for (const name of ['$fp', '$fq', '$fr', '$fs', '$ft', '$fu', '$fv']) {
     if (!source.includes(name)) return name;
@@ -140,7 +140,7 @@ export function toolNameFor(source: string): string {
 
 const GAP = String.raw`(?:\s|/\*[^]*?\*/|//.*$)*`;
 const EXPORT_DEFAULT = new RegExp(`^export${GAP}default`, 'm');
-/** Matches the head of a default-exported function, up to its parameter list. */
+/** Matches a default-exported function up to its parameter list. */
 const FUNCTION_HEAD = new RegExp(
   `^export${GAP}default${GAP}(?:async${GAP})?function${GAP}[*]?${GAP}`,
   'm',
@@ -156,7 +156,6 @@ class Rewriting {
   private readonly reexports: Reexport[] = [];
   /** Variables of imports, in the order of the setters. */
   private readonly locals: string[] = [];
-  /** Export names by variable. */
   private readonly exported: Map<string, string[]> = new Map();
   private readonly declarations: AnyNode[] = [];
   private isAsync = false;
@@ -270,7 +269,10 @@ class Rewriting {
     else this.end(statement);
   }
 
-  /** Makes a class the value of a property `default`, which names it before static members run. */
+  /**
+   * Makes a class the value of a property `default`, which names the class before static members
+   * run.
+   */
   private nameClass({ start: from }: AnyNode, { start, end }: AnyNode): void {
     const { source, tools } = this;
     const notification = this.isOnCircle ? `${tools}.notify("default");` : '';
@@ -281,7 +283,7 @@ class Rewriting {
     this.insert(end, `}.default;${notification}`);
   }
 
-  /** Names an anonymous default function, so that it stays hoisted. */
+  /** Names an anonymous default function, so that the function stays hoisted. */
   private nameFunction(
     { start }: AnyNode,
     { async, generator, body, params }: AnonymousFunctionDeclaration,
@@ -299,7 +301,10 @@ class Rewriting {
     this.isExportHoisted = true;
   }
 
-  /** Ends a statement with a semicolon, which replaces a blank after it to keep the columns. */
+  /**
+   * Ends a statement with a semicolon. The semicolon replaces a blank, if there is one, to keep the
+   * columns.
+   */
   private end({ end }: AnyNode): void {
     if (this.source[end - 1] === ';') return;
     if (this.source[end] === ' ') this.replace(end, end + 1, ';');
@@ -310,7 +315,7 @@ class Rewriting {
     this.exported.set(local, [...(this.exported.get(local) ?? []), as]);
   }
 
-  /** Throws for assignments to imports, which Node rejects; here they would take effect. */
+  /** Throws for assignments to imports, as Node does. Otherwise they would take effect. */
   refuseChangesOfImports(tree: Program, url: string): void {
     for (const { name, node } of changesOf(tree, new Set(this.locals))) {
       const message = `${name} is an import, which cannot be assigned to`;
@@ -318,7 +323,7 @@ class Rewriting {
     }
   }
 
-  /** Rewrites code within statements: `import.meta`, `import(…)`, and changes of variables. */
+  /** Rewrites `import.meta`, `import(…)`, and changes of variables. */
   takeInside(tree: Program): void {
     const { source, tools } = this;
     for (const { name, end } of filledClassesIn(source, tree, filledNamesIn(source))) {
@@ -351,14 +356,13 @@ class Rewriting {
     });
   }
 
-  /** Inserts code that is evaluated after an expression without changing its value. */
+  /** Inserts code that runs after an expression and does not change its value. */
   private wrap(node: AnyNode, after: string): void {
     const isJoined = /[\w$]/.test(this.source[node.start - 1] ?? '');
     this.insert(node.start, `${isJoined ? ' ' : ''}${this.tools}.first(`);
     this.insert(node.end, `,${after})`);
   }
 
-  /** Inserts code at the start of each iteration of a loop. */
   private insertInLoop({ body }: ForInStatement | ForOfStatement, code: string): void {
     if (body.type === 'BlockStatement') {
       this.insert(body.start + 1, `${code};`);
@@ -382,7 +386,7 @@ class Rewriting {
     } else if (depth === 0 && isAwait(node)) this.isAsync = true;
     const isApart = /Function|PropertyDefinition|StaticBlock/.test(node.type);
     for (const child of childrenOf(node)) {
-      // A computed field name is evaluated with the class, not in the scope of the field's value.
+      // A computed field name is evaluated with the class, but the field's value is not.
       const isKey = node.type === 'PropertyDefinition' && child === node.key;
       this.takeExpressions(child, isApart && !isKey ? depth + 1 : depth);
     }
@@ -396,7 +400,7 @@ class Rewriting {
     this.edits.push({ start: at, end: at, text });
   }
 
-  /** Replaces a range with a semicolon, which separates the statements around it, and blanks. */
+  /** Replaces a range with blanks, and its first character with a semicolon. */
   private blank(start: number, end: number): void {
     this.replace(start, end, `;${spaces(this.source.slice(start + 1, end))}`);
   }
@@ -405,7 +409,7 @@ class Rewriting {
     const { source } = this;
     let text = '';
     let at = 0;
-    // Of several insertions at one position, the one for the innermost expression comes first.
+    // If several insertions share a position, the one for the innermost expression comes first.
     const edits = [...this.edits].reverse();
     for (const edit of edits.sort((a, b) => a.start - b.start || a.end - b.end)) {
       text += source.slice(at, edit.start) + edit.text;

@@ -1,7 +1,6 @@
 /**
  * A client of a simulated node with the methods of ioredis and node-redis 3 that lock libraries
- * use, so that the libraries accept it as a real client. Its commands travel over the simulated
- * network.
+ * use. The libraries accept it as a real client. Its commands travel over the simulated network.
  */
 import { EventEmitter } from 'node:events';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -11,16 +10,16 @@ import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning
 import type { RedisCommand, RedisReply, RedisRequest, RedisValue } from './reply.ts';
 import { bytesOf, latin1Of, toValue } from './reply.ts';
 
-/** Timeout and retries of a client's commands, and the effect of scripts. */
+/** Options of `RedisClient`. */
 export interface RedisClientOptions {
   /**
-   * Milliseconds after which a command fails with `Command timed out`; the command may have been
-   * executed, or may still be executed. By default there is no timeout, as in ioredis.
+   * Milliseconds after which a command fails with `Command timed out`. Its outcome is then unknown.
+   * By default there is no timeout, as in ioredis.
    */
   readonly commandTimeout?: number;
   /**
-   * Number of times a command is sent while its outcome is unknown. Default 1. ioredis sends a
-   * command again after it reconnects, so one command may be executed twice.
+   * Number of times that a command is sent while its outcome is unknown. Default 1. ioredis sends a
+   * command again after it reconnects, so a command may be executed twice.
    */
   readonly tries?: number;
   /**
@@ -31,17 +30,17 @@ export interface RedisClientOptions {
 
 /**
  * Sends commands to a simulated node, with the methods of ioredis and node-redis 3 that lock
- * libraries call. Each command accepts a callback as its last argument, in addition to the promise
- * it returns. The promise rejects with a `ReplyError` for an error reply, and with
- * `Connection is closed.` if the connection is lost.
+ * libraries call. Each command returns a promise, and also accepts a callback as its last argument.
+ * The promise rejects with a `ReplyError` for an error reply, and with `Connection is closed.` if
+ * the connection is lost.
  */
 export class RedisClient {
   private readonly events: EventEmitter = new EventEmitter();
   private readonly connection: Connection;
 
   /**
-   * `caller` is the source of the calls, such as the client of an asynchronous lock or one of its
-   * sections; `host` is the node, as returned by `addServer`.
+   * `caller` makes the calls, such as the client of an asynchronous lock or one of its sections.
+   * `host` is the node that `addServer` returned.
    */
   constructor(caller: Caller, host: RedisHost, options: RedisClientOptions = {}) {
     const port = redisPort(host, options.means ?? redlockMeaning);
@@ -60,7 +59,7 @@ export class RedisClient {
   call(name: string, ...args: readonly RedisArgument[]): Promise<RedisValue> {
     const { words, callback } = readArguments(args);
     const settled = this.connection.send([name, ...words]);
-    // The result of a callback is ignored, even a promise that rejects.
+    // The result of a callback is ignored, even if it is a promise that rejects.
     if (callback !== null) {
       settled.then(
         (value) => void callback(null, value),
@@ -89,7 +88,7 @@ export class RedisClient {
   /** `eval(script, numberOfKeys, ...keysAndArguments)`. */
   readonly eval: RedisMethod = this.command('eval');
   readonly evalsha: RedisMethod = this.command('evalsha');
-  /** `script('LOAD', text)` resolves to its SHA-1. */
+  /** `script('LOAD', text)` resolves to the SHA-1 of the script. */
   readonly script: RedisMethod = this.command('script');
   readonly ping: RedisMethod = this.command('ping');
   readonly time: RedisMethod = this.command('time');
@@ -98,14 +97,14 @@ export class RedisClient {
     return (...args) => this.call(name, ...args);
   }
 
-  /** Sends no more commands; pending ones are still answered. */
+  /** Sends no more commands. Pending commands are still answered. */
   quit(...args: readonly RedisArgument[]): Promise<'OK'> {
     this.connection.close();
     readArguments(args).callback?.(null, 'OK');
     return Promise.resolve('OK');
   }
 
-  /** Sends no more commands and rejects pending ones. */
+  /** Sends no more commands and rejects the pending ones. */
   disconnect(): void {
     this.connection.break();
   }
@@ -145,7 +144,6 @@ const ROUNDING_MS = 0.0005;
 class Connection {
   private readonly setting: Setting;
   private readonly emit: EmitEvent;
-  /** The reject functions of pending commands. */
   private readonly pending: Set<(error: Error) => void> = new Set();
   isOpen = true;
 
@@ -158,9 +156,7 @@ class Connection {
     });
   }
 
-  /**
-   * Sends a command. Rejects with a `ReplyError`, or with the error of ioredis if no reply arrives.
-   */
+  /** Rejects with a `ReplyError`, or with ioredis's error if no reply arrives. */
   send(command: RedisCommand): Promise<RedisValue> {
     if (!this.isOpen) return Promise.reject(closed());
     const { caller, port, limits } = this.setting;
@@ -183,7 +179,6 @@ class Connection {
     });
   }
 
-  /** Returns the error for a command without a reply. */
   private lost({ kind }: Outcome<RedisReply>, sentMs: number): Error {
     const { commandTimeout = Number.POSITIVE_INFINITY } = this.setting.limits;
     const isLate = performance.now() - sentMs >= commandTimeout - ROUNDING_MS;
@@ -193,7 +188,6 @@ class Connection {
     return error;
   }
 
-  /** Sends nothing from here on. */
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -203,7 +197,6 @@ class Connection {
     });
   }
 
-  /** Closes the connection and rejects pending commands. */
   break(): void {
     this.close();
     const error = closed();
@@ -218,7 +211,7 @@ function closed(): Error {
 
 /**
  * An argument of a command: text, a number, bytes, or a list of arguments. The last argument may be
- * a callback; its `error` is null if the command succeeded.
+ * a callback, whose `error` is null if the command succeeded.
  */
 export type RedisArgument =
   | string
@@ -227,7 +220,7 @@ export type RedisArgument =
   | readonly RedisArgument[]
   | ((error: Error | null, value?: unknown) => void);
 
-/** Sends the command that has the method's name. */
+/** Sends the command that the method is named after. */
 export type RedisMethod = (...args: readonly RedisArgument[]) => Promise<RedisValue>;
 
 interface Arguments {
@@ -235,7 +228,9 @@ interface Arguments {
   readonly callback: Extract<RedisArgument, (...args: never[]) => void> | null;
 }
 
-/** Flattens lists and finds the callback. Throws a `TypeError` for a value of another type. */
+/**
+ * Flattens lists and finds the callback. Throws a `TypeError` for an argument of any other type.
+ */
 function readArguments(args: readonly RedisArgument[]): Arguments {
   const last = args.at(-1);
   const callback = typeof last === 'function' ? last : null;
@@ -250,7 +245,7 @@ function isList(argument: RedisArgument): argument is readonly RedisArgument[] {
   return Array.isArray(argument);
 }
 
-/** Values may come from plain JavaScript: `undefined` is the empty string, as in ioredis. */
+/** Values may come from plain JavaScript. `undefined` becomes an empty string, as in ioredis. */
 function wordOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string' || typeof value === 'number') return bytesOf(String(value));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
 import { bytesOf, type RedisCommand } from './reply.ts';
 
-/** Scripts whose replies do not depend on the machine; they get two keys and two arguments. */
+/** Scripts whose replies do not depend on the machine. They take two keys and two arguments. */
 export const scripts: readonly string[] = [
   'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end',
   'if redis.call("set", KEYS[1], ARGV[1], "NX", "PX", 500000) then return 1 end return 0',

@@ -1,8 +1,7 @@
 /**
- * The tables of all commands of a node, and their execution: look up, check the argument count,
- * queue within a transaction, run. A new command is one row of its family in `commands/`: its name,
- * arity and function. Expiry times are whole milliseconds by the node's wall clock, as in Redis, so
- * a step of that clock shifts every expiry.
+ * The tables of all commands of a node, and how a command is executed. A new command is one row of
+ * its family in `commands/`: its name, arity and function. Expiry times are whole milliseconds by
+ * the node's wall clock, as in Redis, so a step of that clock shifts every expiry.
  */
 import { endRows } from './commands/ends.ts';
 import { hashRows } from './commands/hashes.ts';
@@ -31,17 +30,16 @@ export const rows: readonly Row[] = [
 
 const byName: ReadonlyMap<string, Row> = new Map(rows.map((row) => [row[0], row]));
 
-/** Commands that have subcommands. */
 const families: ReadonlySet<string> = new Set(
   rows.flatMap(([name]) => (name.includes('|') ? [name.slice(0, name.indexOf('|'))] : [])),
 );
 
-/** Drivers send these when they connect, and ignore the result. */
+/** Commands that drivers send when they connect, and whose result they ignore. */
 const HABITS: ReadonlySet<string> = new Set(
   'client|setinfo client|maint_notifications command readonly'.split(' '),
 );
 
-/** Maximum number of argument characters that an error repeats. */
+/** Maximum number of argument characters that an error message repeats. */
 const MOST_REPEATED = 128;
 
 function shown(word: string): string {
@@ -54,7 +52,7 @@ interface Found {
   readonly given: readonly string[];
 }
 
-/** Looks up a command; counts unknown ones as not simulated. */
+/** Counts an unknown command as not simulated. */
 function find(command: RedisCommand, at: Setting): Found | RedisError {
   const [word = '', ...args] = command;
   const name = word.toLowerCase();
@@ -90,7 +88,7 @@ function has([, , , ...flags]: Row, flag: Flag): boolean {
   return flags.includes(flag);
 }
 
-/** Executes a command that a client sent. */
+/** Executes a command from a client. */
 export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   const { session } = at;
   const found = find(command, at);
@@ -107,7 +105,7 @@ export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   return { status: 'QUEUED' };
 }
 
-/** An invalid command fails the transaction around it; an invalid EXEC ends the transaction. */
+/** An invalid command fails the transaction around it. An invalid EXEC ends the transaction. */
 function refused([name = '']: RedisCommand, { error }: RedisError, at: Setting): RedisError {
   const { session } = at;
   session.isBroken = session.queue !== null;
@@ -116,7 +114,7 @@ function refused([name = '']: RedisCommand, { error }: RedisError, at: Setting):
   return errorOf(`EXECABORT Transaction discarded because of: ${error.replace(/^ERR /, '')}`);
 }
 
-/** Matches the names of exactly those commands that change keys or publish. */
+/** Matches the names of exactly the commands that change keys or publish. */
 export const WRITES: RegExp =
   /set|add|rem|incr|decr|append|del|getex|push|pop|store|move|persist|rename|copy|unlink|trim|insert|flush|publish|expire(?!time)/;
 

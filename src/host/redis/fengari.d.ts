@@ -1,4 +1,4 @@
-/** Types for the part of `fengari` that runs scripts; the package itself has no types. */
+/** Types for the part of `fengari` that runs scripts. The package itself has no types. */
 declare module 'fengari' {
   type LuaState = import('./lua-values.ts').LuaState;
   type LuaFunction = import('./lua-values.ts').LuaFunction;
@@ -21,12 +21,15 @@ declare module 'fengari' {
     lua_getfield(state: LuaState, index: number, name: Uint8Array): number;
     lua_gettop(state: LuaState): number;
     lua_gettable(state: LuaState, index: number): number;
-    /** Returns true for a number, or a string that can be converted to one. */
+    /** Returns true for a number, or for a string that can be converted to a number. */
     lua_isnumber(state: LuaState, index: number): boolean;
     lua_isstring(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
-    /** Replaces the key on top of the stack with the next key and its value; 0 if there is none. */
+    /**
+     * Replaces the key on top of the stack with the next key and its value. Returns 0 if there is
+     * none.
+     */
     lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, argumentCount: number, returned: number, handler: number): number;
     lua_call(state: LuaState, argumentCount: number, returned: number): void;
@@ -59,7 +62,7 @@ declare module 'fengari' {
     lua_topointer(state: LuaState, index: number): CompiledFunction;
     lua_tonumber(state: LuaState, index: number): number;
     lua_tostring(state: LuaState, index: number): Uint8Array;
-    /** Compares the values at `index` and `other`; returns 0 if the comparison is false. */
+    /** Compares the values at `index` and `other`. Returns 0 if the comparison is false. */
     lua_compare(state: LuaState, index: number, other: number, how: number): number;
     lua_type(state: LuaState, index: number): number;
     lua_typename(state: LuaState, kind: number): Uint8Array;
@@ -109,7 +112,7 @@ declare module 'fengari' {
 declare module 'fengari/src/lobject.js' {
   type LuaState = import('./lua-values.ts').LuaState;
 
-  /** A value cell of the interpreter, reduced to its use for numbers. */
+  /** A value cell of the interpreter, reduced to what numbers need. */
   interface LuaCell {
     readonly value: unknown;
     setfltvalue(value: number): void;
@@ -132,7 +135,7 @@ declare module 'fengari/src/lobject.js' {
     /** Pushes a formatted message, such as an error, and returns it. */
     luaO_pushvfstring: (state: LuaState, format: Uint8Array, args: unknown[]) => Uint8Array;
     luaO_pushfstring: (state: LuaState, format: Uint8Array, ...args: unknown[]) => Uint8Array;
-    /** Reads a number; returns the number of bytes read plus one, or 0. */
+    /** Reads a number. Returns the number of bytes read plus one, or 0. */
     luaO_str2num: (text: Uint8Array, cell: LuaCell) => number;
     /** Converts a number to text in place. */
     luaO_tostring: (state: LuaState, cell: LuaCell) => void;

@@ -1,13 +1,13 @@
 /**
  * Records which client takes which key as a lock, and reports changes of such keys to the observer.
- * The recorder never affects the node. A key is taken when it was absent and is set by SET with NX
- * or an expiry, by SETNX, SETEX, PSETEX or HSETNX, or by a script. Keys written in other ways (a
- * counter, a queue, a semaphore in a sorted set) have no holder and are not reported. If the node
- * has configured lock keys, only these are reported.
+ * Never affects the node. A client takes an absent key by SET with NX or an expiry, by SETNX,
+ * SETEX, PSETEX or HSETNX, or by a script. Keys written in other ways, such as counters and queues,
+ * have no holder and are not reported. If the node has configured lock keys, only these are
+ * reported.
  *
- * A client holds a key while the node keeps the entry: an entry that expired, was evicted or was
- * lost has no holder. A holding belongs to the entry itself, so a replica that takes over has the
- * holdings of the entries it received.
+ * A client holds a key while the node keeps the entry. An entry that expired, was evicted or was
+ * lost has no holder. Holdings belong to entries, so a replica that takes over has the holdings of
+ * the entries it received.
  */
 import type { KeyChange } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
@@ -18,7 +18,6 @@ import { type RedisCommand, textOf } from './reply.ts';
 /** The client whose command is executed, as reported to the observer. */
 export type Actor = Pick<Turn, 'atUs' | 'client' | 'message' | 'observe' | 'server' | 'trueTimeOf'>;
 
-/** A stored key with a value of any type. */
 type Entry = KeyEntry<unknown>;
 
 /** The keys of a database. */
@@ -33,7 +32,6 @@ interface Holding {
   readonly message: string;
 }
 
-/** A script in progress. */
 interface Script {
   readonly text: string;
   readonly keys: readonly string[];
@@ -53,20 +51,18 @@ function placeName({ database, key }: KeyPlace): string {
   return `${database} ${key}`;
 }
 
-/** Returns the fields of a hash, or null for other values. */
 function fieldsOf(value: unknown): ReadonlyMap<unknown, unknown> | null {
   if (typeof value !== 'object' || value === null || !('fields' in value)) return null;
   return value.fields instanceof Map ? value.fields : null;
 }
 
-/** Returns true if the hash still contains all of its former fields. */
 function addsTo(before: Entry | null, after: Entry): boolean {
   const [old, fields] = [fieldsOf(before?.value), fieldsOf(after.value)];
   if (old === null || fields === null) return false;
   return [...old].every(([field, value]) => fields.get(field) === value);
 }
 
-/** Returns true if the value changed, as after a release that leaves the key in place. */
+/** A release may leave the key in place with another value. */
 function isRewritten(before: Entry | null, after: Entry): boolean {
   return fieldsOf(after.value) === null
     ? before?.value !== after.value
@@ -81,45 +77,44 @@ function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
 
 const TAKES = /^(?:h?setnx|p?setex)$/i;
 const REMOVES = /\b(del|unlink|hdel)\b/i;
-/** Commands with which a script takes an absent key. */
+/** Commands by which a script takes an absent key. */
 const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
 /** Commands that only change the expiry of a key. */
 const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
 const PROLONGS = /\bp?expire\b/i;
-/** The commands of `CREATES` and `TAKES` in the text of a script. */
+/** Finds commands of `CREATES` and `TAKES` in the text of a script. */
 const MAY_CREATE = /\b(?:set(?:nx|ex)?|psetex|hset(?:nx)?|hmset|hincrby)\b/i;
 
 export class KeyRecorder {
-  /** Matchers for the lock keys configured for the node, or null if none were configured. */
+  /** Matchers of the node's configured lock keys, or null if none are configured. */
   private readonly named: readonly ((key: string) => boolean)[] | null;
   private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
   /** The message by which each client last took each key of a database. */
   private readonly takings: Map<string, string> = new Map();
-  /** Keys that are held, by place, each with the entry written last. */
+  /** Held keys by place, each with the entry written last. */
   private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
     new Map();
-  /** The holding that last kept a client from getting a key, by client and key. */
+  /** The holding that last kept a client from taking a key, by client and key. */
   private readonly rivals: Map<string, Holding> = new Map();
   private server: string | null = null;
   private actor: Actor | null = null;
   private command: RedisCommand = [];
   private script: Script | null = null;
-  /** Keys reported during the current command. */
   private readonly reported: Set<string> = new Set();
 
   constructor(named: readonly ((key: string) => boolean)[] | null) {
     this.named = named;
   }
 
-  /** Begins a command of a client, or of an unobserved caller if `actor` is null. */
+  /** Begins a command of a client. `actor` is null if the caller is not observed. */
   begin(actor: Actor | null): void {
     this.actor = actor;
     if (actor !== null) this.server = actor.server;
   }
 
   /**
-   * Runs a command of a client, a transaction or a script. Also reports attempts to change a key
-   * that left the key unchanged.
+   * Runs a command of a client, a transaction or a script. Also reports attempts that left a key
+   * unchanged.
    */
   carryOut<T>(command: RedisCommand, kept: Keys, run: () => T): T {
     this.command = command;
@@ -133,7 +128,6 @@ export class KeyRecorder {
     return result;
   }
 
-  /** Runs a script. */
   during<T>(script: Script, kept: Keys, run: () => T): T {
     this.script = script;
     const result = run();
@@ -186,16 +180,17 @@ export class KeyRecorder {
   }
 
   /**
-   * True if another client added to the hash, or if the value may contain an expiry that a script
-   * has read.
+   * Returns true if another client added to the hash, or if the value may contain an expiry that a
+   * script has read.
    */
   private isUnclear(before: Entry | null, after: Entry): boolean {
     return addsTo(before, after) || (before?.end === null && this.script !== null);
   }
 
   /**
-   * Returns true if the holder keeps the key: the command changes only the expiry, or the holder
-   * writes the same value again, changes its hash, or writes in the section that took the key.
+   * Returns true if the holder keeps the key. A command that changes only the expiry keeps the
+   * holder. So does a write by the holder to a hash, with the same value, or in the section that
+   * took the key.
    */
   private isKept({ client, message }: Holding, before: Entry | null, after: Entry): boolean {
     const { actor } = this;
@@ -205,7 +200,7 @@ export class KeyRecorder {
     return before?.value === after.value || fieldsOf(after.value) !== null;
   }
 
-  /** Returns true if the key is configured as a lock, or null if no keys were configured. */
+  /** Returns true if the key is a configured lock key, or null if no lock keys are configured. */
   private isNamed(key: string): boolean | null {
     return this.named?.some((isOne) => isOne(key)) ?? null;
   }
@@ -228,7 +223,7 @@ export class KeyRecorder {
     this.held.set(placeName(place), { place, entry });
   }
 
-  /** Reports keys that were held and that the node has lost, after a restart or an eviction. */
+  /** Reports held keys that the node has lost by a restart or an eviction. */
   reconcile(boot: Boot, find: (place: KeyPlace) => Entry | null): void {
     const { server } = this;
     for (const [name, { place, entry }] of this.held) {
@@ -248,7 +243,7 @@ export class KeyRecorder {
     }
   }
 
-  /** Reports keys that a client tried to release or extend and that stayed unchanged. */
+  /** Reports keys that a client failed to release or extend. */
   private noteMiss(
     keys: readonly string[],
     change: 'removed' | 'prolonged',
@@ -264,7 +259,7 @@ export class KeyRecorder {
     }
   }
 
-  /** Reports keys that a client may have tried to take while they were held, once per holding. */
+  /** Reports held keys that a client may have tried to take, once per holding. */
   private deny(keys: readonly string[], { database, get }: Keys): void {
     const { actor } = this;
     if (actor === null) return;

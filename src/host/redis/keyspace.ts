@@ -2,7 +2,7 @@
  * The keys of a Redis node, with their values and expiry times in milliseconds.
  *
  * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`): a
- * key that ends at 10 exists at 10 and not at 11.
+ * key that ends at 10 exists at 10, but not at 11.
  */
 
 /** A stored key. Values are never modified in place. */
@@ -16,7 +16,7 @@ export class Keyspace<Value> {
   private entries: Map<string, KeyEntry<Value>> = new Map();
 
   /**
-   * Returns the entry of a key, or null if it is absent or expired; an expired entry is removed.
+   * Returns the entry of a key, or null if the key is absent or expired. Removes an expired entry.
    */
   get(key: string, now: number): KeyEntry<Value> | null {
     const entry = this.entries.get(key);
@@ -26,7 +26,7 @@ export class Keyspace<Value> {
     return null;
   }
 
-  /** Returns true if the key exists; does not remove it if it is expired. */
+  /** Returns true if the key exists. Does not remove an expired key. */
   has(key: string, now: number): boolean {
     const entry = this.entries.get(key);
     return entry !== undefined && (entry.end === null || now <= entry.end);
@@ -51,7 +51,7 @@ export class Keyspace<Value> {
     return [...this.entries.keys()].filter((key) => this.has(key, now));
   }
 
-  /** Evicts a key even if it is expired; returns false if there was none. */
+  /** Evicts a key, even if it is expired. Returns false if there was none. */
   forget(key: string): boolean {
     return this.entries.delete(key);
   }

@@ -1,7 +1,7 @@
 /**
- * Makes `%` and `^` compute as in Lua 5.1 in functions compiled by Lua 5.3. In Lua 5.3,
- * `1e15 % 7.3` is exact, `1 % math.huge` is 1 instead of NaN, and `1 ^ math.huge` is NaN instead of
- * 1. After each such instruction, a call recomputes the result; the instruction itself remains for
+ * Makes functions compiled by Lua 5.3 compute `%` and `^` as in Lua 5.1. In Lua 5.3, `1e15 % 7.3`
+ * is exact, `1 % math.huge` is 1 instead of NaN, and `1 ^ math.huge` is NaN instead of 1. A call
+ * inserted after each such instruction recomputes the result. The instruction itself remains for
  * its errors and for metamethods.
  */
 import { lua } from 'fengari';
@@ -22,7 +22,7 @@ export interface Prototype {
 const { OP_MOD, OP_POW, OP_LOADK, OP_MOVE, OP_CALL } = OpCodesI;
 const { OP_JMP, OP_FORPREP, OP_FORLOOP, OP_TFORLOOP } = OpCodesI;
 const JUMPS: ReadonlySet<number> = new Set([OP_JMP, OP_FORPREP, OP_FORLOOP, OP_TFORLOOP]);
-/** Operands from this number up are constants, not registers. */
+/** Operands from this number up are constants. Lower operands are registers. */
 const CONSTANTS = 256;
 /** Maximum number of registers of a function. */
 const MOST_REGISTERS = 250;
@@ -36,7 +36,7 @@ const COMPUTES: ReadonlyMap<number, Compute> = new Map<number, Compute>([
   [OP_POW, power],
 ]);
 
-/** Computes a power, exactly if both numbers are integers. */
+/** Computes a power. The result is exact if both numbers are integers. */
 export function power(base: number, exponent: number): number {
   if (base === 1 || (base === -1 && Math.abs(exponent) === Number.POSITIVE_INFINITY)) return 1;
   const isExact = Number.isInteger(base) && Number.isInteger(exponent);

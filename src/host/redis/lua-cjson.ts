@@ -1,14 +1,14 @@
 /**
- * `cjson.encode` and `cjson.decode`, like the Lua CJSON 2.1 of Redis: numbers are encoded with 14
- * significant digits, an empty table as `{}`, and errors have the original text. Infinities and NaN
- * are decoded but not encoded.
+ * `cjson.encode` and `cjson.decode`, like the Lua CJSON 2.1 of Redis. Numbers are encoded with 14
+ * significant digits, an empty table is encoded as `{}`, and errors have the original text.
+ * Infinities and NaN are decoded, but not encoded.
  */
 import { lauxlib, lua, to_luastring } from 'fengari';
 import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';
 import { bytesOf, latin1Of } from './reply.ts';
 
 const MOST_NESTED = 1000;
-/** Lists up to this length may have any gaps; longer ones must be at least half full. */
+/** Lists up to this length may have any gaps. Longer lists must be at least half full. */
 const SAFE_LENGTH = 10;
 
 export function encode(state: LuaState): number {
@@ -32,7 +32,7 @@ function fail(state: LuaState, problem: string): never {
   return lauxlib.luaL_error(state, to_luastring(problem));
 }
 
-/** Encodes the value on top of the stack, which stays there. */
+/** Encodes the value on top of the stack and leaves it there. */
 function encoded(state: LuaState, depth: number): string {
   const kind = lua.lua_type(state, -1);
   if (kind === lua.LUA_TTABLE) return encodedTable(state, depth);
@@ -111,8 +111,7 @@ function lengthOf(state: LuaState): number {
 }
 
 /**
- * Matches white space and one token. The token is empty at the end of the text, or if it is
- * invalid.
+ * Matches white space and one token. An empty token means the end of the text or an invalid token.
  */
 const TOKEN =
   /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|[+-]?(?:0[xX](?:[\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)(?:[pP][+-]?\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\(\w*\))?)|[+-](?:\.\d+(?:[eE][-+]?\d+)?)?|)/y;
@@ -136,10 +135,9 @@ const KINDS: readonly string[] = [
   'T_NULL',
 ];
 
-/** A token: its kind or, if it is invalid, the error; its content; and its position. */
+/** `kind` is the error if the token is invalid. */
 type Token = readonly [kind: string, content: string, at: number];
 
-/** Returns a function that reads the next token. */
 function tokensOf(text: string): () => Token {
   let end = 0;
   return () => {

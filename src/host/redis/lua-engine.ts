@@ -1,14 +1,13 @@
 /**
- * Runs scripts in a real Lua interpreter. There is one per thread, which caches compiled scripts.
+ * Runs scripts in a real Lua interpreter. Each thread has one interpreter, which caches compiled
+ * scripts.
  *
  * The interpreter is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly).
- * Measured with the compiled scripts of npm redlock on Node 20, `fengari` takes 7.3 µs per run (20
- * µs with the sandbox and the node) and 9 ms to start; `wasmoon` takes 8.3 µs and 17 ms. The memory
- * of neither grew in 200,000 runs. There are three reasons against `wasmoon`: it seeds its tables
- * from time and addresses, so that `pairs` visits the same table in a different order in each
- * process; it is loaded asynchronously; and its integers have 64 bits and its floats print as
- * `5.0`, which cannot be changed from outside. The 32-bit integers of `fengari` can be replaced:
- * see `lua-values.ts`.
+ * With the compiled scripts of npm redlock on Node 20, `fengari` takes 7.3 µs per run and 9 ms to
+ * start; `wasmoon` takes 8.3 µs and 17 ms. There are three reasons against `wasmoon`. It seeds its
+ * tables from time and addresses, so that the order of `pairs` differs between processes. It is
+ * loaded asynchronously. Its 64-bit integers and its output `5.0` for floats cannot be changed from
+ * outside; `lua-values.ts` replaces the integers of `fengari`.
  *
  * One difference from Lua 5.1 remains: the text of some compile errors.
  */
@@ -53,13 +52,10 @@ export interface ScriptRun {
   readonly args: readonly string[];
   /** Source of `math.random`. */
   readonly chance: LuaChance;
-  /** Executes a command of the script. */
   readonly call: (command: RedisCommand) => RedisReply;
   /** Records the use of a part of Redis' Lua that the sandbox lacks, such as `cmsgpack`. */
   readonly noteUnsimulated: (name: string) => void;
-  /**
-   * Maximum number of interpreter steps. A script that exceeds it is ended within about 100 steps.
-   */
+  /** Maximum number of interpreter steps. A longer script is ended within about 100 more steps. */
   readonly mostSteps: number;
 }
 
@@ -74,18 +70,15 @@ cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
 /** Steps are counted in batches of this size. */
 const BUNDLE = 100;
 /**
- * Maximum number of cached scripts. A script whose text contains a value is a new script for each
- * value.
+ * Maximum number of cached scripts. If a script's text contains a value, each value makes a new
+ * script.
  */
 const MOST_KEPT = 500;
-/**
- * Status that the interpreter returns if JavaScript code threw, for example because an array could
- * not be allocated.
- */
+/** Status after JavaScript code threw, for example because an array could not be allocated. */
 const THROWN = -1;
-/** Pattern steps that take about as long as one interpreter step. */
+/** Number of pattern steps that take about as long as one interpreter step. */
 const STEPS_OF_PATTERN = 5;
-/** Maximum length of a pattern in an error. */
+/** Maximum length of a pattern in an error message. */
 const MOST_SHOWN = 60;
 const CHUNK = nameInLua('@user_script');
 
@@ -95,11 +88,11 @@ const MOST_LEVELS = 8;
 class LuaEngine {
   private readonly state: LuaState = lauxlib.luaL_newstate();
   private readonly sandbox: Sandbox;
-  /** References to compiled scripts, by text. */
+  /** References to compiled scripts by their text. */
   private readonly compiled: Map<string, number> = new Map();
   private current: ScriptRun | null = null;
   private steps = 0;
-  /** The error with which the script was ended, or null if it was not. */
+  /** The error that ended the script, or null if the script was not ended. */
   private ended: string | null = null;
   /** The protocol version that the script requested. */
   private version: RespVersion = 2;
@@ -128,7 +121,6 @@ class LuaEngine {
     );
   }
 
-  /** Returns the compile error of a script, or null if it compiles. */
   check(text: string): string | null {
     const problem = withDoubles(() => this.pushScript(text));
     lua.lua_settop(this.state, 0);
@@ -171,7 +163,9 @@ class LuaEngine {
     return errorOf(repeated(error.replace(/[\r\n]+$/, '')) + place);
   }
 
-  /** Pushes a script as a function; returns null, or the error if it does not compile. */
+  /**
+   * Pushes a script as a function. Returns the error if the script does not compile, or else null.
+   */
   private pushScript(text: string): string | null {
     const { state } = this;
     const kept = this.compiled.get(text);
@@ -212,7 +206,7 @@ class LuaEngine {
     raise(state, this.ended);
   }
 
-  /** Makes each further step fail, so that a `pcall` in the script cannot keep it running. */
+  /** Makes every further step fail, so that a `pcall` in the script cannot keep it running. */
   private end(state: LuaState): void {
     this.isSpent = true;
     this.steps = Number.POSITIVE_INFINITY;
@@ -224,7 +218,7 @@ class LuaEngine {
     return 0;
   }
 
-  /** Implements `redis.call`, which raises an error reply, and `redis.pcall`, which returns it. */
+  /** Implements `redis.call`, which raises error replies, and `redis.pcall`, which returns them. */
   private command(state: LuaState, isRaising: boolean): number {
     const command = commandAt(state);
     const reply = 'error' in command ? command : this.answer(state, command);
@@ -256,7 +250,6 @@ class LuaEngine {
   }
 }
 
-/** Returns the command in a script's arguments, or an error if they are invalid. */
 function commandAt(state: LuaState): RedisCommand | RedisError {
   const count = lua.lua_gettop(state);
   if (count === 0) {
@@ -273,7 +266,7 @@ function commandAt(state: LuaState): RedisCommand | RedisError {
   return words;
 }
 
-/** Converts an error to a new table with the line of the script that raised it. */
+/** Converts an error to a new table with the line of the script that raised the error. */
 function placeError(state: LuaState): number {
   lua.lua_settop(state, 1);
   const isTable = lua.lua_type(state, 1) === lua.LUA_TTABLE;
@@ -300,7 +293,7 @@ function sha1hex(state: LuaState): number {
   return pushText(state, shaOf(lua.lua_isstring(state, 1) ? textAt(state, 1) : ''));
 }
 
-/** Implements `redis.log`, but discards the output. */
+/** Implements `redis.log` without its output. */
 function log(state: LuaState): number {
   const level = lua.lua_tonumber(state, 1);
   if (lua.lua_gettop(state) < 2) raise(state, 'ERR redis.log() requires two arguments or more.');
@@ -312,7 +305,7 @@ function log(state: LuaState): number {
 
 let engine: LuaEngine | null = null;
 
-/** Runs a script and returns its reply; an error of the script is an error reply. */
+/** Runs a script and returns its reply. An error of the script is an error reply. */
 export function runScript(run: ScriptRun): RedisReply {
   return withEngine((shared) => shared.run(run));
 }
@@ -322,7 +315,9 @@ export function checkScript(text: string): string | null {
   return withEngine((shared) => shared.check(text));
 }
 
-/** Runs `use` with the thread's interpreter, and discards it if it is spent or `use` threw. */
+/**
+ * Runs `use` with the thread's interpreter. Discards the interpreter if it is spent or `use` threw.
+ */
 function withEngine<T>(use: (shared: LuaEngine) => T): T {
   const shared = engine ?? new LuaEngine();
   engine = shared;

@@ -10,7 +10,7 @@ import {
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
 
-/** `%`, flags, width, precision, and the conversion letter. */
+/** Matches `%`, flags, width, precision, and the conversion letter. */
 const DIRECTIVE = /%(?:(%)|([-+ #0]*)(\d{0,2})(?:\.(\d{0,2}))?([\s\S]?))/g;
 
 /** Implements `string.format` with the directives of Lua 5.1. */
@@ -28,8 +28,8 @@ export function format(state: LuaState): number {
 }
 
 /**
- * Formats one argument. As in C, text ends at its first NUL, except with `%q`, or with `%s` without
- * precision if the text has 100 or more characters.
+ * As in C, a text ends at its first NUL. Exceptions are `%q`, and `%s` without precision for a text
+ * of 100 or more characters.
  */
 function formatted(
   state: LuaState,
@@ -66,7 +66,7 @@ function formatted(
   return placed(isInteger ? integer(value, form) : fraction(value, form), form, isPadded);
 }
 
-/** Maximum number of flags that `string.format` accepts: the five flags, once each. */
+/** The five flags, each at most once. */
 const MOST_FLAGS = 5;
 
 function padded(form: Form, text: string): string {
@@ -84,7 +84,6 @@ function plusOf(flags: string): string {
   return flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
 }
 
-/** Returns the sign and the digits of a floating-point conversion. */
 function fraction(
   value: number,
   { flags, letter, digits }: Form,
@@ -112,7 +111,7 @@ function scientific(value: number, precision: number): string {
   return `${mantissa}e${power.slice(0, 1)}${power.slice(1).padStart(2, '0')}`;
 }
 
-/** Formats with `precision` decimals. Rounds ties to even, as C does. */
+/** Rounds ties to even, as C does. */
 function fixed(value: number, precision: number): string {
   if (value >= 1e21) return `${BigInt(value)}.${'0'.repeat(precision)}`.replace(/\.$/, '');
   const exact = value.toFixed(100);

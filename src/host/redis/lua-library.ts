@@ -1,10 +1,10 @@
 /**
- * Replaces the interpreter's library functions that would create integers, expose addresses, use
+ * Replaces library functions of the interpreter that would create integers, expose addresses, use
  * real randomness, or exceed a script's step limit. As in Redis, `math.random` draws with
  * `drand48`, from one stream for all scripts of a node.
  *
- * A library call counts as one step, plus the steps of its pattern. The length of a text is limited
- * in `string.rep`, but not in concatenations by `..`.
+ * A library call counts as one step, plus the steps of its pattern. `string.rep` limits the length
+ * of a text, but concatenation by `..` does not.
  */
 
 import { lauxlib, lua } from 'fengari';
@@ -81,7 +81,7 @@ function onNumber(run: (value: number) => number): LuaFunction {
   return (state) => returned(state, run(lauxlib.luaL_checknumber(state, 1)));
 }
 
-/** Pushes the results of a function, with nil for null. Returns the number of results. */
+/** Pushes the values, with nil for null. Returns the number of results. */
 function returned(state: LuaState, ...values: readonly (number | null)[]): number {
   for (const value of values) {
     if (value === null) lua.lua_pushnil(state);
@@ -133,7 +133,7 @@ function modf(state: LuaState): number {
   );
 }
 
-/** Implements `error`, which adds the position in the script to numbers as well as to strings. */
+/** Implements `error`, which adds the position in the script to strings and to numbers. */
 function raiseValue(state: LuaState): number {
   const level = wholeAt(state, 2, 1) | 0;
   lua.lua_settop(state, 1);
@@ -253,8 +253,7 @@ function seed(state: LuaState, chance: LuaChance): number {
 }
 
 /**
- * Formats a value as `tostring` does, but prints addresses as 0, since they may differ between
- * runs.
+ * Formats a value as `tostring` does, but prints addresses as 0, because they differ between runs.
  */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
@@ -288,12 +287,11 @@ export class LuaChance {
 
 const ALL_RESULTS = -1;
 
-/** Maximum length of a text that `string.rep` returns. */
 const MOST_REPEATED_BYTES = 1024 * 1024;
 
 /**
- * Implements `pcall`. The interpreter's own `pcall` stops counting the steps of a coroutine once it
- * has caught an error there. As in Lua 5.1, a coroutine cannot yield across this `pcall`.
+ * Implements `pcall`. After catching an error in a coroutine, the interpreter's own `pcall` no
+ * longer counts the coroutine's steps. As in Lua 5.1, a coroutine cannot yield across this `pcall`.
  */
 function protectedCall(state: LuaState): number {
   lauxlib.luaL_checkany(state, 1);
@@ -305,7 +303,6 @@ function protectedCall(state: LuaState): number {
   return isDone ? lua.lua_gettop(state) : 2;
 }
 
-/** Implements `string.rep`. Raises an error if the result would be too long. */
 function repeat(state: LuaState): number {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const count = Math.max(0, wholeAt(state, 2) | 0);
@@ -316,8 +313,8 @@ function repeat(state: LuaState): number {
 }
 
 /**
- * Wraps a function of the interpreter to truncate numeric arguments at `places`, as Lua 5.1 does.
- * Numbers out of range wrap around like a C `int` if `isInt`; otherwise they saturate.
+ * Wraps an interpreter function to truncate numeric arguments at `places`, as Lua 5.1 does. Numbers
+ * out of range wrap around like a C `int` if `isInt`; otherwise they saturate.
  */
 function withWholeNumbers(
   original: LuaFunction,
@@ -350,7 +347,6 @@ const INTEGER_ARGUMENTS: readonly (readonly [
   ['_G', 'select', true, 1],
 ];
 
-/** Returns a function of an interpreter library by its name. */
 function originalOf(state: LuaState, library: string, name: string): LuaFunction {
   lua.lua_getglobal(state, nameInLua(library));
   lua.lua_getfield(state, -1, nameInLua(name));
@@ -360,13 +356,12 @@ function originalOf(state: LuaState, library: string, name: string): LuaFunction
   return original;
 }
 
-/** Returns the length of the table in the first argument. */
 function lengthOf(state: LuaState): number {
   lauxlib.luaL_checktype(state, 1, lua.LUA_TTABLE);
   return lua.lua_rawlen(state, 1);
 }
 
-/** Implements `table.insert`, which counts one pattern step per item moved. */
+/** Counts one pattern step per item moved. */
 function insert(state: LuaState, count: CountSteps): number {
   const next = lengthOf(state) + 1;
   const arity = lua.lua_gettop(state);

@@ -1,8 +1,8 @@
 /**
  * The patterns of Lua 5.1 over byte strings, matched as in `lstrlib.c`: `string.find`, `match`,
  * `gmatch` and `gsub` for scripts. A pattern ends at its first NUL, and is parsed only as far as it
- * is matched. Matching backtracks over repetitions, so each `a*` in `a*a*a*b` multiplies the time
- * that it takes. Steps are therefore counted, and a script that takes too many is ended.
+ * is matched. Matching backtracks over repetitions, so each `a*` in `a*a*a*b` multiplies the time.
+ * Steps are therefore counted, and a script that takes too many steps is ended.
  */
 import { lauxlib, lua } from 'fengari';
 import {
@@ -19,7 +19,7 @@ import { latin1Of } from './reply.ts';
 /** Counts pattern steps as steps of the script, and ends the script if there are too many. */
 export type CountSteps = (state: LuaState, steps: number, pattern: string) => void;
 
-/** A part of the text; `length` may be one of the two constants below. */
+/** A part of the text. `length` may be `UNFINISHED` or `POSITION`. */
 interface Capture {
   readonly from: number;
   length: number;
@@ -30,10 +30,10 @@ const POSITION = -2;
 const MOST_CAPTURES = 32;
 /** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/** Maximum nesting of a match; `a?` nests once per character that it matches. */
+/** Maximum nesting of a match. `a?` nests once per character that it matches. */
 const MOST_NESTED = 1500;
 
-/** A pattern and the text that it is matched against. */
+/** A pattern, and the text to match. */
 interface Matching {
   state: LuaState;
   readonly text: string;
@@ -41,7 +41,7 @@ interface Matching {
   readonly pattern: string;
   readonly isAnchored: boolean;
   readonly count: CountSteps;
-  /** Parsed items by their position in the pattern. */
+  /** Parsed items by position in the pattern. */
   readonly items: Map<number, Item>;
   readonly captures: Capture[];
   /** Steps that are not counted yet. */
@@ -53,7 +53,7 @@ interface Matching {
 interface Item {
   /** `(`, `()`, `)`, `$`, or the repetition: `*`, `+`, `-`, `?`, or '' for exactly once. */
   readonly kind: string;
-  /** Returns the end of a match that begins at `at`, or null if the item does not match there. */
+  /** Returns the end of a match that begins at `at`, or null if there is none. */
   readonly ends: (at: number) => number | null;
   /** Position of the next item in the pattern. */
   readonly next: number;
@@ -65,7 +65,7 @@ const ITEM = new RegExp(
   'y',
 );
 
-/** Parses the item at `p`; raises an error if the pattern is malformed. */
+/** Raises an error if the pattern is malformed. */
 function itemAt(m: Matching, p: number): Item {
   const known = m.items.get(p);
   if (known !== undefined) return known;
@@ -100,8 +100,8 @@ function problemOf(rest: string): string {
 }
 
 /**
- * Returns the end of the balanced text at `from`, which begins and ends with the two given
- * characters, or null if there is none.
+ * Returns the end of the balanced text at `from` that begins with `begin` and ends with `end`.
+ * Returns null if there is none.
  */
 function balancedEnd(m: Matching, from: number, [begin, end]: string): number | null {
   if (m.text.charAt(from) !== begin) return null;
@@ -117,19 +117,18 @@ function balancedEnd(m: Matching, from: number, [begin, end]: string): number | 
 }
 
 /**
- * Matches a back reference such as `%1`: returns the end of the captured text if it occurs again at
- * `at`, otherwise null.
+ * Matches a back reference such as `%1`. Returns the end of the repeated text at `at`, or null if
+ * the text is not repeated there.
  */
 function repeatedEnd(m: Matching, at: number, index: number): number | null {
   const { from = 0, length = UNFINISHED } = m.captures[index] ?? {};
   if (length === UNFINISHED) return luaError(m.state, 'invalid capture index');
-  // In C, the length of a position capture is a very large number, so it never matches.
+  // In C, the length of a position capture is a very large number, so the capture never matches.
   if (length === POSITION) return null;
   m.steps += length / BUNDLE;
   return m.text.startsWith(m.text.slice(from, from + length), at) ? at + length : null;
 }
 
-/** Returns the end of a match that begins at `from`, or null if there is none. */
 function endOf(m: Matching, from: number): number | null {
   m.captures.length = 0;
   m.depth = 0;
@@ -138,7 +137,7 @@ function endOf(m: Matching, from: number): number | null {
   return end;
 }
 
-/** Counts the steps that are not counted yet, if there are more than `most`. */
+/** Counts the uncounted steps if there are more than `most`. */
 function spend(m: Matching, most: number): void {
   const { steps } = m;
   if (steps <= most) return;
@@ -180,7 +179,7 @@ function matchRest(m: Matching, from: number, start: number): number | null {
 
 type Repeated = Pick<Item, 'ends' | 'next'>;
 
-/** Matches as many repetitions as possible; the repetition ends at `least` or later. */
+/** Matches as many repetitions as possible. The repetition ends at `least` or later. */
 function most(m: Matching, least: number, { ends, next }: Repeated): number | null {
   let at = least;
   while (ends(at) !== null) at += 1;
@@ -222,7 +221,6 @@ interface Match {
   readonly end: number;
 }
 
-/** Returns the first match at or after `first`, or null if there is none. */
 function matchFrom(m: Matching, first: number): Match | null {
   for (let from = first; from <= (m.isAnchored ? first : m.text.length); from += 1) {
     const end = endOf(m, from);
@@ -231,7 +229,7 @@ function matchFrom(m: Matching, first: number): Match | null {
   return null;
 }
 
-/** Pushes one capture. If the pattern has no captures, the first one is the complete match. */
+/** If the pattern has no captures, the first capture is the complete match. */
 function pushCapture({ state, text, captures }: Matching, index: number, match: Match): void {
   const { from, length } = captures[index] ?? { from: match.from, length: match.end - match.from };
   if (index > 0 && index >= captures.length) luaError(state, 'invalid capture index');
@@ -240,7 +238,7 @@ function pushCapture({ state, text, captures }: Matching, index: number, match: 
   else pushText(state, text.slice(from, from + length));
 }
 
-/** Pushes all captures, at least `least` of them; returns their number. */
+/** Pushes all captures, at least `least` of them. Returns their number. */
 function pushCaptures(m: Matching, match: Match, least = 1): number {
   const count = Math.max(m.captures.length, least);
   lua.lua_checkstack(m.state, count);
@@ -286,7 +284,7 @@ function setOf(text: string): Fits {
   return (sign) => all.some((fits) => fits(sign)) !== isNot;
 }
 
-/** Reads text and pattern from the first two arguments; the pattern ends at its first NUL. */
+/** The pattern ends at its first NUL. */
 function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matching {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const [rawPattern = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);
@@ -296,10 +294,9 @@ function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matc
   return { state, text, pattern, isAnchored, count, items, captures: [], steps: 0, depth: 0 };
 }
 
-/** Plain searches are counted if they may take more character comparisons than this. */
+/** A plain search is counted if it may take more character comparisons than this. */
 const MANY = 1e6;
 
-/** Implements `string.find` or `string.match`. */
 function finding(isFind: boolean, count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count);
@@ -333,7 +330,7 @@ function pushPlaces(state: LuaState, { from, end }: Match): number {
   return 2;
 }
 
-/** Implements `string.gmatch`, where `^` is an ordinary character. */
+/** In `string.gmatch`, `^` is an ordinary character. */
 function finderOfAll(count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count, false);
@@ -349,7 +346,6 @@ function finderOfAll(count: CountSteps): LuaFunction {
   };
 }
 
-/** Implements `string.gsub`. */
 function replacing(count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count);
@@ -379,7 +375,6 @@ function replacing(count: CountSteps): LuaFunction {
   };
 }
 
-/** Returns the replacement of a match according to the third argument. */
 function replacementOf(m: Matching, match: Match): string {
   const { state } = m;
   const matched = m.text.slice(match.from, match.end);

@@ -1,8 +1,8 @@
 /**
  * Builds the sandbox in which an interpreter runs scripts. A script sees the globals of Redis' Lua
  * 5.1 and nothing of the machine. One interpreter runs the scripts of all nodes, so a script must
- * not change the globals: the tables that it sees are empty, forward reads to the real tables, and
- * reject writes.
+ * not change the globals. The tables that the script sees are empty: they forward reads to the real
+ * tables and reject writes.
  */
 
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
@@ -13,7 +13,7 @@ import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './
 
 type Functions = readonly (readonly [name: string, run: LuaFunction])[];
 
-/** The interpreter's libraries that the prelude selects from; none has access to the machine. */
+/** The interpreter's libraries that the prelude selects from. None has access to the machine. */
 const LIBRARIES: Functions = [
   ['_G', lualib.luaopen_base],
   ['string', lualib.luaopen_string],
@@ -30,7 +30,6 @@ export interface Sandbox {
 }
 
 interface Origin {
-  /** Returns the source of `math.random`. */
   readonly chance: () => LuaChance;
   readonly count: CountSteps;
   /** The functions of the table `redis`. */
@@ -71,8 +70,8 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
 }
 
 /**
- * Runs the prelude. Leaves two tables on the stack: the environment of scripts and, on top, the
- * table that the environment reads from.
+ * Leaves two tables on the stack: the environment of scripts and, on top, the table that the
+ * environment reads from.
  */
 function runPrelude(state: LuaState, functions: Functions): void {
   const text = to_luastring(PRELUDE);
@@ -88,8 +87,9 @@ function runPrelude(state: LuaState, functions: Functions): void {
 }
 
 /**
- * A Lua chunk. It receives the functions of `openSandbox`. It returns the environment of scripts,
- * and the table that the environment reads from, to which `KEYS` and `ARGV` are added.
+ * A Lua chunk. Its argument is a table of the functions of `openSandbox`. It returns the
+ * environment of scripts, and the table that the environment reads from. `KEYS` and `ARGV` are
+ * added to the second table.
  */
 const PRELUDE: string = `
 local given = ...
@@ -284,8 +284,8 @@ return shown, open
 /* `bit` for scripts, as in Lua BitOp: numbers are rounded and treated as signed 32-bit integers. */
 
 /**
- * Adding this number to a double rounds the double to the nearest integer, ties to even, and leaves
- * the integer's low 32 bits in the low bits of the sum. This does not hold for very large numbers.
+ * Adding this number to a double rounds the double to the nearest integer, ties to even. The low
+ * bits of the sum are the integer's low 32 bits, except for very large numbers.
  */
 const ROUNDS = 1.5 * 2 ** 52;
 
@@ -297,7 +297,7 @@ function bitsAt(state: LuaState, index: number): number {
 
 type Operation = (bits: number, other: number) => number;
 
-/** The operations, with their number of operands; 0 stands for any number. */
+/** The operations with their number of operands; 0 means any number. */
 const OPERATIONS: readonly (readonly [name: string, operands: number, run: Operation])[] = [
   ['tobit', 1, (bits) => bits],
   ['bnot', 1, (bits) => ~bits],
@@ -327,7 +327,7 @@ const bitFunctions: readonly (readonly [string, LuaFunction])[] = [
   ['tohex', toHex],
 ];
 
-/** Formats a number in hexadecimal. A negative number of digits selects upper case. */
+/** A negative number of digits selects upper case. */
 function toHex(state: LuaState): number {
   const bits = bitsAt(state, 1);
   const digits = lua.lua_gettop(state) > 1 ? bitsAt(state, 2) : 8;

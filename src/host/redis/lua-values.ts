@@ -1,13 +1,12 @@
 /**
  * Converts values between Redis and its scripts by the rules of redis.io, "Lua API": nil is false,
- * a number that a script returns is truncated, and a list ends at its first nil. Results of scripts
- * are read without metamethods, which would run outside all limits. Texts are bytes in Lua and byte
- * strings here (`reply.ts`). Scripts see version 2 replies unless they request version 3.
+ * a returned number is truncated, and a list ends at its first nil. Results of scripts are read
+ * without metamethods, which would run outside all limits. Texts are bytes in Lua and byte strings
+ * here (`reply.ts`). Scripts see version 2 replies unless they request version 3.
  *
  * Numbers are as in Redis' Lua 5.1: always doubles, formatted like C's `%.14g`. The interpreter is
  * a Lua 5.3 with 32-bit integers, in which `1704067200 * 1000` overflows and `10 / 2` prints `5.0`.
- * Its type tests, its conversions between numbers and text, its constant folding and its error
- * texts are therefore replaced. The replacements take effect only while a script is compiled or
+ * Its handling of numbers and its error texts are therefore replaced while a script is compiled or
  * run.
  */
 
@@ -77,7 +76,7 @@ export function pushReply(state: LuaState, original: RedisReply, version: RespVe
   }
 }
 
-/** Pushes a table with one field, `name`, whose value is a table of these keys and values. */
+/** Pushes a table whose field `name` is a table of these keys and values. */
 function pushTable(state: LuaState, name: string, keysAndValues: readonly RedisReply[]): void {
   lua.lua_createtable(state, 0, 1);
   pushMapping(state, keysAndValues);
@@ -173,12 +172,12 @@ function oneLine(text: string): string {
   return text.replace(/[\r\n]/g, ' ');
 }
 
-/** Encodes a text that is used repeatedly; its bytes are cached. */
+/** Encodes a text that is used repeatedly. The bytes are cached. */
 export function nameInLua(text: string): Uint8Array {
   return to_luastring(text, true);
 }
 
-/** Pushes a text; returns 1, the number of results. */
+/** Pushes a text. Returns 1, the number of results. */
 export function pushText(state: LuaState, text: string): number {
   lua.lua_pushlstring(state, rawOf(text), text.length);
   return 1;
@@ -190,8 +189,9 @@ export function textAt(state: LuaState, index: number): string {
 }
 
 /**
- * Reads an argument and casts it as C casts a double to a 64-bit integer: truncated, or the minimum
- * if it is out of range. Use `| 0` for 32 bits. `absent` replaces nil or a missing argument.
+ * Reads an argument and casts it as C casts a double to a 64-bit integer. The number is truncated,
+ * or replaced with the minimum if out of range. Use `| 0` for 32 bits. `absent` replaces nil or a
+ * missing argument.
  */
 export function wholeAt(state: LuaState, index: number, absent?: number): number {
   if (absent !== undefined && lua.lua_type(state, index) <= lua.LUA_TNIL) return absent;
@@ -238,13 +238,11 @@ export function raise(state: LuaState, problem: string): never {
   return lua.lua_error(state);
 }
 
-/**
- * Significant digits of a number that is converted to text in Lua, or to an argument of a command.
- */
+/** Significant digits of a number as text in Lua, and as an argument of a command. */
 export const LUA_DIGITS = 14;
 export const COMMAND_DIGITS = 17;
 
-/** A double represents every integer up to this one exactly. */
+/** A double represents every integer up to this number exactly. */
 const MOST_EXACT = 2 ** 53;
 
 /** Formats a number like C's `%.<digits>g`, or `%#.<digits>g` if `keepsZeros`. */
@@ -371,7 +369,10 @@ function patch(): void {
 const MOD = 3;
 const POW = 4;
 
-/** Rewords an error of the interpreter as in Lua 5.1; returns the format and its arguments. */
+/**
+ * Converts an error of the interpreter to the text of Lua 5.1. Returns the format and its
+ * arguments.
+ */
 function asOld(format: string, args: unknown[]): readonly [Uint8Array, unknown[]] {
   const [operation, kind, variable] = args;
   if (format === 'attempt to %s a %s value%s' && variable instanceof Uint8Array) {
@@ -394,14 +395,14 @@ const OLD_WORDS: ReadonlyMap<string, string> = new Map([
 
 /** Last characters of the operators and labels that are new in Lua 5.2 or later. */
 const NEWER = '/<>&|~:';
-/** Bytes of this value or above begin no token, and do not occur in UTF-8. */
+/** No token begins with a byte of this value or above, and UTF-8 has no such bytes. */
 const NO_TOKEN = 0xf5;
 const LEXEME =
   /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))|[a-zA-Z_]\w*|\.?\d[\d.]*(?:[eE][+-]?)?\w*/g;
-/** Matches an escape. Captures the letter if it stands for itself in Lua 5.1. */
+/** Matches an escape. Captures the letter if the letter stands for itself in Lua 5.1. */
 const PLAIN_ESCAPE = /\\(?:([c-eg-mo-qswx-zA-Zu])|[\s\S])/g;
 
-/** Removes a `#!` line, and keeps syntax unknown to Lua 5.1 from compiling in Lua 5.3. */
+/** Removes a `#!` line, and prevents syntax that Lua 5.1 lacks from compiling in Lua 5.3. */
 export function withOldSyntax(text: string): string {
   return text.replace(LEXEME, (lexeme: string, ...found: (string | undefined)[]) => {
     const [, quote, newer, at] = found;

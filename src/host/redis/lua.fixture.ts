@@ -8,7 +8,7 @@ import fc from 'fast-check';
 
 type Text = fc.Arbitrary<string>;
 
-/** Draws Lua code from a template, with a drawn text in place of each `${}`. */
+/** Draws Lua code from a template. A drawn text replaces each `${}`. */
 function lua(parts: TemplateStringsArray, ...drawn: readonly Text[]): Text {
   return fc
     .tuple(...drawn)

@@ -1,6 +1,6 @@
 /**
  * Determines the effect of a command on a lock, for the trace. The lock is the command's key. For a
- * script, a `Means` function determines the effect and the lock; `redlockMeaning` knows the scripts
+ * script, a `Means` function determines the effect and the lock. `redlockMeaning` knows the scripts
  * of npm redlock.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
@@ -11,10 +11,10 @@ import type { Port } from '../../core/world/port.ts';
 import type { RedisCommand, RedisReply, RedisRequest } from './reply.ts';
 import { isRedisError, isRedisNil, isRedisStatus, rawOf, textOf } from './reply.ts';
 
-/** A `RedisNode` as clients call it over the simulated network, returned by `addServer`. */
+/** A `RedisNode` as clients call it over the simulated network. Returned by `addServer`. */
 export type RedisHost = ServerHost<RedisRequest, RedisReply>;
 
-/** One call of a Lua script, by EVAL or EVALSHA. */
+/** One call of a Lua script by EVAL or EVALSHA. */
 export interface ScriptCall {
   /** SHA-1 of the script's text, as in EVALSHA. */
   readonly sha: string;
@@ -30,7 +30,7 @@ export interface Meaning {
   readonly isDone: (reply: RedisReply) => boolean;
 }
 
-/** Returns the effect of a script's call on a lock, or null if it has none. */
+/** Returns the effect of a script's call on a lock, or null if the script has no such effect. */
 export type Means = (call: ScriptCall) => Meaning | null;
 
 /** The scripts of npm redlock 5.0.0-beta.2, then of 4.2.0, by SHA-1. */
@@ -43,7 +43,7 @@ const REDLOCK_SCRIPTS: ReadonlyMap<string, Meaning['verb']> = new Map([
   ['0f0f23b9048b36752b5be114f357ba083449f908', 'release'],
 ]);
 
-/** Returns the effect of a known package's script, or undefined for any other. */
+/** Returns the effect of a script of npm redlock, or undefined for any other script. */
 export function scriptVerb(sha: string): Meaning['verb'] | undefined {
   return REDLOCK_SCRIPTS.get(sha);
 }
@@ -69,13 +69,16 @@ export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, Red
   };
 }
 
-/** Returns the command of a request; empty if it waits for pushes or closes the connection. */
+/**
+ * Returns the command of a request. The command is empty if the request waits for pushes or closes
+ * the connection.
+ */
 function commandOf(request: RedisRequest): RedisCommand {
   if ('command' in request) return request.command;
   return 'session' in request ? [] : request;
 }
 
-/** Returns the key of a command; for a script, its first key. */
+/** Returns the key of a command, or the first key of a script. */
 function keyOf([name = '', key = '', count = '0', first = '']: RedisCommand): string {
   if (!/^eval(sha)?(_ro)?$/i.test(name)) return key;
   return Number(count) > 0 ? first : '';
@@ -104,7 +107,7 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
 }
 
 /**
- * `SET key value NX PX ttl` acquires, and `XX` in place of `NX` renews; any other SET only writes.
+ * `SET key value NX PX ttl` acquires, and `XX` instead of `NX` renews. Any other SET only writes.
  * With `GET` the reply is the previous value, so nil means that `NX` succeeded or `XX` failed.
  */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
@@ -135,7 +138,7 @@ function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
   if (isRedisError(reply) && reply.error.startsWith('NOSCRIPT ')) return null;
   if (isRedisError(reply)) return { kind: 'denied', holder: '' };
   if (meaning === null) {
-    // A numeric result of a lookup.
+    // The numeric result of a lookup.
     if (typeof reply === 'number') return { kind: 'value', value: reply };
     if (isRedisNil(reply)) return { kind: 'denied', holder: '' };
     const isInteger = typeof reply === 'string' && /^-?\d{1,15}$/.test(reply);

@@ -1,7 +1,7 @@
 /**
- * A Redis node as a simulated server, which executes Redis commands and runs real scripts. It
- * judges expiry by its own wall clock, as Redis does. A restart loses all scripts, and all keys
- * that were not persisted. A replica that takes over has the keys that it had received by then.
+ * A Redis node as a simulated server, which executes Redis commands and runs real scripts. Expiry
+ * follows the node's wall clock, as in Redis. A restart loses all scripts, and all keys that were
+ * not persisted. A replica that takes over has only the keys that it had received.
  *
  * Read next: `commands.ts` (the commands), `scripts.ts` and `lua-engine.ts` (EVAL), `client.ts`
  * (the client for libraries), `meaning.ts` (the effect of a command on a lock) and `resp.ts` (the
@@ -24,22 +24,22 @@ import { bytesOf, OK } from './reply.ts';
 import { Scripts } from './scripts.ts';
 import { NodeMemory, type Setting } from './setting.ts';
 
-/** Persistence, script limit and lock keys of a node. */
+/** Options of `RedisNode`. */
 export interface RedisNodeOptions {
   /**
-   * Keys that survive a restart: all of them with `always`, which is an append-only file with
-   * `appendfsync always`; none with `none`. Default `none`.
+   * Keys that survive a restart. `always`: all keys, as with an append-only file and `appendfsync
+   * always`. `none`: no keys. Default `none`.
    */
   readonly persistence?: 'always' | 'none';
   /**
-   * Limit of interpreter steps per script. A script that exceeds it ends with an error reply, so
-   * that an endless script does not hang the run. Default 1,000,000.
+   * Limit of interpreter steps per script. A script that exceeds the limit ends with an error
+   * reply. Default 1,000,000.
    */
   readonly mostScriptSteps?: number;
   /**
-   * Keys that are locks, as patterns of `KEYS`: `['job:*']`. Their holder is the client that took
-   * them, for example by SET with NX or an expiry, or in a script. By default, keys named after a
-   * lock of the scenario: `db`, `lock:db`.
+   * Keys that are locks, as patterns of `KEYS`: `['job:*']`. The holder of a key is the client that
+   * took it, for example by SET with NX or an expiry, or in a script. By default, keys named after
+   * a lock of the scenario: `db`, `lock:db`.
    */
   readonly lockKeys?: readonly string[];
 }
@@ -49,13 +49,13 @@ const MOST_SCRIPT_STEPS = 1_000_000;
 /** A connection that is answered later. */
 type Waits = Pick<Turn<RedisReply>, 'answer'>;
 
-/** The context in which a node executes a command: the time, and the caller. */
+/** The time and the caller of a command. */
 type Asked = Pick<Turn, 'wallUs'> & Partial<Actor & Pick<Turn, 'lifetimeUs' | 'noteUnsimulated'>>;
 
 /**
  * A simulated Redis node with real commands, Lua scripts, transactions and subscriptions:
- * `world.addServer({ name: 'lock', role: 'lock' }, new RedisNode())`. Commands that it does not
- * simulate are answered with an error and reported.
+ * `world.addServer({ name: 'lock', role: 'lock' }, new RedisNode())`. Other commands are answered
+ * with an error and reported.
  */
 export class RedisNode implements Server<RedisRequest, RedisReply> {
   readonly speaks = 'redis';
@@ -210,7 +210,7 @@ class Outbox {
     else this.kept.set(session, [...(this.kept.get(session) ?? []), message]);
   }
 
-  /** Answers a waiting connection with no message. */
+  /** Answers a waiting connection with no messages. */
   end(session: string): void {
     const turn = this.waiting.get(session);
     this.waiting.delete(session);

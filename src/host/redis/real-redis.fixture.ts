@@ -1,4 +1,4 @@
-/** A real `redis-server` on loopback, and a client that speaks its protocol over a bare socket. */
+/** A real `redis-server` on loopback, and a client that speaks its protocol over a plain socket. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ export function hasRealRedis(): boolean {
   return spawnSync('redis-server', ['--version']).status === 0;
 }
 
-/** Returns true if there is a compiler for the clock of `RealServer.startFrozen`. */
+/** Returns true if a compiler is available for the clock of `RealServer.startFrozen`. */
 export function hasCompiler(): boolean {
   return spawnSync('cc', ['--version']).status === 0;
 }
@@ -35,10 +35,7 @@ export async function freePort(): Promise<number> {
 export class RealServer {
   private readonly process: ChildProcess;
   private readonly folder: string;
-  /**
-   * Descriptor of the file with the time of the frozen wall clock, or null if the clock is not
-   * frozen.
-   */
+  /** Descriptor of the file that contains the frozen time, or null if the clock is not frozen. */
   private readonly clock: number | null;
   readonly port: number;
 
@@ -58,9 +55,9 @@ export class RealServer {
   }
 
   /**
-   * Starts a server whose wall clock moves only by `setClock`, and that deletes an expired key only
-   * when a command accesses it. Both sides of a comparison thus see the same state at the same
-   * millisecond.
+   * Starts a server whose wall clock moves only by `setClock`. The server deletes an expired key
+   * only when a command accesses it. Both sides of a comparison therefore see the same state at the
+   * same millisecond.
    */
   static async startFrozen(us: number): Promise<RealServer> {
     const folder = await mkdtemp(join(tmpdir(), 'real-redis-'));
@@ -95,7 +92,7 @@ export class RealServer {
     return new RealServer(child, { folder, port, clock });
   }
 
-  /** Steps the frozen clock, forward or backward, to a time in microseconds since 1970. */
+  /** Steps the frozen clock forward or backward to a time in microseconds since 1970. */
   setClock(us: number): void {
     writeTime(this.clock, us);
   }
@@ -142,7 +139,7 @@ export class RealConnection {
     this.socket.destroy();
   }
 
-  /** Sends a command; resolves with the reply and its bytes. */
+  /** Sends a command. Resolves to the reply and its bytes. */
   send(command: RedisCommand): Promise<Read> {
     this.write(command);
     return this.next();
@@ -153,7 +150,7 @@ export class RealConnection {
     this.socket.write(Buffer.from(`*${command.length}\r\n${parts.join('')}`, 'latin1'));
   }
 
-  /** Sends a PING and returns all replies that arrive before its reply. */
+  /** Sends a PING and returns all replies that arrive before the reply to it. */
   async untilMark(): Promise<readonly RedisReply[]> {
     const frames: RedisReply[] = [];
     this.write(['PING', 'mark']);
@@ -164,7 +161,6 @@ export class RealConnection {
     }
   }
 
-  /** Resolves with the next reply or push. */
   private next(): Promise<Read> {
     const read = this.unread.shift();
     if (read !== undefined) return Promise.resolve(read);
@@ -194,7 +190,7 @@ interface ReadAt extends Read {
   readonly end: number;
 }
 
-/** Reads the reply that begins at `from`; returns null while it is incomplete. */
+/** Reads the reply that begins at `from`. Returns null while the reply is incomplete. */
 export function readReply(bytes: string, from: number): ReadAt | null {
   const lineEnd = bytes.indexOf('\r\n', from);
   if (lineEnd === -1) return null;

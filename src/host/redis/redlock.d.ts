@@ -1,4 +1,6 @@
-/** Types for the part of npm redlock that tests use; TypeScript finds none in either version. */
+/**
+ * Types for the part of npm redlock that tests use. TypeScript finds no types in either version.
+ */
 declare module 'redlock' {
   interface Settings {
     readonly retryCount?: number;

@@ -1,5 +1,5 @@
 /**
- * Locks that use the published npm redlock on three simulated nodes, and plans for them.
+ * Locks that use the published npm redlock on three simulated nodes, and plans for these locks.
  */
 import { createRequire } from 'node:module';
 import type Redlock5 from 'redlock';
@@ -16,9 +16,9 @@ import { RedisNode, type RedisNodeOptions } from './node.ts';
 const fifth = await loadVirtually(() => import('redlock'));
 const fourth = await loadVirtually(() => import('redlock-4'));
 
-// Version 4 runs its callbacks through Bluebird, which has one queue per thread and flushes it with
-// the `setImmediate` of the process that used it first. Here, a microtask of the current process
-// flushes the queue before the next process runs.
+// Version 4 runs its callbacks through Bluebird. Bluebird has one queue per thread and flushes it
+// with the `setImmediate` of the process that used it first. Here, a microtask of the current
+// process flushes the queue before the next process runs.
 createRequire(import.meta.resolve('redlock-4'))('bluebird').setScheduler(queueMicrotask);
 
 /** Npm redlock 5.0.0-beta.2 and 4.2.0. */

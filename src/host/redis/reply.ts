@@ -1,7 +1,7 @@
 /**
- * Commands and replies as plain data on the simulated network: the content of Redis' protocol,
- * independent of the protocol version (`resp.ts` encodes both versions). Texts are *byte strings*,
- * in which each character is one byte (`bytesOf`, `textOf`), so any binary value fits.
+ * Commands and replies as plain data on the simulated network. They are independent of the protocol
+ * version; `resp.ts` encodes both versions. Texts are *byte strings*, in which each character is
+ * one byte (`bytesOf`, `textOf`), so any binary value fits.
  */
 
 /** A command with its arguments, such as `['SET', 'db', 'f3a1', 'NX', 'PX', '30000']`. */
@@ -17,10 +17,10 @@ export type RedisRequest =
   | { readonly session: string; readonly command: RedisCommand }
   /**
    * Waits for messages that the node pushes to the connection. Answered as soon as there is a
-   * message, or without messages once the connection has no subscription.
+   * message, or without messages if the connection has no subscription.
    */
   | { readonly session: string; readonly awaits: 'push' }
-  /** Reports that the connection is closed; the node forgets it. */
+  /** Reports that the connection is closed. The node forgets it. */
   | { readonly session: string; readonly closes: true };
 
 export type SessionCommand = Extract<RedisRequest, { readonly command: RedisCommand }>;
@@ -39,13 +39,13 @@ export type RedisReply =
 /** No value. (`null` is not a reply on this network.) Version 2 has a separate null list. */
 export type RedisNil = { readonly nil: true; readonly isList?: true };
 
-/** A status reply, which is a simple string, such as `OK`. */
+/** A status reply, such as `OK`. */
 export type RedisStatus = { readonly status: string };
 
 /** An error reply, such as `ERR syntax error`. */
 export type RedisError = { readonly error: string };
 
-/** A reply type of protocol version 3; version 2 sends it as text, a number or a list. */
+/** A reply type of protocol version 3. Version 2 sends it as text, a number or a list. */
 export type RedisRich =
   /** A number as Redis formats it: `1.5`, `inf`. */
   | { readonly double: string }
@@ -54,7 +54,7 @@ export type RedisRich =
   /** Alternating keys and values, in both versions. */
   | { readonly mapping: readonly RedisReply[] }
   | { readonly set: readonly RedisReply[] }
-  /** Alternating names and values; version 3 sends each pair as a list of two. */
+  /** Alternating names and values. Version 3 sends each pair as a list of two. */
   | { readonly pairs: readonly RedisReply[] }
   | { readonly verbatim: string; readonly format?: string }
   /** Digits, as a script wrote them. */
@@ -126,12 +126,12 @@ export function isList(reply: RedisReply): reply is readonly RedisReply[] {
  */
 export type RedisValue = string | number | null | Error | readonly RedisValue[];
 
-/** An error reply, whose first word is its kind: `NOSCRIPT No matching script. …`. */
+/** An error reply. Its first word is the kind: `NOSCRIPT No matching script. …`. */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError';
 }
 
-/** Converts a reply to the client's value; byte strings are decoded as text. */
+/** Converts a reply to the client's value. Byte strings are decoded as text. */
 export function toValue(reply: RedisReply): RedisValue {
   const plain = plainReply(reply);
   if (typeof plain === 'number') return plain;
@@ -150,7 +150,7 @@ export function bytesOf(text: string): string {
   return isAscii(text) ? text : latin1Of(encoder.encode(text));
 }
 
-/** Decodes a byte string as UTF-8; invalid bytes become U+FFFD. */
+/** Decodes a byte string as UTF-8. Invalid bytes become U+FFFD. */
 export function textOf(bytes: string): string {
   return isAscii(bytes) ? bytes : decoder.decode(rawOf(bytes));
 }

@@ -1,6 +1,6 @@
 /**
- * Redis' protocol, RESP 2 and 3, as byte strings: the translation between a driver's socket and a
- * node. Commands arrive as lists of bulk strings or as inline text.
+ * Translates between a driver's socket and a node: Redis' protocol, RESP 2 and 3, as byte strings.
+ * Commands arrive as lists of bulk strings or as inline text.
  */
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
@@ -91,9 +91,9 @@ interface Read {
 }
 
 /**
- * Returns true if a client that began with `bytes` speaks this protocol, or null while more bytes
- * are needed to decide. Many protocols have lines of words, so an inline command must begin with
- * the name of a command, for which `knows` returns true.
+ * Returns true if a client whose first bytes are `bytes` speaks this protocol, or null if more
+ * bytes are needed. Many protocols have lines of words, so an inline command must begin with a
+ * command name for which `knows` returns true.
  */
 export function isRedis(bytes: string, knows: (name: string) => boolean): boolean | null {
   try {
@@ -105,7 +105,7 @@ export function isRedis(bytes: string, knows: (name: string) => boolean): boolea
   }
 }
 
-/** Reads the command that begins at `from`; returns null while it is incomplete. */
+/** Reads the command that begins at `from`. Returns null while the command is incomplete. */
 function readCommand(bytes: string, from: number): Read | null {
   if (bytes[from] !== '*') return readInline(bytes, from);
   const head = readLine(bytes, from);

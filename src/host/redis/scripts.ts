@@ -14,7 +14,7 @@ export class Scripts implements ScriptRunner {
   private readonly texts: Map<string, string> = new Map();
   private chance: LuaChance = new LuaChance();
 
-  /** A script that takes more steps than `mostSteps` is ended with an error. */
+  /** A script that takes more than `mostSteps` steps is ended with an error. */
   constructor(mostSteps: number) {
     this.mostSteps = mostSteps;
   }
@@ -42,7 +42,8 @@ export class Scripts implements ScriptRunner {
   ): RedisReply {
     const { mostSteps, chance } = this;
     const isReadOnly = at.isReadOnly === true || firstLineOf(text).flags?.includes('no-writes');
-    // A script begins in its caller's database; a SELECT in it does not affect the caller.
+    // A script begins in its caller's database, but a SELECT in the script does not affect the
+    // caller.
     const session = new Session(at.session.id);
     session.database = at.session.database;
     const inside = settingWith(at, { session, isReadOnly });
@@ -53,7 +54,7 @@ export class Scripts implements ScriptRunner {
     );
   }
 
-  /** Loads a script; returns its SHA-1, or an error if it does not compile. */
+  /** Loads a script. Returns its SHA-1, or an error if the script does not compile. */
   load(text: string): string | RedisError {
     const sha = shaOf(text);
     if (this.texts.has(sha)) return sha;
@@ -94,7 +95,7 @@ function settingWith(at: Setting, override: Pick<Setting, 'session' | 'isReadOnl
 
 const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cross-slot-keys'];
 
-/** Parses a first line such as `#!lua flags=no-writes`; returns its flags, or a problem. */
+/** Parses a first line such as `#!lua flags=no-writes`. */
 function firstLineOf(text: string): { readonly problem?: string; readonly flags?: string[] } {
   const [line = '', end] = /^#![^\n]*(\n?)/.exec(text) ?? [];
   if (end === undefined) return {};
@@ -116,7 +117,6 @@ interface Shape {
   readonly args: readonly string[];
 }
 
-/** Splits a script's arguments into keys and other arguments. */
 function readShape([count = '', ...rest]: readonly string[]): Shape | RedisError {
   const keys = readInteger(count);
   if (keys === null) return NOT_AN_INTEGER;

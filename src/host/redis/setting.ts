@@ -8,7 +8,7 @@ import { type KeyEntry, Keyspace } from './keyspace.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
-/** The value of a key. It is never modified in place. */
+/** The value of a key, never modified in place. */
 export type RedisData = string | HashData | ListData | SetData | SortedData;
 export interface HashData {
   readonly type: 'hash';
@@ -33,7 +33,7 @@ export type Entry = KeyEntry<RedisData>;
 /** Number of databases per node, the default of Redis. */
 export const DATABASES = 16;
 
-/** One of a node's databases; reports each change of a key. */
+/** One of a node's databases. Reports each change of a key. */
 export class Database {
   readonly index: number;
   private readonly keys: Keyspace<RedisData> = new Keyspace();
@@ -65,7 +65,6 @@ export class Database {
     return Math.ceil(this.memory.lifetimeUs(ttlMs * 1000) / 1000);
   }
 
-  /** Returns true if the key existed. */
   delete(key: string, nowMs: number): boolean {
     const before = this.get(key, nowMs);
     if (before === null) return false;
@@ -74,7 +73,7 @@ export class Database {
     return true;
   }
 
-  /** Returns the keys as `Keyspace.names` does: without `nowMs`, including expired ones. */
+  /** Returns the keys as `Keyspace.names` does. Without `nowMs`, includes expired keys. */
   names(nowMs?: number): readonly string[] {
     return this.keys.names(nowMs);
   }
@@ -88,7 +87,7 @@ export class Database {
   }
 }
 
-/** State that a node keeps per connection. */
+/** The state that a node keeps per connection. */
 export class Session {
   readonly id: string;
   database = 0;
@@ -96,11 +95,11 @@ export class Session {
   version: 2 | 3 = 2;
   /** Commands queued since MULTI, or null outside a transaction. */
   queue: RedisCommand[] | null = null;
-  /** True if an invalid command was queued, so that EXEC will fail. */
+  /** True if an invalid command was queued. EXEC will then fail. */
   isBroken = false;
-  /** Watched keys with their databases; `wasThere` is true if the key existed at WATCH. */
+  /** Watched keys with their databases. `wasThere` is true if the key existed at WATCH. */
   readonly watched: Map<string, { database: number; key: string; wasThere: boolean }> = new Map();
-  /** True if one of the watched keys was changed. */
+  /** True if a watched key was changed. */
   isDirty = false;
   readonly channels: Set<string> = new Set();
   readonly patterns: Set<string> = new Set();
@@ -129,7 +128,7 @@ export class Session {
 export class NodeMemory {
   private readonly databases: Map<number, Database> = new Map();
   readonly sessions: Map<string, Session> = new Map();
-  /** Source of randomness for `SPOP` and similar commands: one stream, as for scripts. */
+  /** Random source of `SPOP` and similar commands. */
   chance: LuaChance = new LuaChance();
   /** Sends a message to a subscribed connection. */
   readonly push: (session: string, message: RedisPush) => void;
@@ -151,7 +150,6 @@ export class NodeMemory {
     return fresh;
   }
 
-  /** Reports a change of a key. */
   touch(write: KeyWrite): void {
     const { database, key } = write;
     this.recorder.note(write);
@@ -168,12 +166,12 @@ export class NodeMemory {
     return fresh;
   }
 
-  /** The databases in the order in which they were first used. */
+  /** Returns the databases in the order in which they were first used. */
   get used(): readonly Database[] {
     return [...this.databases.values()];
   }
 
-  /** Restarts the node: drops all connections and, unless `keepsKeys`, all databases. */
+  /** Drops all connections and, unless `keepsKeys`, all databases. */
   restart({ keepsKeys }: { readonly keepsKeys: boolean }): void {
     if (!keepsKeys) this.databases.clear();
     this.sessions.clear();
@@ -197,10 +195,10 @@ export interface Setting {
   readonly memory: NodeMemory;
   readonly session: Session;
   readonly scripts: ScriptRunner;
-  /** Microseconds since 1970 by the node's wall clock; constant during a script. */
+  /** Microseconds since 1970 by the node's wall clock, constant during a script. */
   readonly nowUs: number;
   readonly nowMs: number;
-  /** Executes a command that a transaction queued; `fromScript` executes a command of a script. */
+  /** Executes a command that a transaction queued. `fromScript` executes a command of a script. */
   readonly carryOut: (command: RedisCommand, setting: Setting) => RedisReply;
   readonly fromScript: (command: RedisCommand, setting: Setting) => RedisReply;
   /** Counts a request for something that is not simulated, such as `XADD`. */
@@ -218,18 +216,18 @@ export interface ScriptRunner {
   clear(): void;
 }
 
-/** Executes a command; `given` are its arguments without the name. */
+/** Executes a command. `args` does not include the command's name. */
 export type Run = (args: readonly string[], setting: Setting) => RedisReply;
 
 /**
- * `no script`: refused in scripts. `at once`: runs immediately even within MULTI. `subscriber`:
+ * `no script`: refused in scripts. `at once`: runs immediately, even within MULTI. `subscriber`:
  * allowed for a connection with subscriptions.
  */
 export type Flag = 'no script' | 'at once' | 'subscriber';
 
 /**
- * A command: its name in lower case (a subcommand after a bar: `script|load`); its arity, which
- * includes the name and is negative for a minimum; its function; its flags.
+ * A command. `name` is in lower case, with a subcommand after a bar: `script|load`. `arity` counts
+ * the name, and a negative arity is a minimum.
  */
 export type Row = readonly [name: string, arity: number, run: Run, ...flags: readonly Flag[]];
 
@@ -249,21 +247,24 @@ export function onKey(
   return ([key = '', ...rest], setting) => run(key, rest, setting);
 }
 
-/** Describes a type of value. Its empty value is equivalent to an absent key. */
+/** A type of value. Its empty value is equivalent to an absent key. */
 export interface Shape<V extends RedisData> {
   readonly is: (data: RedisData) => data is V;
   readonly empty: V;
   readonly isEmpty: (value: V) => boolean;
 }
 
-/** Returns the value of a key, the empty value if it is absent, or null if it has another type. */
+/**
+ * Returns the value of a key. Returns the empty value if the key is absent, or null if it has
+ * another type.
+ */
 export function held<V extends RedisData>(shape: Shape<V>, key: string, at: Setting): V | null {
   const entry = entryOf(key, at);
   if (entry === null) return shape.empty;
   return shape.is(entry.value) ? entry.value : null;
 }
 
-/** Stores the value of a key, keeping its expiry; deletes the key if the value is empty. */
+/** Stores the value of a key and keeps the key's expiry. Deletes the key if the value is empty. */
 export function keep<V extends RedisData>(
   shape: Shape<V>,
   { key, value }: { readonly key: string; readonly value: V },

@@ -1,9 +1,8 @@
 /**
  * The argument syntax of each command, and commands drawn from it. Most are valid; some have an
- * extra, missing or replaced argument. In the syntax, a word in upper case stands for itself, and a
- * word in lower case for a value drawn from `words`. `[a|b]` is optional, and `a+` occurs once or
- * more. `now` and `nowMs` are the clock's time in seconds and in milliseconds when a command is
- * sent (`atTime`).
+ * extra, missing or replaced argument. A word in upper case stands for itself, and a word in lower
+ * case for a value drawn from `words`. `[a|b]` is optional, and `a+` occurs once or more. `now` and
+ * `nowMs` stand for the clock's time in seconds and in milliseconds (`atTime`).
  */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
@@ -15,8 +14,7 @@ const big = '9223372036854775807';
 const integers = ['1', '5', '-3', '0', '2', '-1', 'x', '1.0', '+1', ' 1', big];
 const scores = ['1', '2', '2.5', '-3', '0.1', 'inf', '-inf', '1e3', '1e17', 'nan', 'x', '(1'];
 /**
- * Seconds or milliseconds, chosen so that a stepped clock often lands exactly on an expiry or 1 ms
- * after it.
+ * Seconds or milliseconds. A stepped clock often lands exactly on such an expiry or 1 ms after it.
  */
 const ttls = ['1', '1', '2', '3', '5', '1000', '0', '-1', 'x', big];
 const scripts = [
@@ -201,8 +199,8 @@ export const syntax: Readonly<Record<string, string>> = {
 };
 
 /**
- * Commands that are not drawn here: those that the property test of connections draws, and those
- * with random results.
+ * Commands that are not drawn here, because the property test of connections draws them or their
+ * results are random.
  */
 export const undrawn: ReadonlySet<string> = new Set([
   'subscribe',
@@ -262,7 +260,7 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
 }
 
 /**
- * Commands of which no argument is missing or replaced: with a wrong argument, they draw at random,
+ * Commands whose arguments are never removed or replaced. Otherwise, they would draw at random,
  * stop halfway, or fail with a different error text than Redis.
  */
 const CAREFUL = /^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
@@ -276,11 +274,11 @@ export function atTime(command: RedisCommand, nowMs: number): RedisCommand {
   );
 }
 
-/** Commands about expiry, and those that show its effect. */
+/** Commands that set an expiry or show its effect. */
 const ENDING =
   /^([gp]?set(ex|nx)?|getex|p?(expire(at|time)?|ttl)|persist|get|exists|del|watch|multi|exec|incr|append|rename|copy|hset|keys|msetnx)$/;
 
-/** Draws any command; about half of them concern expiry or show its effect on a key. */
+/** Draws any command. At least half of the commands set an expiry or show its effect. */
 export const anyCommand: fc.Arbitrary<RedisCommand> = fc.oneof(
   fc.oneof(...Object.entries(syntax).map(commandOf)),
   fc.oneof(

@@ -1,9 +1,9 @@
 /**
- * Decides a lock in which every client alternates acquire and release, one call at a time. Between
- * the return of an acquire and the call of its release, a client certainly holds the lock, so these
- * spans must not overlap, and they have only one order. A denied acquire must find the lock held.
- * Grants therefore take effect as early, and releases as late, as possible: then the lock is free
- * only when it is free in every order.
+ * Decides the history of a lock if every client alternates acquire and release, one call at a time.
+ * A client certainly holds the lock between the return of an acquire and the call of its release.
+ * These spans must not overlap, so they have only one order. A denied acquire must find the lock
+ * held. Grants therefore take effect as early as possible, and releases as late as possible: then
+ * the lock is free only when it is free in every order.
  */
 import type { FastDecision, History } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
@@ -20,7 +20,10 @@ interface PairedLockCall {
 const never = Number.NEGATIVE_INFINITY;
 const forever = Number.POSITIVE_INFINITY;
 
-/** Decides a lock that is not reentrant. Returns null if some client's calls are not in pairs. */
+/**
+ * Decides the history of a lock that is not reentrant. Returns null if some client's calls are not
+ * in pairs.
+ */
 export function decidePairedLock(history: History<PairedLockCall>): FastDecision | null {
   const answered = answeredByReturn(history);
   const pairs = pairLockCalls(history, answered);
@@ -102,7 +105,9 @@ function orderOf({ sections, crashed, denied }: LockPairs): readonly number[] {
   return order;
 }
 
-/** An acquire, by its index in the history. An unanswered one has an infinite return and place. */
+/**
+ * An acquire, by its index in the history. An unanswered acquire has an infinite return and place.
+ */
 interface Acquire {
   readonly index: number;
   readonly invoke: number;
@@ -115,7 +120,7 @@ interface Acquire {
 
 /** A section, from a grant to its release. */
 interface Section extends Acquire {
-  /** Index of the release. If it was never called: -1, with infinite times and place. */
+  /** Index of the release. If there was no release: -1, with infinite times and place. */
   release: number;
   releaseInvoke: number;
   releaseReturn: number;
@@ -131,14 +136,15 @@ interface LockPairs {
   readonly denied: readonly Acquire[];
 }
 
-/** The state of a client after its last call, ignoring denied acquires. */
+/** The state of a client after its last call. Ignores denied acquires. */
 interface Client {
-  /** The section that the client is in, or null. */
   section: Section | null;
   return: number;
 }
 
-/** Returns null if a client's calls are not sequential pairs. Only its last call may crash. */
+/**
+ * Returns null if a client's calls are not sequential pairs. Only a client's last call may crash.
+ */
 function pairLockCalls(
   history: History<PairedLockCall>,
   answered: readonly number[],
@@ -177,7 +183,6 @@ function pairLockCalls(
   return { sections, crashed: crashed.sort((a, b) => a.invoke - b.invoke), denied };
 }
 
-/** Returns a section without a release so far. */
 function sectionOf({ index, invoke, return: end, place, token }: Acquire): Section {
   const release = { release: -1, releaseInvoke: forever, releaseReturn: forever };
   return { index, invoke, return: end, place, token, ...release, releasePlace: forever };

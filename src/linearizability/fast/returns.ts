@@ -1,7 +1,7 @@
 /** Shared by the fast paths: operations by return, and the first failure of a history. */
 import type { History } from '../model.ts';
 
-/** Returns the indices of the operations that were answered, in the order of their returns. */
+/** Returns the indices of the answered operations, in the order of their returns. */
 export function answeredByReturn<Call>(history: History<Call>): number[] {
   const returns = new Float64Array(history.length);
   const answered: number[] = [];
@@ -20,8 +20,8 @@ export function answeredByReturn<Call>(history: History<Call>): number[] {
 }
 
 /**
- * Returns the number of returns in the shortest prefix that is not linearizable, given that the
- * complete history, which has `returns` returns, is not. Every longer prefix is bad too, so
+ * Returns the number of returns in the shortest prefix that is not linearizable. The complete
+ * history has `returns` returns and must not be linearizable. Every longer prefix is bad too, so
  * bisection finds the shortest one.
  */
 export function shortestBadPrefix(returns: number, isGood: (returns: number) => boolean): number {

@@ -1,17 +1,17 @@
 /**
- * Decides a register in which all written values differ (Gibbons and Korach, 1997, "Testing shared
- * memories"). A write and the reads of its value form a cluster, whose zone lies between its first
- * return and its last call. An order exists iff no read returns before its write is called, no two
- * forward zones (the return comes first) overlap, and no backward zone (all operations overlap)
- * lies inside a forward one.
+ * Decides the history of a register if all written values differ (Gibbons and Korach, 1997,
+ * "Testing shared memories"). A write and the reads of its value form a cluster, whose zone lies
+ * between its first return and its last call. In a forward zone, the return comes first; in a
+ * backward zone, all operations overlap. An order exists iff no read returns before its write is
+ * called, no two forward zones overlap, and no backward zone lies inside a forward zone.
  */
 import { Interner } from '../interner.ts';
 import type { FastDecision, History, Model } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
 
 /**
- * Decides histories of models that are fully described by `awaits` and `provides`. Does not apply
- * to models with `approaches`.
+ * Decides histories of models that `awaits` and `provides` describe completely. Does not apply to
+ * models with `approaches`.
  */
 export function decideByZones(history: History, model: Model): FastDecision | null {
   const writes = clusterWrites(history, model);
@@ -27,7 +27,7 @@ export function decideByZones(history: History, model: Model): FastDecision | nu
 
 interface Writes {
   readonly values: Interner;
-  /** By cluster, the index of its write; -1 for the initial value, which is cluster 0. */
+  /** Index of the write, by cluster; -1 for the initial value, which is cluster 0. */
   readonly sources: number[];
 }
 
@@ -48,8 +48,8 @@ function clusterWrites(history: History, model: Model): Writes | null {
 }
 
 /**
- * Returns the cluster of each answered operation, -1 for a value that was never written; or null if
- * an operation is neither a read nor a write.
+ * Returns the cluster of each answered operation, or -1 for a value that was never written. Returns
+ * null if an operation is neither a read nor a write.
  */
 function clusterAll(
   history: History,
@@ -78,18 +78,18 @@ class Zones {
   private readonly answered: readonly number[];
   private readonly clusters: Int32Array;
   private readonly sources: readonly number[];
-  /** Ranks, from 1, of the answered operations' positions, in the order of their returns. */
+  /** Ranks, from 1, of the calls of the answered operations. Ordered by return, like `returns`. */
   private readonly invokes: Int32Array;
   private readonly returns: Int32Array;
-  /** By cluster, the rank of its write's call; 0 for the initial value. */
+  /** Rank of the write's call, by cluster; 0 for the initial value. */
   private readonly writeInvokes: Int32Array;
   private readonly ranks: number;
-  /** By cluster, its first return and its last call in the prefix that was swept last. */
+  /** First return and last call, by cluster, in the prefix that was swept last. */
   private readonly first: Int32Array;
   private readonly last: Int32Array;
-  /** By rank, the end of the forward zone that begins here; 0 if there is none. */
+  /** End of the forward zone that begins at a rank, by rank; 0 if there is none. */
   private readonly forwardEnd: Int32Array;
-  /** By rank, the end of the shortest backward zone that begins here. */
+  /** End of the shortest backward zone that begins at a rank, by rank. */
   private readonly backwardEnd: Int32Array;
 
   /** `clusters` is indexed by answered operation, and `sources` by cluster. */
@@ -127,7 +127,10 @@ class Zones {
     return this.gather(prefix) && this.sweep();
   }
 
-  /** Returns false if a read returned before its value was written, or if it was never written. */
+  /**
+   * Returns false if a read returned before its value was written, or if the value was never
+   * written.
+   */
   private gather(prefix: number): boolean {
     const { clusters, invokes, returns, writeInvokes, first, last } = this;
     first.fill(never);
@@ -167,7 +170,10 @@ class Zones {
     return true;
   }
 
-  /** Returns an order of the complete history, after `areConsistent` returned true for it. */
+  /**
+   * Returns an order of the complete history. Valid only after `areConsistent` returned true for
+   * it.
+   */
   order(): number[] {
     const { answered, clusters, sources, first, last, invokes } = this;
     const beginOf = (cluster: number): number =>
@@ -197,7 +203,7 @@ class Zones {
 }
 
 /**
- * Returns the rank of each position. Equal positions have equal ranks; the smallest rank is 0 for
+ * Returns the rank of each position. Equal positions have equal ranks. The smallest rank is 0 for
  * minus infinity, otherwise 1.
  */
 function rank(positions: Float64Array): { readonly ranks: Int32Array; readonly count: number } {

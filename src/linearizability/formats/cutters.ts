@@ -1,7 +1,7 @@
 /**
- * Splits a text that arrives in pieces, which may end anywhere, into records: lines, or the
- * outermost maps, `{…}`, of EDN or JSON, which follow each other or are in one list. A list of a
- * million maps is therefore never in memory at once.
+ * Splits a text that arrives in pieces into records. The pieces may end anywhere. A record is a
+ * line, or an outermost map `{…}` of EDN or JSON. The maps follow each other or are in one list.
+ * Maps are passed on one at a time, so a list of a million maps is never in memory at once.
  */
 import { readEdnFields } from './edn.ts';
 import { type FieldsRead, readJsonFields } from './json-fields.ts';
@@ -17,7 +17,7 @@ import {
 export interface Line extends FilePlace {
   /** Without its line ending, `\n` or `\r\n`. */
   readonly text: string;
-  /** False for a last line without a line ending: the file may be truncated there. */
+  /** False for a last line without a line ending, where the file may be truncated. */
   readonly isClosed: boolean;
 }
 
@@ -50,7 +50,7 @@ export class LineCutter {
     return this.rest === '' ? null : this.fail(this.rest, false);
   }
 
-  /** Passes a line without surrounding space to `take`; skips blank lines. */
+  /** Passes a line to `take` without surrounding space. Skips blank lines. */
   private fail(text: string, isClosed: boolean): Malformed | null {
     this.line += 1;
     const trimmed = text.trim();
@@ -94,7 +94,7 @@ export class MapCutter {
   private mode: Mode = 'code';
   /** The closers of the open brackets, except that of the list around all maps. */
   private readonly closers: string[] = [];
-  /** The closer of the list around all maps; '' before the list, or if there is no list. */
+  /** The closer of the list around all maps, or '' if no list has begun. */
   private listCloser = '';
   private listPlace: FilePlace = { line: 1, column: 1 };
   private isOver = false;
@@ -104,7 +104,7 @@ export class MapCutter {
   private hasMaps = false;
   private toDiscard = 0;
   private hasTag = false;
-  /** The open map: its text from earlier pieces, and its place. */
+  /** The text of the open map from earlier pieces. */
   private carried = '';
   private mapPlace: FilePlace = { line: 1, column: 1 };
   private line = 1;
@@ -200,7 +200,6 @@ export class MapCutter {
     return malformed(this.here(at), `expected "${expected}", found "${character}"`);
   }
 
-  /** Handles a character outside all maps. */
   private stepOutside(character: string, at: number): Malformed | null {
     if (/\s/.test(character)) return null;
     const isEdn = this.syntax === 'edn';
@@ -289,7 +288,6 @@ export function splitFields(syntax: Syntax, take: TakeFields): MapCutter {
   });
 }
 
-/** Returns the place of an offset in the text of a map. */
 function placeInMap(map: SplitMap, offset: number): FilePlace {
   const before = map.text.slice(0, offset).split('\n');
   const last = before.at(-1) ?? '';

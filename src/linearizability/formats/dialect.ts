@@ -2,7 +2,7 @@
  * A dialect defines how logs describe one model: the words for its operations, and the fields of a
  * record that contain the data of the model's calls. This file also contains the rules that all
  * dialects share: the object of an operation (`readSaid`), and negative answers within an `ok`
- * (`saysNo`). An unknown word is an error, since a negative answer that is read as a positive one
+ * (`saysNo`). An unknown word is an error, because a negative answer that is read as positive
  * causes a wrong verdict.
  */
 import type { Json } from '../../core/kernel/json.ts';
@@ -15,11 +15,10 @@ import type { Fields, Format, RecordedOperation } from './record.ts';
 export type NamedFields = { readonly [field: string]: Json; readonly name: string };
 
 export interface Dialect {
-  /** The model's name. */
   readonly model: ModelName;
   /** Maps each word of a log to the name of the model's call. */
   readonly words: ReadonlyMap<string, string>;
-  /** The fields that may name the independent object; the first one present counts. */
+  /** The fields that may name the independent object. The first field present counts. */
   readonly keys: readonly string[];
   /** Answers by the name of the model's call. A call without an entry has only positive answers. */
   readonly answers?: ReadonlyMap<string, Answers>;
@@ -37,8 +36,8 @@ export interface Dialect {
 export const ANY_KEY: readonly string[] = ['key', 'lock', 'lease', 'semaphore', 'resource'];
 
 /**
- * Returns a value that models compare by identity. Numbers and nil stay; any other value becomes
- * its EDN text, in quotes for a string, so that it cannot be confused with a model's word such as
+ * Returns a value that models compare by identity. Numbers and nil stay. Any other value becomes
+ * its EDN text, with quotes around a string, so that it differs from a model's word such as
  * `unknown`.
  */
 export function scalarOf(value: Json): number | string | null {
@@ -50,7 +49,7 @@ export function knownAnswer({ operation }: Said, known: string): string {
   return operation.outcome === 'info' ? 'unknown' : known;
 }
 
-/** Maps each word to its meaning, as in `words` of a dialect. */
+/** Maps each word to its meaning, for `words` of a dialect. */
 export function words(
   table: Readonly<Record<string, readonly string[]>>,
 ): ReadonlyMap<string, string> {
@@ -66,25 +65,24 @@ export interface Said {
   /** The name of the model's call. */
   readonly name: string;
   readonly operation: RecordedOperation;
-  /** The object's name, '' if there is only one. */
+  /** The object's name, or '' if there is only one object. */
   readonly key: string;
   /** The values of call and completion, without the key; undefined if there is none. */
   readonly asked: Json | undefined;
   readonly answered: Json | undefined;
   /** True if an `ok` has a negative answer. */
   readonly isNo: boolean;
-  /** True if the key is the first item of a pair, which may not have been meant as a key. */
+  /** True if the key is the first item of a pair, which may not be meant as a key. */
   readonly isFromPair: boolean;
   /** True if a value was given that has no meaning for this call. */
   readonly isValueIgnored: boolean;
 }
 
-/** The object, and the values of call and completion. */
 type Named = Omit<Said, 'name' | 'operation' | 'isNo'>;
 
 const ONLY_YES: Answers = { yes: [], no: [] };
 
-/** Reads an operation; returns a text for an error. `name` is the name of the model's call. */
+/** Reads an operation. Returns a text for an error. `name` is the name of the model's call. */
 export function readSaid(
   name: string,
   operation: RecordedOperation,
@@ -125,8 +123,8 @@ function readNamed(
 }
 
 /**
- * Returns the key of an operation, null if there is none, or an error if the completion names a
- * different key than the call. The completion may omit the key.
+ * Returns the key of an operation, or null if there is none. Returns an error if the completion
+ * names a different key than the call. The completion may omit the key.
  */
 function namedKey(
   { asked, answered }: RecordedOperation,
@@ -155,7 +153,7 @@ export function keyText(key: Json): string {
   return typeof key === 'string' ? key : ednText(key);
 }
 
-/** The words with which a call may be answered. */
+/** The words that may answer a call. */
 export interface Answers {
   readonly yes: readonly string[];
   readonly no: readonly string[];
@@ -167,8 +165,8 @@ export interface Answers {
 const ALWAYS_YES = ['ok', 'done', 'success'];
 
 /**
- * Returns true if an `ok` has a negative answer, a text that describes the error if its answer is
- * unknown, and otherwise false.
+ * Returns true if an `ok` has a negative answer, otherwise false. Returns a text that describes the
+ * error if the answer is unknown.
  */
 function saysNo(
   { answered, outcome }: RecordedOperation,

@@ -1,4 +1,6 @@
-/** Expiry of keys: the commands that set, change, report and remove it, and their options. */
+/**
+ * Expiry of keys: the commands that set, change, report and remove expiry times, and their options.
+ */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NOT_AN_INTEGER, repeated } from '../reply.ts';
 import {
@@ -13,13 +15,13 @@ import {
 } from '../setting.ts';
 import { isInRange, readInteger } from './numbers.ts';
 
-/** The unit of an expiry, and whether it is absolute (since 1970) or relative. */
+/** The unit of an expiry, which is absolute (since 1970) or relative. */
 export interface EndUnit {
   readonly unit: 's' | 'ms';
   readonly isAbsolute: boolean;
 }
 
-/** Units by option. */
+/** Units of expiry by option of SET. */
 export const END_WORDS: ReadonlyMap<string, EndUnit> = new Map([
   ['EX', { unit: 's', isAbsolute: false }],
   ['PX', { unit: 'ms', isAbsolute: false }],
@@ -32,7 +34,7 @@ interface Asked extends EndUnit {
   readonly command: string;
 }
 
-/** Returns the expiry in milliseconds since 1970, as a 64-bit integer. */
+/** Returns the expiry in milliseconds since 1970. */
 function readEnd(text: string, { unit, isAbsolute, nowMs, command }: Asked): bigint | RedisError {
   const count = readInteger(text);
   if (count === null) return NOT_AN_INTEGER;
@@ -82,7 +84,7 @@ function readConditions(words: readonly string[]): ReadonlySet<Condition> | Redi
   return found;
 }
 
-/** For GT and LT, a key without expiry counts as one with an infinite expiry. */
+/** For GT and LT, a key without expiry has an infinite expiry. */
 function isMet(condition: Condition, formerMs: number | null, endMs: bigint): boolean {
   switch (condition) {
     case 'NX':
@@ -115,7 +117,7 @@ function expire(command: string, { unit, isAbsolute }: EndUnit): Run {
   });
 }
 
-/** Reports an expiry: -1 if the key has none, -2 if there is no such key. */
+/** Returns -1 if the key has no expiry, and -2 if there is no such key. */
 function endReader(convert: (endMs: number, nowMs: number) => number): Run {
   return onKey((key, _, at) => {
     const entry = entryOf(key, at);

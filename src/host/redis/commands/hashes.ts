@@ -29,7 +29,7 @@ function reading(answer: (fields: Fields, rest: readonly string[]) => RedisReply
   });
 }
 
-/** Returns a command that changes a copy of the fields; `isChanged` is false if nothing changed. */
+/** `change` gets a copy of the fields. It returns `isChanged: false` if it changed nothing. */
 function changing(
   change: (
     fields: Map<string, string>,

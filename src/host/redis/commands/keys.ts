@@ -23,7 +23,6 @@ function counting(isCounted: (key: string, at: Setting) => boolean): Run {
 const deleting: Run = counting((key, at) => databaseOf(at).delete(key, at.nowMs));
 const existing: Run = counting((key, at) => entryOf(key, at) !== null);
 
-/** Returns `none` if there is no such key. */
 function typeAt(key: string, at: Setting): string {
   const value = entryOf(key, at)?.value;
   if (value === undefined) return 'none';
@@ -47,7 +46,6 @@ function renaming(isOnlyNew: boolean): Run {
   };
 }
 
-/** Returns a database by its number, or an error if there is none. */
 function databaseAt(text: string, at: Setting): Database | RedisError {
   const index = readInteger(text);
   if (index === null) return NOT_AN_INTEGER;
@@ -119,14 +117,13 @@ interface ScanOptions {
   readonly type: string | null;
 }
 
-/** Returns true if the text is a cursor, which may be empty. */
+/** A cursor may be empty, as in Redis. */
 function isCursor(text: string): boolean {
   return /^([+-]?\d+)?$/.test(text);
 }
 
 const NO_CURSOR = errorOf('ERR invalid cursor');
 
-/** Reads the options after the cursor of SCAN and its variants. */
 function readScan(words: readonly string[]): ScanOptions | RedisError {
   let matches = (_: string): boolean => true;
   let type: string | null = null;
@@ -144,7 +141,7 @@ function readScan(words: readonly string[]): ScanOptions | RedisError {
   return { matches, type };
 }
 
-/** Returns HSCAN or a similar command; `itemsOf` returns the items in a key's value. */
+/** Returns HSCAN or a similar command. `itemsOf` returns the items in a key's value. */
 export function scanning<V extends RedisData>(
   shape: Shape<V>,
   itemsOf: (value: V, matches: ScanOptions['matches']) => readonly string[],
@@ -160,7 +157,7 @@ export function scanning<V extends RedisData>(
   };
 }
 
-/** Returns all keys at once, even if there are more than COUNT, with the final cursor, 0. */
+/** Returns all keys at once, even if there are more than COUNT, and 0 as the final cursor. */
 function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisReply {
   if (!isCursor(cursor)) return NO_CURSOR;
   const options = readScan(words);
@@ -174,8 +171,8 @@ function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisRep
 
 /**
  * Compiles a pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of
- * them. The matcher backtracks only to the last `*`, so it takes at most as many steps as the
- * product of the two lengths.
+ * these. The matcher backtracks only to the last `*`, so its steps are at most the product of the
+ * two lengths.
  */
 export function globOf(pattern: string): (text: string) => boolean {
   const signs = signsOf(pattern);
@@ -207,7 +204,6 @@ const MOST_STARS = 1000;
 
 type Sign = (sign: string) => boolean;
 
-/** Represents `*`. */
 const ANY: Sign = () => true;
 
 function signsOf(pattern: string): readonly Sign[] {
@@ -230,7 +226,7 @@ function signsOf(pattern: string): readonly Sign[] {
   return signs;
 }
 
-/** Reads the character class, perhaps unclosed, at the start of a pattern, and returns its end. */
+/** Reads the character class at the start of a pattern. The class may be unclosed. */
 function readClass(pattern: string): { isIn: (sign: string) => boolean; end: number } {
   const isNot = pattern.charAt(1) === '^';
   const ranges: (readonly [from: string, to: string])[] = [];

@@ -1,4 +1,4 @@
-/** Commands on lists, except those that block until there is an item. */
+/** Commands on lists, except those that block until a list has an item. */
 import type { RedisReply } from '../reply.ts';
 import { errorOf, NIL, NIL_LIST, NOT_AN_INTEGER, OK, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
 import {
@@ -39,7 +39,7 @@ function added(items: Items, newItems: Items, end: End): Items {
   return end === 'LEFT' ? [...newItems.toReversed(), ...items] : [...items, ...newItems];
 }
 
-/** Returns a push command; with `onlyThere`, one that does not create a list. */
+/** With `onlyThere`, the command does not create a list. */
 function pushing(end: End, onlyThere: boolean): Run {
   return onKey((key, values, at) => {
     const list = held(LIST, key, at);
@@ -69,7 +69,7 @@ function popping(command: string, end: End): Run {
   });
 }
 
-/** Splits off items at an end, the outermost first, and returns them with the rest. */
+/** Splits off `count` items at an end, the outermost first. */
 function takeItems(items: Items, end: End, count: number): { taken: Items; left: Items } {
   if (end === 'LEFT') return { taken: items.slice(0, count), left: items.slice(count) };
   const at = Math.max(0, items.length - count);
@@ -101,7 +101,10 @@ function isEnd(word: string | undefined): word is End {
   return word === 'LEFT' || word === 'RIGHT';
 }
 
-/** Converts two indexes, counted from the end if negative, to a range; null if one is invalid. */
+/**
+ * Converts two indexes to a range; negative indexes count from the end. Returns null if an index is
+ * invalid.
+ */
 export function spanOf(
   [from = '', to = '']: readonly string[],
   length: number,

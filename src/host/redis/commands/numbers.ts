@@ -1,11 +1,11 @@
-/** Numbers as Redis reads them from arguments and formats them in values and replies. */
+/** Reads and formats numbers as Redis does. */
 import { formatNumber } from '../lua-values.ts';
 import type { RedisReply } from '../reply.ts';
 
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
-/** Reads a 64-bit integer in the form that Redis itself writes; returns null for other text. */
+/** Reads a 64-bit integer in the form that Redis itself writes. Returns null for any other text. */
 export function readInteger(text: string): bigint | null {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return null;
   const value = BigInt(text);
@@ -17,7 +17,7 @@ export function isInRange(value: bigint): boolean {
   return value >= LEAST && value <= MOST;
 }
 
-/** Returns an integer reply: a number if it can represent the value exactly. */
+/** Returns an integer reply: a number if a number can represent the value exactly. */
 export function integerReply(value: bigint): RedisReply {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : { integer: String(value) };
@@ -26,7 +26,7 @@ export function integerReply(value: bigint): RedisReply {
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 
-/** Reads a score; returns null if the text is not a number. */
+/** Reads a score. Returns null if the text is not a number. */
 export function readFloat(text: string): number | null {
   if (DECIMAL.test(text)) return Number(text);
   const [match, sign] = INFINITE.exec(text) ?? [];
@@ -41,7 +41,7 @@ export function scoreReply(score: number): { readonly double: string } {
   return { double: formatNumber(score, DIGITS) };
 }
 
-/** Formats a score as a small sorted set stores it. */
+/** Formats a score as Redis does in a small sorted set. */
 export function scoreText(score: number): string {
   return Number.isInteger(score) ? String(BigInt(score)) : formatNumber(score, DIGITS);
 }
@@ -51,13 +51,14 @@ const PLACES = 17n;
 /** Bits in the significand of C's `long double`. */
 const BITS = 64;
 
-/** The fraction `over / under`. */
 interface Ratio {
   readonly over: bigint;
   readonly under: bigint;
 }
 
-/** Adds two decimals with the precision of C's `long double`; returns null if one is infinite. */
+/**
+ * Adds two decimals with the precision of C's `long double`. Returns null if either is infinite.
+ */
 export function sumOfDecimals(one: string, other: string): string | null {
   const [first, second] = [ratioOf(one), ratioOf(other)];
   if (first === null || second === null) return null;
@@ -91,7 +92,7 @@ function rounded({ over, under }: Ratio): Ratio {
     : { over: signed, under: 1n << -exponent };
 }
 
-/** Returns the integer nearest to a positive fraction, with ties to even. */
+/** Rounds a positive fraction, with ties to even. */
 function nearest([over = 0n, under = 1n]: readonly bigint[]): bigint {
   const [quotient, rest] = [over / under, over % under];
   const isUp = rest * 2n > under || (rest * 2n === under && quotient % 2n === 1n);

@@ -31,7 +31,7 @@ function exec(_: readonly string[], at: Setting): RedisReply {
   return isLost ? NIL_LIST : queue.map((command) => at.carryOut(command, at));
 }
 
-/** Returns true if a watched key that existed has expired. */
+/** A watched key that did not exist cannot expire. */
 function hasExpired({ memory, session, nowMs }: Setting): boolean {
   for (const { database, key, wasThere } of session.watched.values()) {
     if (wasThere && !memory.database(database).has(key, nowMs)) return true;
@@ -221,7 +221,7 @@ function info(_: readonly string[], at: Setting): RedisReply {
   return { verbatim: parts.map((lines) => `${lines.join('\r\n')}\r\n`).join('\r\n') };
 }
 
-/** Executes WAIT: returns 0 at once, since a node does not know which replicas are up to date. */
+/** Executes WAIT. Returns 0 at once, because a node does not know which replicas are up to date. */
 function wait([count = '', time = '']: readonly string[]): RedisReply {
   const [replicas, timeout] = [readInteger(count), readInteger(time)];
   if (replicas === null) return errorOf('ERR value is not an integer or out of range');

@@ -1,6 +1,6 @@
 /**
- * Commands on sets. Sets of integers are returned in numerical order, as in Redis. Other sets,
- * whose order in Redis is arbitrary, are returned in the order in which the members were added.
+ * Commands on sets. Sets of integers are returned in numerical order, as in Redis. Redis returns
+ * other sets in arbitrary order; here their members keep the order in which they were added.
  */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NOT_AN_INTEGER, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';

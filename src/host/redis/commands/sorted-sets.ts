@@ -35,7 +35,7 @@ function put(key: string, scores: Scores, at: Setting): void {
   keep(SORTED, { key, value: { type: 'zset', scores } }, at);
 }
 
-/** Sorts by score; members with the same score are sorted by their bytes. */
+/** Sorts by score, and members with the same score by their bytes. */
 function inOrder(scores: Scores): readonly Scored[] {
   return [...scores].sort(([one, low], [other, high]) =>
     low === high ? (one < other ? -1 : 1) : low - high,
@@ -76,7 +76,6 @@ function readAdd(args: readonly string[]): AddOptions | RedisError {
   return { words, members };
 }
 
-/** Returns the new score of a member, or null if the options forbid the change. */
 function nextScore(
   former: number | undefined,
   operand: number,
@@ -112,7 +111,6 @@ function add(key: string, args: readonly string[], at: Setting): RedisReply {
   return words.has('CH') ? changed : grown;
 }
 
-/** Removes members and returns their number. */
 function removeWhere(
   key: string,
   find: (scores: Scores) => readonly string[] | RedisError,
@@ -138,7 +136,7 @@ function rank(isReversed: boolean): Run {
 
 type IsIn = (scored: Scored) => boolean;
 
-/** Reads the bound of a score range; `(` excludes the bound, and empty text is 0, as in Redis. */
+/** Reads the bound of a score range. `(` excludes the bound. An empty text means 0, as in Redis. */
 function readScore(text: string): { score: number; isOpen: boolean } | null {
   const isOpen = text.startsWith('(');
   const score = readFloat(text.slice(isOpen ? 1 : 0).trimStart() || '0');
@@ -183,10 +181,7 @@ interface Bounds {
   limit: { readonly offset: number; readonly count: number } | null;
 }
 
-/**
- * Reads the options of a range command; `fixed` contains the options that the command's name
- * implies.
- */
+/** `fixed` contains the options that the command's name implies. */
 function readRange(
   words: readonly string[],
   fixed: Partial<Pick<RangeOptions, 'by' | 'isReversed'>>,
@@ -220,7 +215,6 @@ function wrongTogether({ by, limit, withScores }: RangeOptions): RedisError | nu
   return errorOf('ERR syntax error, WITHSCORES not supported in combination with BYLEX');
 }
 
-/** Returns a function that finds a range in a sorted set, or the error in its bounds. */
 function finderOf(
   bounds: readonly string[],
   { by, isReversed, limit }: Omit<RangeOptions, 'withScores'>,

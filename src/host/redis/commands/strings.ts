@@ -1,4 +1,4 @@
-/** Commands on strings, including those that hold numbers. */
+/** Commands on strings, including strings that contain numbers. */
 import type { Draft } from '../../../core/kernel/json.ts';
 import type { RedisError, RedisReply } from '../reply.ts';
 import {
@@ -17,12 +17,12 @@ import { integerReply, isInRange, readFloat, readInteger, sumOfDecimals } from '
 interface SetOptions {
   readonly condition: 'NX' | 'XX' | null;
   readonly returnsFormer: boolean;
-  /** `KEEPTTL`, or `PERSIST` for GETEX. */
+  /** `KEEPTTL` for SET, or `PERSIST` for GETEX. */
   readonly word: string | null;
   readonly end: { readonly word: string; readonly text: string } | null;
 }
 
-/** Reads the options of SET, or of GETEX, which has no conditions. */
+/** Reads the options of SET or GETEX. GETEX has no conditions. */
 function readSetOptions(
   words: readonly string[],
   command: 'set' | 'getex',
@@ -51,7 +51,6 @@ function readSetOptions(
   return options;
 }
 
-/** Returns the expiry in the options, or null if there is none. */
 function endIn(
   { end }: SetOptions,
   { nowMs, command }: { readonly nowMs: number; readonly command: 'set' | 'getex' },
@@ -77,14 +76,14 @@ function set(key: string, [value = '', ...words]: readonly string[], at: Setting
   return isDone ? OK : NIL;
 }
 
-/** Returns the string at a key, null if there is no such key, or an error for another type. */
+/** Returns null if there is no such key, or an error for a value of another type. */
 function stringAt(key: string, at: Setting): string | null | RedisError {
   const entry = entryOf(key, at);
   if (entry === null) return null;
   return typeof entry.value === 'string' ? entry.value : WRONG_TYPE;
 }
 
-/** Returns a command that reads a string, or '' if there is no such key. */
+/** A key that does not exist counts as ''. */
 function reading(answer: (text: string, rest: readonly string[]) => RedisReply): Run {
   return onKey((key, rest, at) => {
     const text = stringAt(key, at);
@@ -134,7 +133,7 @@ function getAll(keys: readonly string[], at: Setting): RedisReply {
   });
 }
 
-/** MSET, or MSETNX, which sets all keys or none. */
+/** MSET, or MSETNX, which sets either all keys or none. */
 function setAll(command: 'mset' | 'msetnx'): Run {
   return (args, at) => {
     if (args.length % 2 === 1) {
@@ -149,14 +148,17 @@ function setAll(command: 'mset' | 'msetnx'): Run {
   };
 }
 
-/** Changes the value of a key, keeping its expiry. */
+/** Keeps the key's expiry. */
 function change(key: string, value: string, at: Setting): void {
   databaseOf(at).set(key, { value, end: endOf(entryOf(key, at)) }, at.nowMs);
 }
 
 const OVERFLOW = errorOf('ERR increment or decrement would overflow');
 
-/** Returns a command that adds to the integer at a key, 0 if absent, and keeps the key's expiry. */
+/**
+ * Returns a command that adds to the integer at a key, or to 0 if there is none. Keeps the key's
+ * expiry.
+ */
 function add(sign: 1n | -1n, fixed: string | null): Run {
   return onKey((key, [text = fixed ?? ''], at) => {
     const count = readInteger(text);
