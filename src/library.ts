@@ -32,9 +32,7 @@ import { type Problem, renderProblem, suggest } from './text/problem.ts';
 /** Thrown if a file, or an argument of a function, is invalid. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
-  /**
-   * The problems in a file and their places, in file order. The message contains a line for each.
-   */
+  /** The problems in a file and their places, in file order. The message has a line for each. */
   readonly problems: readonly Problem[];
 
   /** @internal */

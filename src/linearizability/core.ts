@@ -119,10 +119,7 @@ const mostToBegin = 15_000;
 /** Candidate starts, as multiples of the smallest contradictory number of last calls. */
 const widths = [1, 1.5, 2, 4];
 
-/**
- * An order of relaxation. Several are tried, because a minimal core is not always the smallest
- * core.
- */
+/** An order of relaxation. Different orders may lead to minimal cores of different sizes. */
 interface Way {
   readonly first: 'pure' | 'effects';
   readonly from: 'the oldest' | 'the newest';

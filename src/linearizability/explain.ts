@@ -38,14 +38,9 @@ export interface ExplainedState<State> {
  * belong to the verdict's part.
  */
 export interface Reasons<State> {
-  /**
-   * The operation whose return no order satisfies: the first such operation, as far as is known.
-   */
+  /** The first operation, as far as is known, whose return no order satisfies. */
   readonly at: number;
-  /**
-   * An order of everything that returned before `at`, with the other operations that this order
-   * needs.
-   */
+  /** An order of everything that returned before `at`, with further operations that are needed. */
   readonly prefix: readonly number[];
   /**
    * At most 16 of the states that `at` may have found. The operation is illegal in every possible

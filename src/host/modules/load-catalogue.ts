@@ -12,10 +12,7 @@ export type ModuleSource =
   | {
       readonly kind: 'folder';
       readonly folder: string;
-      /**
-       * Required digests by path, checked before any module runs. If omitted, any version is
-       * accepted.
-       */
+      /** Required digests by path, checked before any module runs. By default, any version runs. */
       readonly digests?: ModuleDigests;
     }
   | { readonly kind: 'refused'; readonly why: string };

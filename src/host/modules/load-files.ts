@@ -27,10 +27,7 @@ export type ScenarioFileRead =
       readonly kind: 'scenario';
       readonly scenario: Scenario;
       readonly warnings: readonly Problem[];
-      /**
-       * Definitions of the scenario's names. Pass this to all code that runs or judges the
-       * scenario.
-       */
+      /** Definitions of the scenario's names, for all code that runs or judges the scenario. */
       readonly catalogue: Catalogue;
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
@@ -39,12 +36,12 @@ export type PlanFileRead =
   | {
       readonly kind: 'plan';
       readonly plan: Plan;
-      /** Definitions of the plan's names. Pass this to all code that runs or judges the plan. */
+      /** Definitions of the plan's names, for all code that runs or judges the plan. */
       readonly catalogue: Catalogue;
       /** Paths of modules that have changed since the plan was made. */
       readonly changedModules: readonly string[];
       /**
-       * `changedModules` with the files that differ, if the plan records them: `./a.ts (./b.ts is
+       * `changedModules` with the changed files, if the plan records them: `./a.ts (./b.ts is
        * new)`.
        */
       readonly moduleChanges: readonly string[];
@@ -72,7 +69,7 @@ export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRea
   });
 }
 
-/** Returns the folder of a plan's scenario and modules. It is the plan's own or its parent. */
+/** Returns the folder of a plan's scenario and modules. Skips a folder `plans`. */
 export function scenarioFolderOf(planFile: string): string {
   const folder = dirname(resolve(planFile));
   return basename(folder) === 'plans' ? dirname(folder) : folder;

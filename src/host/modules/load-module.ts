@@ -60,10 +60,7 @@ function whyUnreadable(error: unknown): string {
   return errorText(error);
 }
 
-/**
- * Imports a module and its imports as new instances, so that a watcher always uses the latest
- * version.
- */
+/** Imports new instances of a module and its imports, so that a watcher uses the latest version. */
 export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
   const { path, url } = module;
   try {
@@ -115,9 +112,7 @@ function definitionOf(imported: object): SystemDefinition | string {
   return definition;
 }
 
-/**
- * Returns a hint for a type that is imported as a value, as in `export { Lease } from './lease'`.
- */
+/** Returns a hint for a type that is imported as a value: `export { Lease } from './lease'`. */
 function typeHint(error: unknown): string {
   const [, name] = /does not provide an export named '(\w+)'/.exec(errorText(error)) ?? [];
   return name === undefined ? '' : `; if ${name} is a type, write \`type ${name}\``;

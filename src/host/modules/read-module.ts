@@ -54,7 +54,7 @@ export function readModule(url: string): ModuleRead {
 const EQUALS = /^\s*(?:export\s+)?import\s+[\w$]+\s*=\s*require\b|^\s*export\s*=/m;
 
 /**
- * Lets an ES module use `require` and `export =`, as TypeScript does when it compiles to CommonJS.
+ * Lets an ES module use `require` and `export =`, as in TypeScript that is compiled to CommonJS.
  */
 function withRequire(text: string): string {
   const exported =

@@ -24,10 +24,7 @@ export interface WireProtocol<Q extends Json, R extends Json> {
 export interface WireSession<Q extends Json, R extends Json> {
   /** Returns the requests that are now complete, in order. Throws `NotUnderstood`. */
   decode(bytes: string): readonly Asked<Q, R>[];
-  /**
-   * Encodes a reply. Called in the order of the requests, because a reply may change how later
-   * replies are encoded.
-   */
+  /** Encodes a reply. Called in request order, as a reply may change how later ones are encoded. */
   encode(reply: R): string;
   /** The request that waits for pushed messages, or null while the client expects none. */
   readonly listening: Q | null;
@@ -61,9 +58,7 @@ export interface Uplink {
 /** The client's end of a connection. */
 export interface Remote {
   receive(bytes: string): void;
-  /**
-   * Closes the connection with a code such as `ECONNRESET`, or with null if the server ended it.
-   */
+  /** Closes the connection with a code such as `ECONNRESET`, or null if the server ended it. */
   close(code: string | null): void;
 }
 

@@ -157,10 +157,7 @@ interface GreetingCall {
   readonly request: SessionCommand;
 }
 
-/**
- * Returns the version that applies from this reply on, as after HELLO or RESET. Returns null if
- * unchanged.
- */
+/** Returns the version that applies after this reply, or null if it stays the same. */
 function versionIn(reply: RedisReply): RespVersion | null {
   if (typeof reply !== 'object') return null;
   if ('status' in reply && reply.status === 'RESET') return 2;

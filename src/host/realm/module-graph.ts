@@ -42,9 +42,7 @@ export type Getters = Readonly<Record<string, () => unknown>>;
 export type Setter = (value: unknown) => void;
 export type DynamicImport = (specifier: unknown) => Promise<object>;
 
-/**
- * The code of a module. The first step runs up to its first line, and the second step to its end.
- */
+/** The code of a module. The first step runs up to its first line, the second step to its end. */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
 /** Called with each class to which methods are added later. */
 type ReserveSlots = (made: unknown) => void;
@@ -113,10 +111,7 @@ export class ModuleGraph {
   readonly rootUrl: string;
   private readonly folder: string;
   private readonly units: Map<string, Unit> = new Map();
-  /**
-   * Targets by parent, then by specifier, because a combined key took longer to build than to look
-   * up.
-   */
+  /** Targets by parent, then by specifier. A combined key took longer to build than to look up. */
   private readonly targets: Readonly<Record<Asking, Targets>> = {
     import: new Map(),
     require: new Map(),
@@ -128,10 +123,7 @@ export class ModuleGraph {
     this.folder = posix.dirname(new URL(rootUrl).pathname);
   }
 
-  /**
-   * Reads a module and everything that it imports statically. Throws if any of the modules is
-   * invalid.
-   */
+  /** Reads a module and everything that it imports statically. Throws if a module is invalid. */
   static async open(rootUrl: string, others: readonly string[] = []): Promise<ModuleGraph> {
     const graph = new ModuleGraph(rootUrl);
     const seen = new Set<Unit>();

@@ -1,6 +1,6 @@
 /**
  * Analyzes a module's syntax tree. Finds the places where top-level variables change, scope by
- * scope, and the classes to whose prototype the module later adds methods.
+ * scope, and the classes to which the module later adds methods.
  */
 import type { AnyNode, Program } from 'acorn';
 

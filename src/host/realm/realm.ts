@@ -404,10 +404,7 @@ function parsed({ text, name }: JsonUnit): unknown {
   }
 }
 
-/**
- * Returns true if an imported name may be a type. TypeScript can import a type for metadata or for
- * a reexport.
- */
+/** TypeScript can import a type for metadata or for a reexport. */
 function mayBeType(
   { importsTypes, rewritten, url }: ModuleUnit,
   { request, name }: Import,
@@ -438,10 +435,7 @@ function hasNames(exports: unknown): exports is object {
   return typeof exports === 'function' || (typeof exports === 'object' && exports !== null);
 }
 
-/**
- * Reads the names outside any process, because a process may have added properties to a builtin
- * module.
- */
+/** Reads the names outside any process, which may have added properties to a builtin module. */
 function namesOf(exports: object): readonly string[] {
   return outsideProcess(() => {
     const names = new Set(Object.keys(exports));

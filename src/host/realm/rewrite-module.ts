@@ -269,10 +269,7 @@ class Rewriting {
     else this.end(statement);
   }
 
-  /**
-   * Makes a class the value of a property `default`, which names the class before static members
-   * run.
-   */
+  /** Makes a class the value of a property `default`, which names it before static members run. */
   private nameClass({ start: from }: AnyNode, { start, end }: AnyNode): void {
     const { source, tools } = this;
     const notification = this.isOnCircle ? `${tools}.notify("default");` : '';
@@ -301,10 +298,7 @@ class Rewriting {
     this.isExportHoisted = true;
   }
 
-  /**
-   * Ends a statement with a semicolon. The semicolon replaces a blank, if there is one, to keep the
-   * columns.
-   */
+  /** Ends a statement with a semicolon, which replaces a blank, if any, to keep the columns. */
   private end({ end }: AnyNode): void {
     if (this.source[end - 1] === ';') return;
     if (this.source[end] === ' ') this.replace(end, end + 1, ';');

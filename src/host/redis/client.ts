@@ -22,9 +22,7 @@ export interface RedisClientOptions {
    * command again after it reconnects, so a command may be executed twice.
    */
   readonly tries?: number;
-  /**
-   * The effect of scripts on locks, for reports. By default, the scripts of npm redlock are known.
-   */
+  /** The effect of scripts on locks, for reports. Default: the effect of npm redlock's scripts. */
   readonly means?: Means;
 }
 
@@ -228,9 +226,7 @@ interface Arguments {
   readonly callback: Extract<RedisArgument, (...args: never[]) => void> | null;
 }
 
-/**
- * Flattens lists and finds the callback. Throws a `TypeError` for an argument of any other type.
- */
+/** Flattens lists and finds the callback. Throws a `TypeError` for any other type of argument. */
 function readArguments(args: readonly RedisArgument[]): Arguments {
   const last = args.at(-1);
   const callback = typeof last === 'function' ? last : null;

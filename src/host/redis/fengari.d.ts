@@ -27,8 +27,7 @@ declare module 'fengari' {
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
     /**
-     * Replaces the key on top of the stack with the next key and its value. Returns 0 if there is
-     * none.
+     * Replaces the key on top of the stack with the next key and its value. Returns 0 at the end.
      */
     lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, argumentCount: number, returned: number, handler: number): number;

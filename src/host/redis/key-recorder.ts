@@ -112,10 +112,7 @@ export class KeyRecorder {
     if (actor !== null) this.server = actor.server;
   }
 
-  /**
-   * Runs a command of a client, a transaction or a script. Also reports attempts that left a key
-   * unchanged.
-   */
+  /** Runs a command, a transaction or a script. Also reports attempts that left a key unchanged. */
   carryOut<T>(command: RedisCommand, kept: Keys, run: () => T): T {
     this.command = command;
     if (this.script === null) this.reported.clear();

@@ -15,9 +15,7 @@ export interface KeyEntry<Value> {
 export class Keyspace<Value> {
   private entries: Map<string, KeyEntry<Value>> = new Map();
 
-  /**
-   * Returns the entry of a key, or null if the key is absent or expired. Removes an expired entry.
-   */
+  /** Returns the entry of a key, or null if there is none. Removes an expired entry. */
   get(key: string, now: number): KeyEntry<Value> | null {
     const entry = this.entries.get(key);
     if (entry === undefined) return null;

@@ -110,9 +110,7 @@ function lengthOf(state: LuaState): number {
   return most;
 }
 
-/**
- * Matches white space and one token. An empty token means the end of the text or an invalid token.
- */
+/** Matches white space and one token. The token is empty at the end, and if it is invalid. */
 const TOKEN =
   /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|[+-]?(?:0[xX](?:[\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)(?:[pP][+-]?\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\(\w*\))?)|[+-](?:\.\d+(?:[eE][-+]?\d+)?)?|)/y;
 const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;

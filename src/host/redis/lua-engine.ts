@@ -69,10 +69,7 @@ cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
 
 /** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/**
- * Maximum number of cached scripts. If a script's text contains a value, each value makes a new
- * script.
- */
+/** Maximum number of cached scripts. Without a limit, texts that contain values would pile up. */
 const MOST_KEPT = 500;
 /** Status after JavaScript code threw, for example because an array could not be allocated. */
 const THROWN = -1;
@@ -96,9 +93,7 @@ class LuaEngine {
   private ended: string | null = null;
   /** The protocol version that the script requested. */
   private version: RespVersion = 2;
-  /**
-   * An error thrown by a command. The script must not catch it, and the engine is not used again.
-   */
+  /** An error thrown by a command. The script must not catch it. The engine is not used again. */
   private defect: { readonly error: unknown } | null = null;
   /** True if the engine must not be used again. */
   isSpent = false;
@@ -163,9 +158,7 @@ class LuaEngine {
     return errorOf(repeated(error.replace(/[\r\n]+$/, '')) + place);
   }
 
-  /**
-   * Pushes a script as a function. Returns the error if the script does not compile, or else null.
-   */
+  /** Pushes a script as a function. Returns the compile error, or null if there is none. */
   private pushScript(text: string): string | null {
     const { state } = this;
     const kept = this.compiled.get(text);
@@ -315,9 +308,7 @@ export function checkScript(text: string): string | null {
   return withEngine((shared) => shared.check(text));
 }
 
-/**
- * Runs `use` with the thread's interpreter. Discards the interpreter if it is spent or `use` threw.
- */
+/** Runs `use` with the thread's interpreter, which is discarded if it is spent or `use` throws. */
 function withEngine<T>(use: (shared: LuaEngine) => T): T {
   const shared = engine ?? new LuaEngine();
   engine = shared;

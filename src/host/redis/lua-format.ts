@@ -121,10 +121,7 @@ function fixed(value: number, precision: number): string {
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
-/**
- * Returns the sign and digits of a 64-bit integer. For a value out of range, returns the digits
- * that C prints.
- */
+/** Returns the sign and digits of a 64-bit integer, or what C prints for a value out of range. */
 function integer(
   value: number,
   { flags, letter, digits }: Form,

@@ -252,9 +252,7 @@ function seed(state: LuaState, chance: LuaChance): number {
   return 0;
 }
 
-/**
- * Formats a value as `tostring` does, but prints addresses as 0, because they differ between runs.
- */
+/** Formats a value as `tostring` does, but with 0 for addresses, which differ between runs. */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);

@@ -69,10 +69,7 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
   };
 }
 
-/**
- * Leaves two tables on the stack: the environment of scripts and, on top, the table that the
- * environment reads from.
- */
+/** Pushes the environment of scripts and then the table that the environment reads from. */
 function runPrelude(state: LuaState, functions: Functions): void {
   const text = to_luastring(PRELUDE);
   const name = nameInLua('=sandbox');

@@ -32,10 +32,7 @@ export interface LuaState {
   readonly kind: 'lua_State';
 }
 
-/**
- * A function that Lua calls. It takes its arguments from the stack and returns the number of
- * results.
- */
+/** A function that Lua calls. Takes its arguments from the stack. Returns the number of results. */
 export type LuaFunction = (state: LuaState) => number;
 
 /** Lists nested more deeply than this are treated as endless. */
@@ -213,10 +210,7 @@ export function argumentAt(state: LuaState, index: number): string | null {
   return kind === lua.LUA_TSTRING ? textAt(state, index) : null;
 }
 
-/**
- * Returns a text field of the table on top of the stack, or null if there is none. Does not use
- * metamethods.
- */
+/** Returns a text field of the table on the stack, or null. Does not use metamethods. */
 export function fieldOf(state: LuaState, name: string): string | null {
   lua.lua_pushstring(state, nameInLua(name));
   const isText = lua.lua_rawget(state, -2) === lua.LUA_TSTRING;
@@ -369,10 +363,7 @@ function patch(): void {
 const MOD = 3;
 const POW = 4;
 
-/**
- * Converts an error of the interpreter to the text of Lua 5.1. Returns the format and its
- * arguments.
- */
+/** Converts an interpreter error to the text of Lua 5.1. Returns the format and its arguments. */
 function asOld(format: string, args: unknown[]): readonly [Uint8Array, unknown[]] {
   const [operation, kind, variable] = args;
   if (format === 'attempt to %s a %s value%s' && variable instanceof Uint8Array) {

@@ -69,10 +69,7 @@ export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, Red
   };
 }
 
-/**
- * Returns the command of a request. The command is empty if the request waits for pushes or closes
- * the connection.
- */
+/** Returns the command of a request, or an empty one if the request contains no command. */
 function commandOf(request: RedisRequest): RedisCommand {
   if ('command' in request) return request.command;
   return 'session' in request ? [] : request;

@@ -60,9 +60,7 @@ export type RedisRich =
   /** Digits, as a script wrote them. */
   | { readonly bigNumber: string }
   | { readonly boolean: boolean }
-  /**
-   * Pushed messages, or the replies of a command that has several replies. Each is sent separately.
-   */
+  /** Pushed messages, or the several replies of one command. Each is sent separately. */
   | { readonly pushes: readonly (readonly RedisReply[])[] };
 
 /** A message such as `['message', 'channel', 'text']`. */
@@ -120,10 +118,7 @@ export function isList(reply: RedisReply): reply is readonly RedisReply[] {
   return Array.isArray(reply);
 }
 
-/**
- * A reply as `RedisClient` returns it: nil as null, a status as its text, and an error as an
- * `Error`.
- */
+/** A reply as `RedisClient` returns it. Nil is null, and a status is its text. */
 export type RedisValue = string | number | null | Error | readonly RedisValue[];
 
 /** An error reply. Its first word is the kind: `NOSCRIPT No matching script. …`. */

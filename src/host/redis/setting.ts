@@ -254,10 +254,7 @@ export interface Shape<V extends RedisData> {
   readonly isEmpty: (value: V) => boolean;
 }
 
-/**
- * Returns the value of a key. Returns the empty value if the key is absent, or null if it has
- * another type.
- */
+/** Returns a key's value, the empty value if the key is absent, or null for another type. */
 export function held<V extends RedisData>(shape: Shape<V>, key: string, at: Setting): V | null {
   const entry = entryOf(key, at);
   if (entry === null) return shape.empty;

@@ -13,9 +13,7 @@ const values = ['', 'v', 'w', '1', '41', '-7', '007', '3.5', bytesOf('ü'), '\xf
 const big = '9223372036854775807';
 const integers = ['1', '5', '-3', '0', '2', '-1', 'x', '1.0', '+1', ' 1', big];
 const scores = ['1', '2', '2.5', '-3', '0.1', 'inf', '-inf', '1e3', '1e17', 'nan', 'x', '(1'];
-/**
- * Seconds or milliseconds. A stepped clock often lands exactly on such an expiry or 1 ms after it.
- */
+/** A stepped clock often lands exactly on such an expiry or 1 ms after it. */
 const ttls = ['1', '1', '2', '3', '5', '1000', '0', '-1', 'x', big];
 const scripts = [
   'return 1',
@@ -198,10 +196,7 @@ export const syntax: Readonly<Record<string, string>> = {
   'client|getname': '',
 };
 
-/**
- * Commands that are not drawn here, because the property test of connections draws them or their
- * results are random.
- */
+/** Commands drawn by the property test of connections, and commands with random results. */
 export const undrawn: ReadonlySet<string> = new Set([
   'subscribe',
   'psubscribe',

@@ -20,10 +20,7 @@ interface PairedLockCall {
 const never = Number.NEGATIVE_INFINITY;
 const forever = Number.POSITIVE_INFINITY;
 
-/**
- * Decides the history of a lock that is not reentrant. Returns null if some client's calls are not
- * in pairs.
- */
+/** Decides the history of a lock that is not reentrant. Null if some calls are not in pairs. */
 export function decidePairedLock(history: History<PairedLockCall>): FastDecision | null {
   const answered = answeredByReturn(history);
   const pairs = pairLockCalls(history, answered);
@@ -105,9 +102,7 @@ function orderOf({ sections, crashed, denied }: LockPairs): readonly number[] {
   return order;
 }
 
-/**
- * An acquire, by its index in the history. An unanswered acquire has an infinite return and place.
- */
+/** An acquire, by its index in the history. If unanswered, its return and place are infinite. */
 interface Acquire {
   readonly index: number;
   readonly invoke: number;
@@ -142,9 +137,7 @@ interface Client {
   return: number;
 }
 
-/**
- * Returns null if a client's calls are not sequential pairs. Only a client's last call may crash.
- */
+/** Returns null if a client's calls are not sequential pairs. Only its last call may crash. */
 function pairLockCalls(
   history: History<PairedLockCall>,
   answered: readonly number[],

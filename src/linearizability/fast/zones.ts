@@ -127,10 +127,7 @@ class Zones {
     return this.gather(prefix) && this.sweep();
   }
 
-  /**
-   * Returns false if a read returned before its value was written, or if the value was never
-   * written.
-   */
+  /** Returns false if a read returned before the write of its value, or without one. */
   private gather(prefix: number): boolean {
     const { clusters, invokes, returns, writeInvokes, first, last } = this;
     first.fill(never);
@@ -170,10 +167,7 @@ class Zones {
     return true;
   }
 
-  /**
-   * Returns an order of the complete history. Valid only after `areConsistent` returned true for
-   * it.
-   */
+  /** Returns an order of the complete history. Call it after `areConsistent` returned true. */
   order(): number[] {
     const { answered, clusters, sources, first, last, invokes } = this;
     const beginOf = (cluster: number): number =>

@@ -1,5 +1,5 @@
 /**
- * Expiry of keys: the commands that set, change, report and remove expiry times, and their options.
+ * Commands that set, change, report and remove the expiry of keys, and their options.
  */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NOT_AN_INTEGER, repeated } from '../reply.ts';

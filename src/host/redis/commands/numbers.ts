@@ -56,9 +56,7 @@ interface Ratio {
   readonly under: bigint;
 }
 
-/**
- * Adds two decimals with the precision of C's `long double`. Returns null if either is infinite.
- */
+/** Adds two decimals with the precision of C's `long double`. Returns null if one is infinite. */
 export function sumOfDecimals(one: string, other: string): string | null {
   const [first, second] = [ratioOf(one), ratioOf(other)];
   if (first === null || second === null) return null;

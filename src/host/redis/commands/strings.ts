@@ -155,10 +155,7 @@ function change(key: string, value: string, at: Setting): void {
 
 const OVERFLOW = errorOf('ERR increment or decrement would overflow');
 
-/**
- * Returns a command that adds to the integer at a key, or to 0 if there is none. Keeps the key's
- * expiry.
- */
+/** Returns a command that adds to an integer, by default 0, and keeps the key's expiry. */
 function add(sign: 1n | -1n, fixed: string | null): Run {
   return onKey((key, [text = fixed ?? ''], at) => {
     const count = readInteger(text);
