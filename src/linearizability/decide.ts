@@ -110,9 +110,7 @@ const defaultMaxBytes = 0x8000_0000;
 /** Maximum number of configurations to visit to distinguish all possible states. */
 const maxConfigurationsApart = 20_000;
 const defaultPatience = 500;
-/**
- * Patience after a contradiction was found. Lower, because another contradiction is likely near.
- */
+/** Patience after a contradiction was found. Lower, because another one is likely near. */
 const patienceForPrefix = 64;
 /** Maximum patience as a share of the remaining configurations. Windows get the rest. */
 const mostPatience = 0.9;
@@ -126,9 +124,7 @@ const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] 
 const returnsAhead = 64;
 const mostStatesOfWindow = 1_000;
 
-/**
- * Decides a history of one object. Ignores the model's parts, and `failed` (see `readFailures`).
- */
+/** Decides a history of one object. Ignores the model's parts and `failed` (see `readFailures`). */
 export function decide(history: History, model: Model, options: DecideOptions = {}): Decision {
   const cause = whyNotBegin(history, options);
   const first = cause === null ? null : firstReturn(history);
@@ -449,10 +445,7 @@ class Run<State extends Json> {
     return [...found.values()];
   }
 
-  /**
-   * Returns the actual state, not its representative. Returns undefined if a call had several
-   * outcomes.
-   */
+  /** Returns the actual state, not its representative. Undefined if a call had several outcomes. */
   private stateAfter(order: readonly number[]): State | undefined {
     let state = this.model.init;
     for (const index of order) {
@@ -465,9 +458,7 @@ class Run<State extends Json> {
     return state;
   }
 
-  /**
-   * Returns the operations that branching placed before a configuration: all that change the state.
-   */
+  /** Returns the state-changing operations before a configuration, in order. */
   private wayTo(configuration: number): readonly number[] {
     const { memo, history } = this.search;
     const way: number[] = [];

@@ -40,10 +40,7 @@ export type PlanFileRead =
       readonly catalogue: Catalogue;
       /** Paths of modules that have changed since the plan was made. */
       readonly changedModules: readonly string[];
-      /**
-       * `changedModules` with the changed files, if the plan records them: `./a.ts (./b.ts is
-       * new)`.
-       */
+      /** `changedModules` with the changed files, if recorded: `./a.ts (./b.ts is new)`. */
       readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
