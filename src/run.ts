@@ -1,4 +1,4 @@
-/** Runs a plan to get a trace, computes the digest of a trace, and pins a plan. */
+/** Runs a plan, pins a plan, and computes the digest of a trace. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -13,10 +13,9 @@ import type { SystemParts } from './systems/assemble.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 
 /**
- * Runs a plan of a system made of `parts`. Pure: the same plan and interventions give the same
- * trace. Throws `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. The
- * system's code runs on the caller's thread, without a watchdog: an endless loop in it never
- * returns.
+ * Runs a plan of a system made of `parts`. Pure: equal arguments give equal traces. Throws
+ * `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. No watchdog: if the
+ * system's code never ends, the call never returns.
  */
 export function run(
   plan: Plan,
@@ -26,7 +25,7 @@ export function run(
   return runIn(new World(plan, null, { interventions }), plan, { parts, watcher: null });
 }
 
-/** Runs a plan like `run`. Notifies the watcher, if there is one, before each event. */
+/** Runs a plan like `run`, and notifies `watcher` before each event. */
 export function runWatched(plan: Plan, parts: SystemParts, watcher: RunWatcher | null): Trace {
   return runIn(new World(plan, null), plan, { parts, watcher });
 }
@@ -46,8 +45,8 @@ function runIn(
 }
 
 /**
- * Returns why `run` would refuse a plan: it names an unknown system, option or option value, or two
- * processes have the same name. Returns null if the plan would run.
+ * Returns why `run` would refuse a plan, or null. Examples: an unknown system or option, or two
+ * processes with one name.
  */
 export function whyRefused(plan: Plan, parts: SystemParts = builtInParts): string | null {
   try {
@@ -59,7 +58,7 @@ export function whyRefused(plan: Plan, parts: SystemParts = builtInParts): strin
   }
 }
 
-/** Returns the servers of a plan; none if `run` would refuse it. */
+/** Returns the servers of a plan, or none if `run` would refuse the plan. */
 export function serversIn(plan: Plan, parts: SystemParts = builtInParts): readonly ServerPlace[] {
   const world = new World(plan, null);
   try {
@@ -76,8 +75,8 @@ export function serversIn(plan: Plan, parts: SystemParts = builtInParts): readon
 const NO_HOSTING: AsyncHosting = { openHosts: () => {}, addClient: () => {} };
 
 /**
- * Runs a plan and records every draw. The returned plan has no chance left and gives a trace with
- * the same digest. A plan without chance is returned unchanged.
+ * Runs a plan and records every draw. The returned plan has no chance, and its trace has the same
+ * digest. A plan without chance is returned unchanged.
  */
 export function pin(plan: Plan, parts: SystemParts = builtInParts): Plan {
   if (plan.chance === null) return plan;
@@ -87,9 +86,9 @@ export function pin(plan: Plan, parts: SystemParts = builtInParts): Plan {
 }
 
 /**
- * Returns `sha256:…` of the trace's events as JSON with sorted keys. The index of a fault in the
- * plan is omitted, so that a pinned plan has the same digest as the original. The events that
- * recorders add are omitted too, since they follow from the others.
+ * Returns `sha256:…` of the trace's events as JSON with sorted keys. The digest ignores the indexes
+ * of faults, so that a pinned plan keeps its digest. It also ignores events that recorders add,
+ * since they follow from the other events.
  */
 export function digestOf(trace: Trace): string {
   const happened = trace.events.filter(({ kind }) => kind !== 'key-change' && kind !== 'grant-end');

@@ -44,8 +44,8 @@ const system: Omit<SystemResult, 'name' | 'expect' | 'met'> = {
 };
 
 /**
- * In `unfenced`, a claim that should hold broke; in `wanted`, a claim that should break held; and
- * `failing` failed on 11 seeds.
+ * In `unfenced`, a `holds` claim broke. In `wanted`, a `breaks` claim held. `failing` failed on 11
+ * seeds.
  */
 const scenario: ScenarioResult = {
   name: 'zombie-writer',

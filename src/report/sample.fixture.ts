@@ -134,7 +134,7 @@ export const zombieFinding: Finding = {
   pageFile: 'reports/zombie-writer.html',
 };
 
-/** Returns the finding with one name replaced everywhere, even inside longer texts. */
+/** Returns the finding with one name replaced everywhere, even within longer texts. */
 export function renamed(finding: Finding, from: string, to: string): Finding {
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replaceAll(from, to);

@@ -1,4 +1,4 @@
-/** Renders steps as text: numbers and times, a column per process, a line per step. */
+/** Renders steps as text: one line per step, one column per process. */
 import type { ProcessInfo } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';
@@ -19,8 +19,8 @@ const WIDEST = 26;
 const NARROWEST = 8;
 
 /**
- * Renders a line of names, then one line per step, and at most `linesLeft` additional lines for
- * evidence that is too long for one line. Processes without steps get no column.
+ * Renders a line of names, then one line per step. Long evidence may continue on up to `linesLeft`
+ * more lines in total. Processes without steps get no column.
  */
 export function renderSequence(
   steps: readonly Step[],
@@ -50,8 +50,8 @@ export function renderSequence(
 }
 
 /**
- * Returns the headings, then the number and the time of each step, as texts of equal width. Times
- * are in milliseconds if all of them are readable that way; otherwise, each time has its own unit.
+ * Returns the headings, then the number and the time of each step, padded to one width. Times are
+ * in milliseconds, unless one of them is too short or too long for that unit.
  */
 function marginsOf(steps: readonly Step[]): readonly string[] {
   const numbers = ['#', ...steps.map(({ number }) => (number === null ? '' : String(number)))];
@@ -69,8 +69,8 @@ function marginsOf(steps: readonly Step[]): readonly string[] {
 }
 
 /**
- * Spaces columns evenly, so that the texts of the last column still fit; other texts may extend
- * over the columns to their right. A column whose texts would exceed the screen starts farther
+ * Spaces the columns evenly, as far as the texts of the last column fit. Other texts may extend
+ * over the columns to their right. A column with a text too long for the screen starts farther
  * left.
  */
 function columnsOf(names: readonly string[], steps: readonly Step[], space: number): Column[] {
@@ -99,9 +99,9 @@ function wordsOf(step: Step): string {
 }
 
 /**
- * Renders a step, which may extend over the columns to its right, since the rest of its line
- * contains only `│`. Evidence that would exceed the screen starts farther left and, if necessary,
- * continues on up to `linesLeft` more lines.
+ * Renders a step. Its text may extend over the columns to its right, which contain only `│` there.
+ * Evidence that is too long for the screen starts farther left, then continues on up to `linesLeft`
+ * lines.
  */
 function linesOf(
   step: Step,

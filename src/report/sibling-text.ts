@@ -1,7 +1,6 @@
 /**
  * Describes, in one line, how a twin behaves with the plan that broke another system: `same plan on
- * twin fenced: 23 ms ⊘ refused, token 1, highest seen 2; grant-order holds`. The text contains only
- * what the two traces show: a refusal that only the twin made, and the verdict on the claim.
+ * twin fenced: 23 ms ⊘ refused, token 1, highest seen 2; grant-order holds`.
  */
 import type {
   Deny,
@@ -20,10 +19,9 @@ import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
 import { refusalReason } from './state-phrases.ts';
 
-/** The result of the claim in a run in which every fault of the plan found its target. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
 
-/** Returns the line for a twin. `broken` is the run of the same plan that broke the claim. */
+/** Returns the line for a twin. `broken` is the trace of the system that broke the claim. */
 export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   const { system, claim, fate } = sibling;
   const line = (outcome: SiblingLine['outcome'], description: string): SiblingLine => ({
@@ -49,7 +47,6 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   return line(outcome, `no additional refusal; ${verdict}${exercised}`);
 }
 
-/** Words for the result of the claim. */
 const WORDS: Readonly<Record<Fate, string>> = {
   holds: 'holds',
   breaks: 'also breaks',
@@ -63,7 +60,6 @@ function fateOf({ outcome, verdict }: Replay): Fate {
   return outcome === 'fixed' ? 'holds' : 'untested';
 }
 
-/** The decision of a server on one request. */
 type Handled = Grant | Deny | Renew | Release | Read | Write;
 
 function isHandled(event: TraceEvent): event is Handled & TraceEvent {
@@ -71,8 +67,8 @@ function isHandled(event: TraceEvent): event is Handled & TraceEvent {
 }
 
 /**
- * Describes the first difference between the twin's run and `broken`, with its time: a refusal
- * (preferably by a store), a skipped job or a missing grant. Returns null if there is none.
+ * Describes the first refusal that only the twin made, preferably by a store; otherwise, a job that
+ * only the twin skipped or a grant that it lacks. Returns null if there is no difference.
  */
 function differenceIn(trace: Trace, broken: Trace): string | null {
   const handled = broken.events.filter(isHandled);
@@ -85,7 +81,6 @@ function differenceIn(trace: Trace, broken: Trace): string | null {
   return skipIn(trace, broken) ?? missingGrantIn(trace, broken);
 }
 
-/** Describes a job that only the twin skipped. */
 function skipIn({ events }: Trace, broken: Trace): string | null {
   const isSkip = (event: TraceEvent): event is Job =>
     event.kind === 'job' && event.phase === 'skip';
@@ -94,7 +89,7 @@ function skipIn({ events }: Trace, broken: Trace): string | null {
   return skip ? `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}` : null;
 }
 
-/** Describes a grant that only `broken` contains, after the denial that the client got, if any. */
+/** Describes a grant that only `broken` contains, preceded by the twin's denial, if any. */
 function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const givenBy = ({ process, client, lock }: Grant): string =>
     JSON.stringify([process, client, lock]);
@@ -116,7 +111,6 @@ function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   return `${before}${never}`;
 }
 
-/** Returns true if the server did what was requested. */
 function isGiven(event: Handled): boolean {
   if (event.kind === 'renew') return event.extended > 0;
   if (event.kind === 'release') return event.released > 0;

@@ -1,8 +1,7 @@
 /**
- * Extracts from a trace everything that has a duration: leases as the service records them, periods
- * in which clients believe that they hold a lock, overlaps of the two, losses that clients have not
- * noticed, pauses, crashes and partitions, messages in transit, and clock offsets. Pictures and
- * steps are built from these.
+ * Extracts everything with a duration from a trace: leases, the periods in which clients believe
+ * that they hold a lock, faults, messages in transit, and clock errors. Pictures and steps are
+ * built from these spans.
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
@@ -26,16 +25,16 @@ export interface LeaseSpan extends Span {
   readonly ending: 'expired' | 'released' | 'replaced' | 'open';
 }
 
-/** A period in which a client believes that it holds a lock, even if its lease has ended. */
+/** A period in which a client believes that it holds a lock. Its lease may have ended. */
 export interface ClientViewSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
   readonly token: number;
-  /** True time at which the lease ends by the client's own clock, after its last lease test. */
+  /** True time at which the lease ends by the client's clock, as of its last lease test. */
   readonly believedUntilUs: number;
 }
 
-/** A period in which a client acts as the holder while another client has a lease. */
+/** A period in which a client acts as the holder although another client has a lease. */
 export interface OverlapSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
@@ -53,7 +52,7 @@ export interface FaultSpan extends Span {
   readonly kind: 'pause' | 'partition' | 'crash';
 }
 
-/** All spans of a trace, for drawing. */
+/** All spans of a trace. */
 export interface TraceSpans {
   readonly leases: readonly LeaseSpan[];
   readonly clientViews: readonly ClientViewSpan[];
@@ -95,7 +94,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   return trace.events.some(({ kind }) => kind === 'key-change') ? asKept(trace, spans) : spans;
 }
 
-/** Replaces leases that only their clients report. The new spans are the lifetimes of the keys. */
+/** Replaces leases that only clients report by the lifetimes of their keys. */
 function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[] {
   const { locks } = indexTrace(trace);
   return leases.map((lease) => {
@@ -127,14 +126,13 @@ function change(leases: Leases, ordinal: number, fields: Partial<LeaseSpan>): vo
   if (lease !== undefined) leases.set(ordinal, { ...lease, ...fields });
 }
 
-/** Ends a lease, unless it is already over. */
 function release(leases: Leases, ordinal: number, atUs: number): void {
   const untilUs = leases.get(ordinal)?.untilUs ?? null;
   if (untilUs !== null && untilUs <= atUs) return;
   change(leases, ordinal, { untilUs: atUs, ending: 'released' });
 }
 
-/** Ends `lease` if its client, after leaving the section, acquires the lock again. */
+/** Ends the lease of a client that has left the section and acquires the lock again. */
 function replaceLeaseOf(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
@@ -225,7 +223,7 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
   return spans;
 }
 
-/** Returns true if a fault puts its processes into a state that lasts. */
+/** Returns true if the effect of a fault has a duration. */
 export function lasts(fault: FaultInjected['fault']): fault is FaultSpan['kind'] {
   return fault in ENDED_BY;
 }
@@ -241,7 +239,7 @@ function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected):
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
 
-/** Returns the operation of a message: the name of the message without its attempt and leg. */
+/** Returns the operation of a message: its name without attempt and leg. */
 export function operationName(message: string): string {
   return message.replace(/\/\d+[^/]*\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
 }
@@ -250,7 +248,7 @@ export function isReply(message: string): boolean {
   return message.endsWith('/reply');
 }
 
-/** One transit of a message. `sent` and `end` are event indexes; `end` is null if it never ends. */
+/** One transit of a message. `sent` and `end` are event indexes; `end` is null if it has no end. */
 export interface Flight {
   readonly message: string;
   readonly from: string;
@@ -261,7 +259,7 @@ export interface Flight {
   readonly isCopy: boolean;
 }
 
-/** Returns all flights in the order in which they were sent. A duplicated message has two. */
+/** Returns all flights in order of `send` events. A duplicated message has two flights. */
 export function flightsOf(trace: Trace): readonly Flight[] {
   const sendings = new Map<string, number>();
   const flights: Flight[] = [];
@@ -284,9 +282,9 @@ export function flightsOf(trace: Trace): readonly Flight[] {
   return [...flights, ...underWay.values()].sort((left, right) => left.sent - right.sent);
 }
 
-/** A period between two clock changes of a process whose clock is off or runs at a wrong rate. */
+/** A period in which a process clock is off or has a wrong rate, until the next clock change. */
 export interface ClockSpan extends Span {
-  /** Offset of the wall clock from true time at the start of the span; negative if behind. */
+  /** Wall-clock time minus true time, at the start of the span. */
   readonly offsetUs: number;
   /** Rate error relative to true time; −1,000,000 if the clock stands still. */
   readonly ratePpm: number;
@@ -294,7 +292,7 @@ export interface ClockSpan extends Span {
 
 const MILLION = 1_000_000;
 
-/** Returns one span for each change that leaves a clock wrong. */
+/** Returns a span for each clock change after which a clock is wrong. */
 export function clockSpans(trace: Trace, faults: readonly Fault[]): readonly ClockSpan[] {
   const spans: ClockSpan[] = [];
   const open = new Map<string, ClockSpan>();

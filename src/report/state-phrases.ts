@@ -1,7 +1,6 @@
 /**
- * Phrases for parts of clauses (calls, answers, versions, the reasons of servers) and for lasting
- * states (leases, beliefs of clients, pauses, clocks). Pictures, tables and the clauses of
- * `event-phrases.ts` use these phrases.
+ * Phrases for parts of clauses (calls, answers, versions, refusals) and for states that last
+ * (leases, beliefs, pauses, clocks). Used by pictures, tables and `event-phrases.ts`.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import {
@@ -30,7 +29,7 @@ import {
   operationName,
 } from './spans.ts';
 
-/** A time after the end of any run. A later end means that only a release ends the lock. */
+/** A time after the end of any run. A lease with a later end ends only by a release. */
 export const NEVER_US = 1e15;
 
 /** Returns ` until 20 ms`, or '' for a view without an end. */
@@ -38,19 +37,19 @@ export function untilText(us: number): string {
   return us > NEVER_US ? '' : ` until ${proseDuration(us)}`;
 }
 
-/** Writes a name in backticks, for sentences. */
+/** Writes a name in backticks. */
 export function quoted(name: string): string {
   return `\`${name.replaceAll('`', "'")}\``;
 }
 
-/** Facts about a run that decide how a call is worded. */
+/** Properties of a run that affect the wording of calls. */
 interface CallTerms {
   readonly calls: ReadonlyMap<string, Call>;
   readonly hasTokens: boolean;
   readonly versionsBy: VersionScale | null;
 }
 
-/** Describes a request: `write x = 1, token 1`. Returns the last part of an unknown operation. */
+/** Describes a request: `write x = 1, token 1`. For an unknown operation, returns its last part. */
 export function requestText(message: string, context: CallTerms): string {
   const operation = operationName(message);
   const call = context.calls.get(operation);
@@ -63,7 +62,7 @@ export function requestText(message: string, context: CallTerms): string {
   return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
 }
 
-/** Returns the verb (`release`) or, if different, the program's name for the call (`` `del` ``). */
+/** Returns the verb (`release`), or the program's name for the call if it differs (`` `del` ``). */
 export function lockCallName(operation: string, verb: string): string {
   const [, name = ''] = /^[^/]+\/[^/]+\/([^/]*?)(?:-\d+)?(?:\/|$)/.exec(operation) ?? [];
   return name === '' || name === verb ? verb : `\`${name}\``;
@@ -105,7 +104,7 @@ export function versionText(
   return isShort ? String(version) : `version ${version}`;
 }
 
-/** Describes how a write changed the version: `version 5 → 6`; '' without versions. */
+/** Describes how a write changed the version: `version 5 → 6`. Returns '' without versions. */
 export function changeText({ version }: Write): string {
   if (version === undefined || version.given === null) return '';
   const { by, found, given } = version;
@@ -166,7 +165,7 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
   }
 }
 
-/** Returns `refuses`, or `ignores` if the store does not report the refusal to the client. */
+/** Returns `refuses`, or `ignores` if the store hides the refusal from the client. */
 export function refusalVerb({ refusal }: Write | Read): string {
   return refusal?.kind === 'stamp' ? 'ignores' : 'refuses';
 }
@@ -178,7 +177,7 @@ function versionsOf({ version }: Write): string {
   return `${expectedText(version, expected)}, has ${versionText(version, found, { isShort })} (0 rows)`;
 }
 
-/** Returns the text on the flag of a write: its token, or the version it created or expected. */
+/** Returns the label of a write: its token, or else the version that it created or expected. */
 export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);
@@ -187,9 +186,9 @@ export function flagText({ token, version, isAccepted }: Write): string {
 }
 
 /**
- * Returns the reason why a server denied a renew or a release: `bob holds it, token 2`, `its lease
- * ended at 22 ms`. Returns '' if the preceding events do not show the reason, which is always the
- * case after the server crashed, failed over, lost a key, or had its clock changed.
+ * Returns why a server denied a renew or a release: `bob holds it, token 2`, `its lease ended at 22
+ * ms`. Returns '' if the preceding events do not show the reason. A crash, failover, eviction or
+ * clock fault of the server hides the reason.
  */
 export function denialReason(event: Renew | Release, events: readonly TraceEvent[]): string {
   const before = events.slice(0, events.indexOf(event));
@@ -247,8 +246,8 @@ export function keyChangeText(event: KeyChange, name: (name: string) => string):
 }
 
 /**
- * Describes the duration and the end of a lease. They may differ from the request: a server may
- * round the duration to whole seconds, or start the lease at a heartbeat.
+ * Describes the duration and end of a lease. Both may differ from the request: servers may round
+ * the duration to seconds, or start the lease at a heartbeat.
  */
 export function leaseText(lease: {
   readonly atUs: number;
@@ -262,8 +261,8 @@ export function leaseText(lease: {
 }
 
 /**
- * Describes the action of a quorum node, from a command and its answer: `sets db for alice, ttl 10
- * ms`. Returns null if the request is not a command.
+ * Describes the action of a quorum node by its command and answer: `sets db for alice, ttl 10 ms`.
+ * Returns null if the request is not a command.
  */
 export function deedOf(request: Json, reply: Json, client: string): string | null {
   const key = bodyField(request, 'key');
@@ -286,7 +285,6 @@ export function bodyField(body: Json, name: string): Json | undefined {
   return Object.entries(body).find(([field]) => field === name)?.[1];
 }
 
-/** The state of a process while a fault lasts. */
 const FAULT_STATES: Readonly<Record<FaultSpan['kind'], string>> = {
   pause: 'paused',
   partition: 'partitioned',
@@ -324,7 +322,7 @@ export function leaseTitle({ client, lock, token, fromUs, untilUs, ending }: Lea
   return `${client} holds ${lock}${tokenText(token)}: ${proseDuration(fromUs)}${until} (${ending})`;
 }
 
-/** Describes a client that believes it holds a lock, with the end of the lease by its own clock. */
+/** Describes a client that acts as the holder. The end of the lease is by the client's clock. */
 export function viewTitle({ process, lock, token, believedUntilUs }: ClientViewSpan): string {
   const until = untilText(believedUntilUs);
   const end = until === '' ? '' : `${until} by its own clock`;
@@ -344,15 +342,15 @@ export function clientEndTitle({ process, believedUntilUs }: ClientViewSpan): st
   return `own clock of ${process}: lease is over at ${proseDuration(believedUntilUs)}`;
 }
 
-/** Returns the label of the event at which the claim breaks. `part` is its part in the evidence. */
+/** Returns the label of the event at which the claim breaks. `part` is its role in the evidence. */
 export function violationText(part: string, claim: string): string {
   return `✗ ${part}: ${claim} breaks`;
 }
 
-/** Describes the answer that no order of the operations explains. */
+/** Describes an answer that contradicts every order of the operations. */
 export const NO_ORDER = 'no order explains this answer';
 
-/** Describes the belief of a client in a section: `db, token 1 until 20 ms by its own clock`. */
+/** Describes a client's belief in a section: `db, token 1 until 20 ms by its own clock`. */
 export function viewFact({ lock, token, believedUntilUs }: ClientViewSpan, nowUs: number): string {
   const until = untilText(believedUntilUs);
   const over = ` · its own clock ended it at ${proseDuration(believedUntilUs)}`;
@@ -360,7 +358,7 @@ export function viewFact({ lock, token, believedUntilUs }: ClientViewSpan, nowUs
   return `${lock}${tokenText(token)}${believedUntilUs <= nowUs ? over : end}`;
 }
 
-/** Describes whether a client actually holds the lock. `leases` contains only live leases. */
+/** Describes whether a client really holds the lock. `leases` must contain only live leases. */
 export function truthText(
   { lock, ordinal, process }: ClientViewSpan,
   leases: readonly LeaseSpan[],
@@ -375,7 +373,7 @@ export function heldBy(lock: string): string {
   return `${lock} is held by`;
 }
 
-/** Describes an open call: `the answer to acquire db`. */
+/** Describes a pending call: `the answer to acquire db`. */
 export function callWaited(call: Call): string {
   return `the answer to ${call.verb} ${'lock' in call ? call.lock : call.key}`;
 }
@@ -398,7 +396,7 @@ export type MarkKind =
   | ('lease' | 'client view' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
   | ('accepted' | 'violating' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
-/** The meaning of each mark, for the key of a picture. */
+/** The meanings of the marks, for the legend of a picture. */
 export const MARK_MEANINGS: Readonly<Record<MarkKind, string>> = {
   lease: 'lease of the lock service',
   'client view': 'a client acts as the holder',

@@ -1,8 +1,7 @@
 /**
- * Turns a trace into steps. Each step has a process, a text, a weight in the story, and a number.
- * Events are numbered only here, from 1, so that event 5 on the terminal is event 5 on the page. In
- * `60 → 12 events`, 12 is also the number of the last event. `send` and `receive` events are
- * unnumbered details, as are other events that a reader does not need.
+ * Turns a trace into steps. Events are numbered only here, from 1, so that event 5 on the terminal
+ * is event 5 on the page. `send` and `receive` events are details without numbers, like other
+ * events that a reader does not need.
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
@@ -16,19 +15,19 @@ import { isReply, leaseSpans } from './spans.ts';
 export interface Step {
   /** Index into `trace.events`. Null for an expired lease, which is not an event. */
   readonly event: number | null;
-  /** Number of the event, from 1, or null for a detail. */
+  /** Number of the event, from 1. Null for a detail. */
   readonly number: number | null;
   readonly atUs: number;
-  /** The process of the step, which is also its column, or '' if it belongs to no process. */
+  /** The process, which is also the column of the step, or '' if there is none. */
   readonly process: string;
   readonly text: string;
-  /** Shorter text for a picture, in which an arrow shows the sender and receiver of a message. */
+  /** Shorter text for a picture, where an arrow shows the sender and receiver. */
   readonly label: string;
-  /** Details that are printed if the story mentions them. */
+  /** Details that the step includes only if the story mentions them. */
   readonly asides: readonly string[];
   /** 0: evidence. 1: essential. 2: helpful. 3: detail. */
   readonly weight: 0 | 1 | 2 | 3;
-  /** Part of the step in the evidence, such as `stale write` or `A, grant 1`, or '' if none. */
+  /** Role of the step in the evidence, such as `stale write` or `A, grant 1`, or '' if none. */
   readonly part: string;
 }
 
@@ -36,7 +35,7 @@ export interface StepOptions {
   readonly evidence: readonly Evidence[];
 }
 
-/** Returns a step for every event and for every expiry of a lease, in order of time. */
+/** Returns a step for every event and every expiry of a lease, in order of time. */
 export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const around = environmentOf(trace);
   const parts = partsIn(trace, options.evidence);
@@ -48,7 +47,7 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   let next = 0;
   let number = 1;
   trace.events.forEach((event, at) => {
-    // A lease is already over at its last instant, so its end precedes the events of that instant.
+    // A lease is over at its last instant, so its end precedes the events of that instant.
     for (let expiry = expiries[next]; expiry !== undefined; expiry = expiries[next]) {
       if (expiry.atUs > event.atUs) break;
       steps.push(expiry);
@@ -62,7 +61,7 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   return steps;
 }
 
-/** Returns the number of numbered events in the whole run, which is the number of the last one. */
+/** Returns the number of the last numbered event, or 0 if there is none. */
 export function countEvents(steps: readonly Step[]): number {
   return steps.findLast(({ number }) => number !== null)?.number ?? 0;
 }
@@ -74,7 +73,7 @@ export function lastOfStory(trace: Trace, evidence: readonly Evidence[]): number
   return healed === -1 ? trace.events.length - 1 : healed;
 }
 
-/** Appends the part in the evidence: `alice writes x = 1 ← stale write`. */
+/** Appends the role in the evidence: `alice writes x = 1 ← stale write`. */
 export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
   return part === '' ? text : `${text} ← ${part}`;
 }
@@ -82,10 +81,9 @@ export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
 interface StepContext {
   readonly around: Environment;
   readonly hit: ReadonlySet<string>;
-  /** True if the last piece of evidence is a grant, an entry or a renew. */
+  /** True if the evidence ends with a grant, an entry or a renew. */
   readonly isOfGrants: boolean;
   readonly part: string;
-  /** The number of the next numbered event. */
   readonly number: number;
 }
 
@@ -93,7 +91,7 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const { around, part } = context;
   const weight = part === '' ? weightIn(event, context) : 0;
   const isMessage = event.kind === 'send' || event.kind === 'receive';
-  // Messages have no numbers, except those that stand for the action of a quorum node.
+  // A message has a number only if it stands for the action of a quorum node.
   const isTransit = isMessage && !around.nodes.has(event);
   const number = weight === 3 || isTransit ? null : context.number;
   const { atUs } = event;
@@ -103,12 +101,12 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
 }
 
 /**
- * Returns the weight of an event. Changes by quorum nodes are helpful if the evidence ends with a
- * grant, since they show the majority behind it.
+ * Returns the weight of an event. If the evidence ends with a grant, changes by quorum nodes are
+ * helpful, since they show its majority.
  */
 function weightIn(event: TraceEvent, { around, hit, isOfGrants }: StepContext): Step['weight'] {
   const weight = weightOf(event, hit);
-  // With a queue, each delivery requests a lease, so denials and log entries carry the story.
+  // With a queue, each delivery requests a lease, so denials and log entries are relevant.
   if (around.hasQueue && (event.kind === 'deny' || event.kind === 'log')) return 2;
   const helps = isOfGrants && around.nodes.get(event)?.isChange === true;
   return weight === 3 && helps ? 2 : weight;
@@ -144,7 +142,7 @@ function weightOf(event: TraceEvent, hit: ReadonlySet<string>): Step['weight'] {
   }
 }
 
-/** Returns the part of each piece of evidence by event index. Parts of grants include a letter. */
+/** Returns the roles of the evidence by event index. A grant also gets its letter. */
 function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<number, string> {
   const shown = new Contradiction(trace, { claim: '', rule: '', evidence });
   return new Map(
@@ -160,7 +158,6 @@ function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<numbe
   );
 }
 
-/** Returns the messages that faults affected, and the message behind the last piece of evidence. */
 function messagesHit(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
   const hit = new Set<string>();
   for (const event of trace.events) {
@@ -191,7 +188,7 @@ export const UNNUMBERED: Pick<Step, 'event' | 'number' | 'asides' | 'weight'> = 
   weight: 1,
 };
 
-/** Orders columns: lock services, clients, stores. Grants and writes then flow to the right. */
+/** Orders columns: lock services, clients, stores. Grants and writes then point to the right. */
 export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
   const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
     processes.filter(({ role }) => roles.includes(role));

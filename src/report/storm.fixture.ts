@@ -1,11 +1,10 @@
-/** A run with nearly every event that a picture must be able to show. */
+/** A run with nearly every event that a picture can show. */
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { acquires, MS, receive, request, send, writes } from './sample-events.fixture.ts';
 
 const carolsWrite = request('carol', 'store', 'carol/1/write');
 
-/** Has a loss, a copy, a partition, a crash, a clock step, a refusal, and a message in transit. */
 export const stormTrace: Trace = {
   processes: [
     { name: 'lock', role: 'lock' },

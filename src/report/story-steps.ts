@@ -1,10 +1,10 @@
 /**
- * Selects the steps that carry the story of a run, decides which of them to keep if space is
- * limited, and writes the sentences of the story with the phrases of `event-phrases.ts`.
- * Evidence is always kept. Each time and each number in the sentences above a trace must occur in
- * the lines of the trace, so that a reader can verify every sentence. If no essential step contains
- * such a number, a detail that contains it is included (`sent at 4 ms` includes the `send` event),
- * or a step gets a longer text than usual.
+ * Selects the steps that carry the story of a run, shortens them to the available space, and writes
+ * the story as sentences.
+ *
+ * Evidence is always kept. Every number in the sentences above a trace must occur in the lines of
+ * the trace, so that a reader can verify the sentences. If no essential step contains a number, a
+ * detail is added, or a step gets a longer text.
  */
 import type { Evidence } from '../check/verdict.ts';
 import type { Write } from '../core/history/events.ts';
@@ -23,8 +23,8 @@ export interface StoryOptions extends StepOptions {
 }
 
 /**
- * Returns the steps that carry the story, without the details that `words` does not need. The story
- * ends with the last piece of evidence or, if there is no evidence, with the `healed` event.
+ * Returns the essential steps, and the details that `words` needs. The story ends with the last
+ * piece of evidence or, without evidence, with the `healed` event.
  */
 export function essentialSteps(trace: Trace, options: StoryOptions): readonly Step[] {
   const { evidence, words = '' } = options;
@@ -48,7 +48,7 @@ export function numbersSaid(words: string): readonly string[] {
   return [...new Set(words.replace(/`[^`]*`/g, '``').match(SAID) ?? [])];
 }
 
-/** Returns true if a line contains a time or a number. `token 1` contains `1`. */
+/** Returns true if a line contains a number. The line `token 1` contains `1`. */
 export function isSaid(number: string, line: string): boolean {
   return numbersSaid(line).some(
     (found) => found === number || found.replace(/^[a-z]+ /, '') === number,
@@ -62,8 +62,8 @@ interface Said {
 }
 
 /**
- * Returns the steps that are needed so that every number in the words appears, with their texts:
- * steps to show in addition to the evidence, and pieces of evidence whose text needs an aside.
+ * Returns the texts of the steps that contain the numbers in `words` that the evidence lacks. A
+ * piece of evidence may itself get a longer text.
  */
 function stepsSaid(steps: readonly Step[], context: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();
@@ -98,7 +98,6 @@ function asideText({ asides }: Step, number: string): string | undefined {
   return asides.find((aside) => isSaid(number, aside));
 }
 
-/** Returns the messages that led to the evidence, as recorded by the servers that handled them. */
 function messagesOf({ trace, evidence }: Said): ReadonlySet<string> {
   return new Set(
     evidence.flatMap(({ event: at }) => {
@@ -109,9 +108,9 @@ function messagesOf({ trace, evidence }: Said): ReadonlySet<string> {
 }
 
 /**
- * Returns the steps that fit in `mostRows` lines. Gaps in their numbers show omissions. Steps that
- * repeat other lines are omitted first: the expiry of a lease follows from its grant. If even the
- * evidence does not fit, the steps of one process at one instant are merged.
+ * Returns the steps that fit in `mostRows` lines. Expiries of leases are omitted first, since they
+ * follow from grants. If even the evidence does not fit, the steps of one process at one instant
+ * are merged.
  */
 export function fitSteps(steps: readonly Step[], mostRows: number): readonly Step[] {
   if (steps.length <= mostRows) return steps;
@@ -123,7 +122,6 @@ export function fitSteps(steps: readonly Step[], mostRows: number): readonly Ste
   return left.filter((_, at) => chosen.has(at));
 }
 
-/** Merges consecutive steps of one process at one instant. The first step gives the number. */
 function merged(steps: readonly Step[]): readonly Step[] {
   const lines: Step[] = [];
   for (const step of steps) {
@@ -138,14 +136,14 @@ function merged(steps: readonly Step[]): readonly Step[] {
   return lines;
 }
 
-/** Returns the indexes of rows by rank. Among rows of equal rank, later ones come first. */
+/** Returns the indexes by rank. Of equal ranks, later ones come first. */
 export function byRank(ranks: readonly number[]): readonly number[] {
   const ranked = ranks.map((rank, at) => ({ at, rank }));
   ranked.sort((left, right) => left.rank - right.rank || right.at - left.at);
   return ranked.map(({ at }) => at);
 }
 
-/** Maximum number of sentences. The first and the last ones are kept. */
+/** Maximum number of sentences. The middle ones are omitted. */
 const MOST_SENTENCES = 9;
 const KEPT_AT_START = 3;
 
@@ -174,7 +172,7 @@ export function describePlainly(
     const left = events.find(
       (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
     );
-    // Omit the expiry, unless the client was still in the section at that time.
+    // Omit the expiry if the client had already left the section.
     if (left !== undefined && left.atUs <= atUs) continue;
     clauses.push({ ...leaseEndClause(lease, quoted), atUs, event: null });
   }
@@ -191,7 +189,7 @@ export function describePlainly(
   return shortened(joined(clauses).map(sentenceOf));
 }
 
-/** Joins clauses about replicas that accept the same write at the same time. */
+/** Joins clauses about replicas that accept one write at one time. */
 function joined(clauses: readonly Timed[]): readonly (Timed & { readonly subjects: string[] })[] {
   const groups: (Timed & { readonly subjects: string[] })[] = [];
   for (const clause of clauses) {

@@ -3,7 +3,6 @@
 import type { Summary } from '../search/campaign/result.ts';
 import { NO_SECTIONS } from '../search/sweep/sections.ts';
 
-/** The counts of a claim that was judged on every seed. */
 const claim = { unknown: 0, due: 1000, judged: 1000 };
 
 export const sampleSummary: Summary = {

@@ -14,7 +14,6 @@ import type {
   ScenarioFile,
 } from './scenario-file.ts';
 
-/** Names of groups of processes. */
 const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
 const SECTIONS = 3;
@@ -22,12 +21,12 @@ const THINK = { minUs: 0, maxUs: 5_000 };
 
 export interface BuiltClients {
   readonly clients: readonly ClientScenario[];
-  /** Every store that at least one client uses. */
+  /** The stores that clients use. */
   readonly stores: readonly string[];
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** Returns the clients of the scenario, and the problems with their names and workloads. */
+/** Returns the clients, and the problems with their names and workloads. */
 export function buildClients(file: ScenarioFile): BuiltClients {
   const shared = sharedOf(file);
   const names = namesGiven(shared);
@@ -76,11 +75,11 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
   return Array.isArray(clients);
 }
 
-/** Returns `names`, or `count` default names, or the names in `each`, or else two default names. */
+/** Returns `names`, `count` default names, the keys of `each`, or two default names. */
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const named = Object.keys(each ?? {});
-  // Default names are `alice`, `bob`, …, and `client-27`, … from the 27th client on.
+  // Beyond the list of names, client 27 is `client-27`.
   return count === undefined && named.length > 0
     ? named
     : Array.from({ length: count ?? 2 }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
@@ -126,7 +125,7 @@ function stepStores(step: ReadStep, stores: readonly string[]): readonly string[
   }
 }
 
-/** Returns the source and target of a transfer; by default they are the first two stores. */
+/** Returns the source and target of a transfer. Default: the first two stores. */
 export function transferStores(
   step: { readonly from?: string | undefined; readonly to?: string | undefined },
   stores: readonly string[],
@@ -164,7 +163,6 @@ function nameFindings(
   return findings;
 }
 
-/** Returns a function that locates a client's name in the file. */
 function namePaths({
   clients,
 }: ScenarioFile): (name: string, at: number) => Omit<UnplacedProblem, 'what'> {
@@ -220,7 +218,7 @@ function workloadFindings(
   ];
 }
 
-/** Reports transfers from a store to itself, whether the store is named or is a default. */
+/** Reports transfers from a store to itself. */
 function transferFindings(
   { steps, stores }: Workload,
   path: readonly PathStep[],
@@ -234,7 +232,6 @@ function transferFindings(
   });
 }
 
-/** Reports problems of the steps. A step without an id is numbered by its position. */
 function stepFindings(
   steps: readonly ReadStep[],
   path: readonly PathStep[],

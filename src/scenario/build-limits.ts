@@ -1,6 +1,6 @@
 /**
- * Computes the time at which the world of a scenario heals, the slack of the probe, and the bounds
- * for shrinking. Uses the values of the file, or defaults that leave enough time for all work.
+ * Computes the limits of a scenario's runs and the bounds for shrinking. Defaults leave enough time
+ * for all work.
  */
 
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -27,10 +27,9 @@ import type { ListedFile } from './scenario-file.ts';
 const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
 /** Times are rounded up to a multiple of this, for readability. */
 const ROUND_US = 10_000;
-/** An upper bound on the number of events of a section, including retries of a busy lock. */
+/** Upper bound on the events per section, including retries of a busy lock. */
 const EVENTS_PER_SECTION = 2_000;
 
-/** Returns the one-way latency of the file, or the default. */
 export function latencyOf({ network }: ListedFile): RangeUs {
   return network?.latency ?? LATENCY;
 }
@@ -63,7 +62,6 @@ export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]
   };
 }
 
-/** Returns the time at which the last queue message arrives, plus the time of two redeliveries. */
 function queueUs({ queue }: ListedFile): number {
   if (queue === undefined) return 0;
   const latest = Math.max(0, ...(queue.messages ?? []).map(({ at = 0 }) => at));
@@ -80,7 +78,7 @@ function capped(us: number): number {
   return Math.min(us, Number.MAX_SAFE_INTEGER);
 }
 
-/** Returns the latest time at which a fault may end, from its start and its longest duration. */
+/** Returns the latest time at which a fault may end. */
 function latestUs(fault: ReadFault): number {
   const lasting = fieldsOfKind(fault.kind)
     .filter(({ type }) => type === 'duration' || type === 'durationOrNever')
@@ -99,7 +97,7 @@ export function buildBounds(
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] ??= apart(faults.filter(({ kind }) => kind === fault.kind));
-    // A fault may explicitly exceed the declared clock bounds. Locks may still rely on the bounds.
+    // A fault may exceed the declared clock bounds. Locks may still rely on the declared bounds.
     for (const { type, value } of fault.fields) {
       if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
       if (type === 'rate' && driftPpm !== null) driftPpm = Math.max(driftPpm, largest(value));
@@ -114,7 +112,7 @@ export function buildBounds(
   return isBeyond ? { ...bounds, declared } : bounds;
 }
 
-/** Returns the allowed places of each fault kind, in file order, without duplicates. */
+/** Returns the allowed places per fault kind, in file order, without duplicates. */
 function placesOf(faults: readonly FaultTemplate[]): FaultPlaces {
   const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
   for (const { kind, fields } of faults) {
@@ -181,10 +179,10 @@ export function sizeFindings(clients: readonly ClientScenario[]): readonly Unpla
   return [{ path: ['clients'], isKey: true, what }];
 }
 
-/** Minimum size of a crowd at one lock. If n clients poll, the number of attempts grows with n². */
+/** Minimum size of a crowd at one lock. The attempts of n polling clients grow with n². */
 const CROWD = 50;
 
-/** Warns of systems in which a crowd of clients polls a lock, although it could wait in a queue. */
+/** Warns if a crowd of clients polls a lock whose clients could wait in a queue. */
 function crowdWarnings(
   clients: readonly ClientScenario[],
   systems: readonly SystemScenario[],
@@ -220,7 +218,7 @@ export function warnings(
   },
 ): readonly UnplacedProblem[] {
   const latencyUs = latencyOf(file).maxUs;
-  // With a heartbeat, a lease lasts as long as the work.
+  // A heartbeat extends the lease until the work ends.
   const leasing = systems.filter(
     (system) => hasServer(system) && !(system.operations ?? []).includes(HEARTBEAT),
   );
@@ -249,7 +247,7 @@ export function warnings(
   return found;
 }
 
-/** Duration of a section without faults, if every message takes the maximum latency. */
+/** Durations of a section without faults. Every message takes the maximum latency. */
 interface SectionTime {
   /** From sending the acquire to handling the last access that needs the lease. */
   readonly leasedUs: number;
@@ -257,7 +255,7 @@ interface SectionTime {
   readonly totalUs: number;
 }
 
-/** Computes the durations of a section. If `opens`, the client first announces its token. */
+/** If `opens`, the client announces its token first. */
 function sectionTime(
   client: ClientScenario,
   { latencyUs, opens }: { readonly latencyUs: number; readonly opens: boolean },
@@ -268,7 +266,7 @@ function sectionTime(
   let longestUs = 0;
   for (const step of stepsOf(client.workload)) {
     const tookUs = stepUs(step, latencyUs);
-    // Only the request of a round trip needs the lease, not the reply.
+    // Only the request needs the lease, not the reply.
     if (step.kind !== 'compute') {
       longestUs = Math.max(
         longestUs,
@@ -285,7 +283,6 @@ function sectionTime(
 
 type Timed = Exclude<ReadStep, { readonly kind: 'memoize' }>;
 
-/** Returns the steps of one section, with each memoize expanded. */
 function stepsOf(workload: Workload): readonly Timed[] {
   const { kind, writesPerGrant, awaits, steps } = workload;
   if (kind === 'steps') return steps.flatMap(timedOf);
@@ -296,7 +293,7 @@ function stepsOf(workload: Workload): readonly Timed[] {
   return Array.from({ length: writesPerGrant }, () => step);
 }
 
-/** Expands a memoize. If it has several pieces, each piece has a separate write and renew. */
+/** Expands a memoize. Each of several pieces has its own write and renew. */
 function timedOf(step: ReadStep): readonly Timed[] {
   if (step.kind !== 'memoize') return [step];
   const { forUs, pieces = 1 } = step;

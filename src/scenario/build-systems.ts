@@ -1,4 +1,4 @@
-/** Checks the systems of a scenario, and the system of a plan, against the vocabulary. */
+/** Checks the systems of a scenario, or the system of a plan, against the vocabulary. */
 import type { Draft, Json } from '../core/kernel/json.ts';
 import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
@@ -19,12 +19,12 @@ interface Terms {
 
 export interface BuiltSystems {
   readonly systems: readonly SystemScenario[];
-  /** The processes of the stores of all systems. */
+  /** The store processes of all systems. */
   readonly stores: readonly string[];
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** Returns the systems in file order, and reports every unknown or ineffective word in them. */
+/** Returns the systems in file order. Reports every unknown or ineffective word in them. */
 export function buildSystems(
   file: ListedFile,
   { vocabulary, clients, stores }: Terms,
@@ -63,10 +63,8 @@ function expectedOf({ expect = {} }: ReadSystem): SystemScenario['expect'] {
   return may.length === 0 ? { holds, breaks } : { holds, breaks, may };
 }
 
-/** The parts of a system, as a scenario or a plan names them. */
 type Parts = Pick<ReadSystem, 'lock' | 'store' | 'options'>;
 
-/** Reports the unknown words of the system at this path. */
 function partFindings(
   system: Parts,
   at: readonly PathStep[],
@@ -109,14 +107,14 @@ function planHostFindings(
   );
 }
 
-/** Returns the processes of the system's lock, or none if the lock or an option is invalid. */
+/** Returns no servers if an option is invalid. */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
   const options = lockOptionsOf(system, vocabulary);
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(options) ?? []);
 }
 
-/** Returns the servers of replicated stores, or null if each store is a single server. */
+/** Returns the servers of replicated stores. Null if each store is a single server. */
 function replicasOf(
   system: ReadSystem,
   stores: readonly string[],
@@ -128,7 +126,7 @@ function replicasOf(
   return stores.flatMap((store) => namesOf(store, storeOptions));
 }
 
-/** Returns the store processes of the scenario that this system does not have. */
+/** Returns the store processes that only other systems have. */
 function absentFrom(
   system: ReadSystem,
   replicas: ReadonlyMap<ReadSystem, readonly string[] | null>,
@@ -140,17 +138,15 @@ function absentFrom(
   return absent.length === 0 ? {} : { absent };
 }
 
-/** Returns true if the clients are asynchronous code, which may use its own drivers. */
+/** True if the clients are asynchronous code, which may use its own drivers. */
 function isAsync({ lock }: Parts, { locks }: Vocabulary): boolean {
   return locks.get(lock)?.isAsync === true;
 }
 
-/** Returns the system's servers that can listen at an address. */
 function listenersOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   return isAsync(system, vocabulary) ? serversOf(system, vocabulary) : [];
 }
 
-/** Returns the addresses at which these servers listen. */
 function listening(
   hosts: HostNames = {},
   servers: readonly string[],
@@ -159,13 +155,12 @@ function listening(
   return addresses.length === 0 ? {} : { hosts: Object.fromEntries(addresses) };
 }
 
-/** Reports addresses at which no system has a server. */
 function hostFindings(
   { hosts = {}, systems }: ListedFile,
   vocabulary: Vocabulary,
 ): readonly UnplacedProblem[] {
   const all = Object.values(systems);
-  // Unknown locks and invalid options are reported separately.
+  // Unknown locks and invalid options are reported elsewhere.
   if (all.some((system) => isWrong(system, vocabulary))) return [];
   if (Object.keys(hosts).length > 0 && !all.some((system) => isAsync(system, vocabulary))) {
     const what =
@@ -198,7 +193,6 @@ function isWrong(system: ReadSystem, vocabulary: Vocabulary): boolean {
   return partFindings(system, [], vocabulary).length > 0;
 }
 
-/** Returns the given options that belong to the lock. */
 function lockOptionsOf({ lock, options }: Parts, { locks }: Vocabulary): Record<string, Json> {
   return optionsAmong({ options }, locks.get(lock)?.options ?? []);
 }
@@ -213,7 +207,6 @@ function optionsAmong(
 
 type LockDeclarations = Pick<SystemScenario, 'operations' | 'jitter' | 'hasGrants'>;
 
-/** Returns the properties of this lock's clients that differ from the defaults. */
 function declarationsOf({
   operations,
   jitter,
@@ -230,14 +223,12 @@ function path(system: string, ...rest: readonly PathStep[]): readonly PathStep[]
   return ['systems', system, ...rest];
 }
 
-/** The noun for a word, its accepted values, and its path. */
 interface Word {
   readonly noun: string;
   readonly known: readonly string[];
   readonly path: readonly PathStep[];
 }
 
-/** Reports a word that is not known. */
 function unknownWord(word: string, { noun, known, path: at }: Word): readonly UnplacedProblem[] {
   if (known.includes(word)) return [];
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
@@ -266,7 +257,7 @@ function optionFindings(
   });
 }
 
-/** Reports options and steps that a system would accept and ignore. */
+/** Reports options and steps that the system would silently ignore. */
 function idleFindings(
   name: string,
   system: ReadSystem,
@@ -331,7 +322,6 @@ function claimFindings(
   return [...findings, ...contradictions(name, system)];
 }
 
-/** Reports claims with two contradictory expectations. */
 function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProblem[] {
   const { holds = [], breaks = [], may = [] } = expect;
   const sides = [
@@ -348,7 +338,7 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   );
 }
 
-/** Returns why this scenario can only measure `MEASURED_CLAIM`, or null if it can be claimed. */
+/** Returns why this scenario can only measure `MEASURED_CLAIM`. Null if it can expect the claim. */
 function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {

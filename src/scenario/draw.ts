@@ -1,4 +1,4 @@
-/** A random stream per name and seed, so that the draws of a client depend on no other client. */
+/** A random stream per name and seed. The draws of a client thus depend on no other client. */
 import alea from 'seedrandom/lib/alea.js';
 import type { RangeUs } from '../core/plan/duration.ts';
 import type { Odds } from '../core/plan/plan.ts';
@@ -7,7 +7,6 @@ const MILLISECOND_US = 1_000;
 
 export class Draw {
   private readonly stream: ReturnType<typeof alea>;
-  /** True if times are drawn as whole milliseconds, if the range contains any. */
   private readonly isInMilliseconds: boolean;
 
   /** Creating a stream takes 1–2 µs; a draw takes nanoseconds. */
@@ -36,7 +35,7 @@ export class Draw {
     return odds === null || this.wide() % odds.denominator < odds.numerator;
   }
 
-  /** Returns a time in the range. Draws nothing if the range has only one. */
+  /** Returns a time in the range. A range of one time draws nothing. */
   time({ minUs, maxUs }: RangeUs): number {
     if (minUs === maxUs) return minUs;
     if (this.isInMilliseconds) {
@@ -47,7 +46,7 @@ export class Draw {
     return this.within(minUs, maxUs);
   }
 
-  /** Returns an integer in the range. Draws nothing if there is only one. */
+  /** Returns an integer in the range. A range of one integer draws nothing. */
   integer({ minUs, maxUs }: RangeUs): number {
     return minUs === maxUs ? minUs : this.within(minUs, maxUs);
   }

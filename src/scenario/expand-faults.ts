@@ -1,8 +1,7 @@
 /**
- * Draws the faults of one plan from a scenario's templates. Each process that a template names
- * draws from its own stream, in the order of the templates. The place of a fault is always drawn
- * first, and its message or timer last, regardless of the order of its fields: any other order
- * would change the meaning of every seed.
+ * Draws the faults of one plan from a scenario's templates. Each process in a template draws from
+ * its own stream, in template order. The place of a fault is drawn first, and its message or timer
+ * last. A different order would change the meaning of every seed.
  */
 import { unreachable } from '../core/kernel/assert.ts';
 import { entryOf } from '../core/kernel/entries.ts';
@@ -40,8 +39,8 @@ export interface FaultContext {
 }
 
 /**
- * Returns the drawn faults. Omits faults that are drawn only during the run, and faults at a verb
- * that the drawn section lacks.
+ * Returns the drawn faults. Omits faults that the run itself draws, and faults at a verb that the
+ * drawn section lacks.
  */
 export function expandFaults(
   templates: readonly FaultTemplate[],
@@ -51,7 +50,7 @@ export function expandFaults(
   return templates.flatMap((template) => drawer.draw(template));
 }
 
-/** Returns the fault restricted to the processes that `system` has. */
+/** Restricts the fault to the processes that `system` has. */
 export function inSystem(
   { servers, absent = [], spared = {} }: SystemScenario,
   fault: FaultTemplate,
@@ -63,8 +62,8 @@ export function inSystem(
 }
 
 /**
- * Returns true if a fault can affect a system. A fault that the file lists always can. A fault from
- * the palette of `faults: all` can affect a system only if the system has a process for it.
+ * Returns true if a fault can affect a system. Every fault in the file can. A fault of `faults:
+ * all` needs a process that the system has.
  */
 export function canAffect(system: SystemScenario, fault: FaultTemplate): boolean {
   if (system.spared === undefined) return true;
@@ -73,7 +72,7 @@ export function canAffect(system: SystemScenario, fault: FaultTemplate): boolean
   });
 }
 
-/** Returns the fault restricted to the processes for which `isThere` returns true. */
+/** Restricts the fault to the processes for which `isThere` returns true. */
 export function onlyOn(isThere: (name: string) => boolean, fault: FaultTemplate): FaultTemplate {
   const here = (names: readonly string[]): readonly string[] => names.filter(isThere);
   const fields = fault.fields.map((field): TemplateField => {
@@ -126,8 +125,8 @@ class FaultDrawer {
   }
 
   /**
-   * Returns no fault if the drawn section lacks the point, or if this system lacks the process, for
-   * example a lock server. The other values are still drawn.
+   * Returns no fault if the drawn section lacks the point, or if the system lacks the process. The
+   * remaining values are drawn even so.
    */
   private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
     const values = new Map<string, Value>();
@@ -214,7 +213,7 @@ class FaultDrawer {
 
   /**
    * Draws a point of a drawn section or a time, with equal odds. Times alone would never hit a gap
-   * of zero width, such as the gap between a test of the lease and the write that it allows.
+   * of zero width, such as the gap between a lease test and the write that follows.
    */
   private anywhere(at: RangeUs, process: string, draw: Draw): When {
     const [isPoint, isBefore] = [draw.below(2) === 0, draw.below(2) === 0];
@@ -225,8 +224,8 @@ class FaultDrawer {
   }
 
   /**
-   * Returns an operation of a drawn section of this client or, for a server, of a drawn client. If
-   * `verb` is null, draws any operation.
+   * Draws an operation of this client or, for a server, of a drawn client. A null `verb` allows any
+   * operation.
    */
   private operation(verb: string | null, process: string, draw: Draw): string | null {
     const { clients, store, operations } = this.context;
@@ -252,9 +251,7 @@ const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'ch
 
 const NO_PROCESS: readonly string[] = [''];
 
-/**
- * Returns the names of the streams from which the fault is drawn, or '' if it names its target.
- */
+/** Returns the names of the streams that draw the fault, or '' if the fault names its target. */
 function subjectsOf(template: FaultTemplate): readonly string[] {
   const [first] = template.fields;
   if (first?.type === 'process') return first.value;

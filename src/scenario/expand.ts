@@ -1,12 +1,12 @@
 /**
  * Expands a scenario, one of its systems and a seed to one plan. Every draw is from a stream keyed
- * by a name, such as a client's name. Therefore, all systems of a scenario get the same draws for
- * one seed, and removing a client does not change the draws of the others.
+ * by a name, such as a client's name. Thus, all systems get the same draws for one seed, and
+ * removing a client does not change the draws of the others.
  *
  * Read next: `scenario.ts` (the input), `draw.ts` (a stream of draws) and `expand-faults.ts`.
- * `scenario-file.ts` defines the schema of a scenario file, and `read-scenario.ts` reads the file
- * with `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and `read-faults.ts`, using the
- * words of `vocabulary.ts`. `json-schema.ts` derives a schema for editors.
+ * `read-scenario.ts` reads a file by the schema in `scenario-file.ts`. It uses `build-clients.ts`,
+ * `build-systems.ts`, `build-limits.ts` and `read-faults.ts`. `vocabulary.ts` defines the allowed
+ * words, and `json-schema.ts` derives a schema for editors.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, runningAtOnce, settingsOver } from '../core/plan/client-text.ts';
@@ -36,7 +36,7 @@ import {
   targetIn,
   type Workload,
 } from './scenario.ts';
-/** Returns the plan of one seed, a safe integer from 0, for one of the scenario's systems. */
+/** Returns the plan of one system for one seed, which is a safe integer from 0. */
 export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
   assert(Number.isSafeInteger(seed) && seed >= 0, `${seed} is not a seed`);
   const system = scenario.systems.find(({ name }) => name === systemName);
@@ -73,7 +73,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   };
 }
 
-/** Draws the copies of a queue's messages. Each message draws from its own stream. */
+/** Each message draws its copies from its own stream. */
 function expandQueue(
   queue: QueueScenario | undefined,
   seed: number,
@@ -102,10 +102,9 @@ function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMac
   );
 }
 
-/** Number of seeds to compare. */
 const SEEDS_COMPARED = 8;
 
-/** Returns true if the seeds of a system differ only in the order of simultaneous events. */
+/** Returns true if seeds change only the order of simultaneous events. Compares a few seeds. */
 export function drawsNothing(scenario: Scenario, systemName: string): boolean {
   const texts = new Set<string>();
   for (let seed = 0; seed < SEEDS_COMPARED; seed += 1) {
@@ -121,9 +120,9 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
 }
 
 /**
- * Returns the fault kinds that this seed may draw: all kinds with a chance or, with swarm, a random
- * nonempty subset of them. Each kind draws from its own stream, so that adding a kind does not
- * change the draws of the others.
+ * Returns the fault kinds that this seed may draw: all kinds with odds or, with swarm, a random
+ * nonempty subset. Each kind draws from its own stream, so adding a kind does not change other
+ * draws.
  */
 function enabledKinds({ faults, isSwarm }: Scenario, seed: number): ReadonlySet<FaultKind> {
   const drawn = new Set(faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind])));
@@ -159,10 +158,7 @@ interface ChanceContext {
   readonly faults: readonly FaultTemplate[];
 }
 
-/**
- * Returns the odds and ranges for draws during the run. The order of events at one instant is
- * always drawn.
- */
+/** Returns the odds and ranges for draws during the run. */
 function chancePlan(
   scenario: Scenario,
   system: SystemScenario,
@@ -191,16 +187,15 @@ function chancePlan(
 }
 
 /**
- * Powers of ten that make every written value of a run unique. The digits name the client, the
- * section and, if sections have several steps, the step. For example, the second section of the
- * first client writes 12 or, in its third step, 123.
+ * Powers of ten that make every written value of a run unique. The digits of a value are client,
+ * section and, if sections have several steps, step. For example, client 1 writes 12 in section 2
+ * or, in the third step of that section, 123.
  */
 interface ValueScale {
   readonly client: number;
   readonly section: number;
 }
 
-/** Returns the powers of ten that keep the values of these clients distinct. */
 function valueScale(clients: readonly ClientScenario[]): ValueScale {
   let sections = 1;
   let steps = 1;
@@ -214,7 +209,6 @@ function valueScale(clients: readonly ClientScenario[]): ValueScale {
   return { section, client: section * powerAbove(sections) };
 }
 
-/** Returns the smallest power of ten above `count`. */
 function powerAbove(count: number): number {
   let power = 10;
   while (power <= count) power *= 10;
@@ -231,7 +225,6 @@ interface WorkContext {
   readonly ttlUs: number;
 }
 
-/** Draws the steps of one section: their keys, stores and written values. */
 function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
   if (workload.kind === 'steps') {
     const otherwise = otherwiseDrawn(workload, context);

@@ -1,6 +1,6 @@
 /**
- * Builds the JSON Schema of scenario files, which editors use to complete and check them. Also
- * lists the words of such a schema with their descriptions.
+ * Builds the JSON Schema of scenario files, with which editors complete and check them. Also lists
+ * the words of the schema with their descriptions.
  */
 import { z } from 'zod';
 import { isRecord } from '../core/plan/document.ts';
@@ -8,8 +8,8 @@ import { scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /**
- * Returns a draft-7 schema. If a vocabulary is given, the schema lists the known names, so that
- * editors can suggest them. A scenario that uses modules may contain other names.
+ * Returns a draft-7 schema. With a vocabulary, the schema lists all names, for editors to suggest.
+ * Scenarios with modules may use other names.
  */
 export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
   const schema = z.toJSONSchema(scenarioFileSchema, { io: 'input', target: 'draft-7' });
@@ -41,16 +41,16 @@ export interface DescribedWord {
   readonly about: string;
 }
 
-/** A word with fields. The description of a field may be only its type: `a number`. */
+/** A word with fields. The description of a field may be just its type: `a number`. */
 export interface FieldedWord extends DescribedWord {
   readonly fields: readonly DescribedWord[];
 }
 
-/** All words of scenario files except those of single locks and stores, in schema order. */
+/** The words of scenario files, in schema order. Excludes words of single locks and stores. */
 export interface SchemaWords {
   /** The fields of a scenario. */
   readonly fields: readonly FieldedWord[];
-  /** The ways in which a claim can be expected. */
+  /** The kinds of expectation of a claim. */
   readonly expectations: readonly DescribedWord[];
   /** The settings of a client. */
   readonly settings: readonly DescribedWord[];
@@ -60,7 +60,7 @@ export interface SchemaWords {
   readonly faults: readonly FieldedWord[];
 }
 
-/** Returns the words of a schema, so that editors and `fencepost list` agree. */
+/** Returns the words of a schema. Editors and `fencepost list` share this source. */
 export function schemaWords(schema: object): SchemaWords {
   const workload = inside(schema, 'properties', 'workload', 'properties');
   const clients = listOf(inside(schema, 'properties', 'clients', 'anyOf')).at(-1);
@@ -98,7 +98,6 @@ function fieldedIn(map: unknown): readonly FieldedWord[] {
   });
 }
 
-/** Describes the type of a field that has no description. */
 function shapeText(schema: unknown): string {
   const type = inside(schema, 'type');
   const words = listOf(inside(schema, 'enum'));

@@ -1,10 +1,10 @@
 /**
  * Builds the faults of `faults: all`: every kind that can affect the systems of a scenario, with
- * low odds, as if the file listed them. Durations range from a tenth of the ttl to more than twice
- * the ttl, so that some outlast a lease and some do not.
+ * low odds. Durations range from a tenth of the ttl to over twice the ttl, so that only some faults
+ * outlast a lease.
  *
- * Lock servers may lose state, in a failover or an eviction. Stores may not: no lock protects data
- * that the store itself loses.
+ * Lock servers may lose state, in a failover or an eviction. Stores may not, since no lock protects
+ * data that the store itself loses.
  */
 
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -21,19 +21,19 @@ import type { Vocabulary } from './vocabulary.ts';
 interface Setting {
   readonly ttlUs: number;
   readonly isDatagram: boolean;
-  /** True if the file bounds the error of clocks. Faults then stay within the bound. */
+  /** True if the file bounds the clock error. Faults then stay within the bound. */
   readonly isBound: boolean;
   /** Servers of at least one system, in system order. */
   readonly servers: readonly string[];
   readonly failingOver: readonly string[];
   readonly forgetting: readonly string[];
-  /** The names of the locks, which are also the keys of the locks on their servers. */
+  /** The names of the locks, which are also their keys on the servers. */
   readonly locks: readonly string[];
 }
 
 type Fields = ReadFault['fields'];
 
-/** The faults that a scenario would list for each kind, or none if the kind affects no system. */
+/** The faults of each kind, or none if the kind affects no system. */
 const PALETTE: { readonly [Kind in FaultKind]: (setting: Setting) => readonly Fields[] } = {
   pause: ({ ttlUs, servers }) => [
     { process: ['clients'], for: lasting(ttlUs), chance: oneIn(4) },
@@ -79,11 +79,11 @@ function oneIn(denominator: number): NonNullable<ReadFault['fields'][string]> {
 
 export interface Palette {
   readonly faults: readonly ReadFault[];
-  /** Servers that each kind cannot affect, per system, in system order. */
+  /** Servers that each kind cannot affect. One entry per system. */
   readonly spared: readonly NonNullable<SystemScenario['spared']>[];
 }
 
-/** Returns the palette of a scenario that was built without faults. */
+/** Returns the palette of a scenario. `scenario` was built without faults. */
 export function paletteOf(
   file: ScenarioFile,
   scenario: Scenario,

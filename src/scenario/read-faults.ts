@@ -1,9 +1,8 @@
 /**
  * Reads the faults of a scenario file. Each fault is a map with one key, its kind, and may contain
  * ranges and a chance. Fields have the same names as in a plan, so that a fault can be copied from
- * a plan into a scenario. The result is a list of templates whose processes are resolved to names.
- * Reports faults that are incomplete or can never be injected. The types of a kind's fields
- * determine its schema and its template.
+ * a plan into a scenario. The result is a list of templates with names of processes. Reports faults
+ * that are incomplete or can never be injected.
  */
 import { z } from 'zod';
 import { unreachable } from '../core/kernel/assert.ts';
@@ -44,7 +43,7 @@ import {
 
 type FileValue = readonly string[] | string | RangeUs | Odds | undefined;
 
-/** A fault as read from the file: the given fields by name. */
+/** A fault as the file states it, with its fields by name. */
 export interface ReadFault {
   readonly kind: FaultKind;
   readonly fields: Readonly<Record<string, FileValue>>;
@@ -74,9 +73,8 @@ const chance = odds.optional().describe('Probability that it fires: 1/2 or 20%. 
 type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
 
 /**
- * Returns, for a plan field of each type, the fields in a scenario file that describe it: one field
- * of the same name, or several. The schema of a kind lists its fields in the order of this table,
- * then `chance`.
+ * Returns the fields of a scenario file for a plan field of each type. The schema of a kind lists
+ * the fields in the order of this table, then `chance`.
  */
 const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) => Shape } = {
   process: (field, kind) => ({
@@ -154,7 +152,7 @@ function schemaOf(kind: FaultKind): z.ZodType<ReadFault | undefined> {
     .describe(FAULT_WORDS[kind].about);
 }
 
-/** One fault of a scenario file. */
+/** The schema of a fault in a scenario file. */
 export const readFaultSchema: z.ZodType<ReadFault> = closed(
   'fault',
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, schemaOf(kind)])),
@@ -165,7 +163,7 @@ export const readFaultSchema: z.ZodType<ReadFault> = closed(
   return z.NEVER;
 });
 
-/** Returns the range of a field of this name, or undefined if the file has none. */
+/** Returns the range in this field, or undefined if the file has none. */
 export function rangeIn({ fields }: ReadFault, field: string): RangeUs | undefined {
   const value = fields[field];
   return typeof value === 'object' && 'minUs' in value ? value : undefined;
@@ -195,7 +193,7 @@ export interface Cast {
   readonly operations: readonly string[];
   readonly healAtUs: number;
   readonly isDatagram: boolean;
-  /** Bounds on the error of clocks, used if a clock fault gives no values. */
+  /** Bounds on the clock error. A clock fault without values is drawn within them. */
   readonly clocks: { readonly skew?: number | undefined; readonly drift?: number | undefined };
 }
 
@@ -294,7 +292,6 @@ class FaultBuilder {
     return this.named(field, words);
   }
 
-  /** Returns the processes that words and names refer to. */
   private named(field: string, words: readonly string[]): readonly string[] {
     const clients = this.cast.clients.map(({ name }) => name);
     const { locks, stores } = this.cast;
@@ -321,8 +318,8 @@ class FaultBuilder {
   }
 
   /**
-   * Returns the groups of a field. In a fault's first field, a word such as `clients` yields one
-   * group per process. A list is one group.
+   * Returns the groups of a field. A list is one group. In a fault's first field, a word such as
+   * `clients` yields one group per process.
    */
   private groups(field: string, isSubject: boolean): readonly (readonly string[])[] {
     const words = namesIn(this.read, field) ?? [];
@@ -334,7 +331,7 @@ class FaultBuilder {
 
   /**
    * Returns the place of the fault. Default: any point, or a time in the first third of the run,
-   * when most of the work is done.
+   * which contains most of the work.
    */
   private place(): Place {
     const at = rangeIn(this.read, 'at');
@@ -354,7 +351,7 @@ class FaultBuilder {
     return verb === null ? { kind: 'point', side, point } : { kind: 'verb', side, verb };
   }
 
-  /** Returns the verb, or null for a full name. Reports names with an unknown client or section. */
+  /** Returns the verb, or null for a full name. Reports an unknown client or section. */
   private verb(field: string, point: string): string | null {
     const verbs: readonly string[] = [...VERBS, ...this.cast.operations];
     const verb = verbs.find((known) => known === point);
@@ -386,7 +383,7 @@ class FaultBuilder {
     return this.reading(field, skew);
   }
 
-  /** Returns the step or the rate. If the file gives neither, both are drawn within the bounds. */
+  /** Returns the step or rate. If the file states neither, both are drawn within their bounds. */
   private reading(field: string, bound = 0): RangeUs {
     return this.saysReading()
       ? (rangeIn(this.read, field) ?? NOTHING)
@@ -446,7 +443,6 @@ class FaultBuilder {
   }
 }
 
-/** Lists known names without suggesting one of them. */
 function listed(known: readonly string[]): string {
   return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
 }

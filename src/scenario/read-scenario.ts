@@ -1,4 +1,4 @@
-/** Reads the text of a scenario file. The result is a scenario, or all problems in it. */
+/** Reads the text of a scenario file. The result is a scenario, or all problems in the file. */
 import { check, isRecord, parseFile, type SourceFile } from '../core/plan/document.ts';
 import { CAPS, type QueuePlan } from '../core/plan/plan.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
@@ -48,9 +48,9 @@ export function readScenario(
 }
 
 /**
- * Returns further problems in a file that the schema refused, after removing the refused parts. If
- * only faults were removed, returns all problems in the rest. Otherwise, returns only problems in
- * systems, since the removal may have caused the others.
+ * Returns further problems in a file that the schema refused. Removes the refused parts to find
+ * them. If a part other than a fault was refused, returns only problems of systems, since others
+ * may result from its removal.
  */
 function foundBeside(
   refused: readonly UnplacedProblem[],
@@ -96,7 +96,6 @@ function withMixed(
   return [...mixed, ...findings.filter((finding) => !isReported(finding))];
 }
 
-/** Reports `all` in a list of faults, even if it is the only entry. */
 function mixedFindings(file: unknown): readonly UnplacedProblem[] {
   const faults = isRecord(file) ? file['faults'] : null;
   if (!Array.isArray(faults)) return [];
@@ -114,7 +113,7 @@ interface Built {
   readonly warned: readonly UnplacedProblem[];
 }
 
-/** Builds a scenario. Replaces `faults: all` with the palette after everything else is built. */
+/** Builds a scenario. The palette of `faults: all` depends on all other parts. */
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const { faults = [] } = file;
   if (faults !== ALL) return buildListed({ ...file, faults }, vocabulary);
@@ -183,7 +182,6 @@ interface BuiltUse {
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** Returns the digests of the modules that the file uses, in file order. */
 function buildUse({ use }: ScenarioFile, { modules = {} }: Vocabulary): BuiltUse {
   if (use === undefined) return { fields: {}, findings: [] };
   const paths = typeof use === 'string' ? [use] : use;
@@ -204,7 +202,6 @@ interface BuiltQueue {
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** Builds the queue, and reports transitions and locks that do not fit it. */
 function buildQueue(
   file: ScenarioFile,
   clients: readonly ClientScenario[],
@@ -246,7 +243,7 @@ function buildQueue(
   };
 }
 
-/** Reports more copies than a plan has space for. Every possible message may draw a copy. */
+/** Reports more copies than a plan allows. Every possible message may draw a copy. */
 function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   const { steps, retries, messages, copies } = plan;
   const machines = new Set(messages.map(({ machine }) => machine)).size;
@@ -258,7 +255,6 @@ function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   return [{ path: ['queue', 'duplicates'], isKey: true, what }];
 }
 
-/** Returns every workload in the file, with its path. */
 function workloadsOf({
   workload,
   clients,

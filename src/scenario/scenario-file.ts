@@ -1,6 +1,6 @@
 /**
- * The schema of a scenario file. Everything but the name and the systems has a default.
- * `readScenario` later checks that the words fit together.
+ * The schema of a scenario file. Only the name and the systems have no default. `readScenario`
+ * checks later that the words fit together.
  */
 import { z } from 'zod';
 import type { Json } from '../core/kernel/json.ts';
@@ -24,10 +24,10 @@ import { whyNoModulePath } from '../core/plan/used-modules.ts';
 import { stepSchema } from '../core/plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './read-faults.ts';
 
-/** Names, or their number. */
+/** Names, or a number of default names. */
 export type ReadNames = number | readonly string[];
 
-/** Stands in for a list of faults: every kind that can affect a system. */
+/** Replaces the list of faults by every kind that can affect a system. */
 export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
@@ -128,7 +128,7 @@ const clients = z.union([
   }),
 ]);
 
-/** Settings that all clients share, and settings of single clients (`each`) that override them. */
+/** Settings that all clients share. Settings of single clients (`each`) override them. */
 export type ReadClientMap = Exclude<Data<typeof clients>, number | readonly string[]>;
 
 const drift = z
@@ -141,7 +141,7 @@ const duplicates = closed('field', {
   after: optional(range, 'Delay after the first delivery. Default 0s.'),
 });
 
-/** A scenario file. */
+/** The schema of a scenario file. */
 export const scenarioFileSchema = closed('field', {
   name: name.describe('Name of the scenario in reports.'),
   description: optional(z.string().max(10_000), 'Purpose of the scenario, in a sentence or two.'),

@@ -1,7 +1,7 @@
 /**
  * A scenario, which a user writes once for many seeds: the systems to compare, the clients and
- * their work, the network, and faults as chances and ranges. This form is complete: defaults are
- * filled in, and groups of processes are resolved to names. All times are integer microseconds.
+ * their work, the network, and faults as chances and ranges. All defaults are filled in, and groups
+ * of processes are lists of names. All times are integer microseconds.
  */
 import type { ClientSettings, ReadSettings } from '../core/plan/client-text.ts';
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -20,22 +20,22 @@ import type { ReadStep } from '../core/plan/work-text.ts';
 export interface Scenario {
   readonly name: string;
   readonly description: string;
-  /** The modules that the scenario uses, with the digests of their files; absent if none. */
+  /** Digests of the module files that the scenario uses. Absent if none. */
   readonly use?: ModuleDigests;
   readonly systems: readonly SystemScenario[];
   readonly clients: readonly ClientScenario[];
   readonly queue?: QueueScenario;
   readonly network: { readonly link: NetworkPlan['link']; readonly latency: RangeUs };
-  /** Maximum extension of a backoff, as a fraction; null for the default of each system's lock. */
+  /** Maximum extension of a backoff, as a fraction. Null for the default of each lock. */
   readonly jitter: Odds | null;
   readonly faults: readonly FaultTemplate[];
   /** True if each seed enables a random subset of the fault kinds that have a chance. */
   readonly isSwarm: boolean;
-  /** Time of the wall clocks at 0, as in a plan; absent for the default. */
+  /** Time of the wall clocks at 0. Absent for the default. */
   readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
-  /** The scope of an exhaustive search, which replaces the seeds; absent if there is none. */
+  /** The scope of an exhaustive search, which replaces the seeds. Absent if there is none. */
   readonly exhaust?: ExhaustScope;
 }
 
@@ -43,15 +43,15 @@ export interface Scenario {
 export interface ExhaustScope {
   /** Maximum number of faults in a plan. */
   readonly faults: number;
-  /** Maximum number of swaps of adjacent events of one receiver at one instant. */
+  /** Maximum number of swaps. A swap exchanges adjacent events of one receiver at one instant. */
   readonly ties: number;
-  /** Number of clients that take part, counted from the first; null for all. */
+  /** Number of clients that take part, from the first. Null for all. */
   readonly clients: number | null;
-  /** Number of sections of each client that take part, counted from the first; null for all. */
+  /** Number of sections that take part per client, from the first. Null for all. */
   readonly sections: number | null;
 }
 
-/** The queue of every plan, with the odds that it copies a message and the delay of the copy. */
+/** The queue of every plan. `duplicates` has the odds and the delay of drawn copies. */
 export interface QueueScenario {
   readonly plan: QueuePlan;
   readonly duplicates: { readonly odds: Odds; readonly after: RangeUs } | null;
@@ -61,20 +61,20 @@ export interface SystemScenario extends SystemPlan {
   readonly expect: {
     readonly holds: readonly string[];
     readonly breaks: readonly string[];
-    /** Claims that may hold or break; neither outcome is a failure. Absent if there are none. */
+    /** Claims that may hold or break. Neither outcome is a failure. Absent if there are none. */
     readonly may?: readonly string[];
   };
-  /** The processes of the lock's servers and, if the scenario has one, of the queue. */
+  /** The processes of the lock and, if the scenario has one, of the queue. */
   readonly servers: readonly string[];
-  /** Store processes of other systems that this one does not have; absent if there are none. */
+  /** Store processes that only other systems have. Absent if there are none. */
   readonly absent?: readonly string[];
-  /** Servers that a kind of `faults: all` cannot affect; absent if the file lists its faults. */
+  /** Servers that a kind of `faults: all` cannot affect. Absent if the file lists its faults. */
   readonly spared?: { readonly [Kind in FaultKind]?: readonly string[] };
   /** Labels of the clients' operations at the lock. Default: `acquire` and `release`. */
   readonly operations?: readonly string[];
-  /** False if its sections acquire no lock. Default true. */
+  /** False if sections acquire no lock. Default true. */
   readonly hasGrants?: boolean;
-  /** The jitter of its lock; absent if there is none. */
+  /** The jitter of the lock. Absent if there is none. */
   readonly jitter?: Odds;
   /** Client settings that differ in this system. */
   readonly clients: ReadSettings;
@@ -82,18 +82,18 @@ export interface SystemScenario extends SystemPlan {
 
 export interface ClientScenario {
   readonly name: string;
-  /** Position among the clients, from 1. The values that the client writes begin with it. */
+  /** Position among the clients, from 1. The values that the client writes start with it. */
   readonly number: number;
   readonly settings: ClientSettings;
-  /** Number of sections that it runs. They are numbered from 1. */
+  /** Number of sections that the client runs. Their numbers start at 1. */
   readonly sections: number;
-  /** Number of sections that its process runs at once. */
+  /** Number of sections that the client runs at once. */
   readonly concurrency: number;
   readonly think: RangeUs;
   readonly workload: Workload;
 }
 
-/** The work of a client in a section. If there are several locks, keys or stores, one is drawn. */
+/** The work of a client in a section. Of several locks, keys or stores, one is drawn. */
 export interface Workload {
   readonly kind: 'blind-writes' | 'read-modify-write' | 'transfer' | 'steps';
   readonly writesPerGrant: number;
@@ -101,20 +101,20 @@ export interface Workload {
   readonly locks: readonly string[];
   readonly keys: readonly string[];
   readonly stores: readonly string[];
-  /** The steps of every section, for `steps`. */
+  /** The steps of every section. Only for `steps`. */
   readonly steps: readonly ReadStep[];
 }
 
 /**
- * The place of a fault: a drawn time, a point of a drawn section, or one given point. By default it
- * is `anywhere`: a point of a drawn section or a time, with equal odds.
+ * The place of a fault. Default: `anywhere`, which draws a point of a drawn section or a time, with
+ * equal odds.
  */
 export type Place =
   | { readonly kind: 'at' | 'anywhere'; readonly at: RangeUs }
   | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: string }
   | { readonly kind: 'point'; readonly side: 'before' | 'after'; readonly point: string };
 
-/** The message or timer of a fault: any one, drawn during the run, or one that `expand` names. */
+/** The message or timer of a fault. `any` is drawn during the run; `expand` names the others. */
 export type Target =
   | { readonly kind: 'any' }
   | { readonly kind: 'named' | 'timer'; readonly name: string }
@@ -132,11 +132,11 @@ export type Target =
     }
   | { readonly kind: 'process'; readonly processes: readonly string[]; readonly at: RangeUs };
 
-/** The value of each field type in a scenario. Each seed draws the value in its plan from it. */
+/** The possible values of each field type. Each seed draws the values of its plan. */
 interface TemplateTypes {
   /** In a fault's first field, each process draws separately; in another field, one is drawn. */
   readonly process: readonly string[];
-  /** In a fault's first field, each group draws separately; another field has one group. */
+  /** In the first field of a fault, each group draws separately. Other fields have one group. */
   readonly group: readonly (readonly string[])[];
   readonly message: Target;
   readonly timer: Target;
@@ -161,14 +161,14 @@ export type TemplateField = {
   };
 }[FieldType];
 
-/** One fault of a scenario, with the fields of its kind. If `odds` is null, every plan has it. */
+/** One fault of a scenario, with the fields of its kind. Null `odds`: every plan has the fault. */
 export interface FaultTemplate {
   readonly kind: FaultKind;
   readonly odds: Odds | null;
   readonly fields: readonly TemplateField[];
 }
 
-/** Returns the message or timer that a fault waits for, or undefined if it waits for neither. */
+/** Returns the field with the fault's message or timer, or undefined if there is none. */
 export function targetIn({
   fields,
 }: FaultTemplate): Extract<TemplateField, { readonly type: 'message' | 'timer' }> | undefined {

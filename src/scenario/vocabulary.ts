@@ -10,17 +10,17 @@ export interface Vocabulary {
   readonly locks: ReadonlyMap<string, LockWord>;
   /** Names of stores: `unfenced`, `fenced`, … */
   readonly stores: readonly string[];
-  /** Options of stores, by the store's name; absent if there are none. */
+  /** Options of stores, by store name. Absent if there are none. */
   readonly storeOptions?: ReadonlyMap<string, readonly OptionWord[]>;
-  /** Server names of replicated stores, by the store's name. */
+  /** Server names of replicated stores, by store name. */
   readonly replicas?: ReadonlyMap<string, ReplicaNames>;
   /** Claims with their parameters: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
-  /** The claims that do not apply if sections acquire no lock; absent if there are none. */
+  /** Claims that do not apply if sections acquire no lock. Absent if there are none. */
   readonly grantClaims?: ReadonlySet<string>;
-  /** Returns the servers that run in a plan; absent if no plan can be run. */
+  /** Returns the servers that run in a plan. Absent if no plan can run. */
   readonly serversOf?: (plan: Plan) => readonly ServerPlace[];
-  /** The modules that some of these words were loaded from; absent if there are none. */
+  /** The modules that defined some of these words. Absent if there are none. */
   readonly modules?: ModuleDigests;
 }
 
@@ -34,22 +34,22 @@ export interface LockWord {
   readonly options: readonly OptionWord[];
   /** Returns the names of the lock's processes, for valid options. */
   readonly servers: (options: Readonly<Record<string, Json>>) => readonly string[];
-  /** Returns an option that is valid alone but conflicts with others, or null if there is none. */
+  /** Returns an option that conflicts with the others, or null. Each option is valid alone. */
   readonly problem?: (
     options: Readonly<Record<string, Json>>,
     clients: readonly ClientSettings[],
   ) => { readonly option: string; readonly what: string } | null;
   /** True if sections may have `renew` steps. Default true. */
   readonly canRenew?: boolean;
-  /** True if its clients can get their steps from a queue. Default false. */
+  /** True if clients can get their steps from a queue. Default false. */
   readonly takesMessages?: boolean;
   /** True if sections acquire the lock. Default true. */
   readonly hasGrants?: boolean;
-  /** True if its clients are asynchronous code. Default false. */
+  /** True if clients are asynchronous code. Default false. */
   readonly isAsync?: boolean;
   /** Labels of the clients' operations at the lock. Default: `acquire` and `release`. */
   readonly operations?: readonly string[];
-  /** Maximum extension of a backoff, as a fraction of it, for scenarios that set none. */
+  /** Maximum extension of a backoff, as a fraction. Used by scenarios that set none. */
   readonly jitter?: Odds;
 }
 
@@ -58,7 +58,7 @@ export interface OptionWord {
   readonly name: string;
   /** All accepted values, or null if the option takes an integer. */
   readonly values: readonly string[] | null;
-  /** The smallest and the largest accepted integer; absent if every integer from 0 is accepted. */
+  /** The smallest and largest accepted integers. Absent if every integer from 0 is accepted. */
   readonly range?: readonly [number, number];
 }
 

@@ -1,12 +1,11 @@
 /**
  * Runs a campaign over scenarios. Per scenario, it replays the kept plans, checks a few seeds for
- * determinism, sweeps the rest, shrinks the failures and draws a conclusion. `run`, shards, the
- * fleet and `simTest` all call `campaign`: they choose the seeds, the place where runs execute and
- * the stop condition, print events as they arrive, and report the `Result`. This module does no
- * I/O.
+ * determinism, sweeps the rest, shrinks the failures and draws a conclusion. The callers are `run`,
+ * shards, the fleet and `simTest`. They choose the seeds, the executor of the runs and the stop
+ * condition, print events, and report the `Result`. This module does no I/O.
  *
- * A shard leaves the conclusion to the merge. Its `Examined` is written to a file, and the merge
- * calls `campaign` with `examined`, which replaces the first half of the flow.
+ * A shard writes its `Examined` to a file. The merge passes it to `campaign` as `examined`, which
+ * then starts with the conclusion.
  *
  * Read next, in this order: `setting.ts` (input and output), `count-plans.ts` (for an exhaustive
  * search), `self-check.ts`, `conclude.ts` (judges expectations), `shrink-failures.ts`, `result.ts`
@@ -42,7 +41,7 @@ import {
   tasksOf,
 } from './setting.ts';
 
-/** Examines the scenarios in order, and concludes each one before it starts the next. */
+/** Examines and concludes the scenarios, one after the other. */
 export async function campaign(
   subjects: readonly Subject[],
   setting: CampaignSetting,
@@ -111,7 +110,7 @@ async function countPlans(
   return plans;
 }
 
-/** Replays the kept plans of a scenario, and emits the outcome of each. */
+/** Replays the kept plans of a scenario. Emits each outcome. */
 export async function replayKeptPlans(
   subject: Subject,
   setting: Pick<CampaignSetting, 'keptPlans' | 'emit' | 'named' | 'isInterrupted' | 'isOutOfTime'>,
@@ -130,7 +129,7 @@ export async function replayKeptPlans(
   return outcomes;
 }
 
-/** Replays a kept plan. Returns null if the plan is damaged. */
+/** Replays a kept plan, or returns null if the plan is damaged. */
 export async function replayKeptPlan(
   kept: KeptPlan,
   named: Named = ({ what }, work) => withLabel(what, work),
@@ -141,7 +140,7 @@ export async function replayKeptPlan(
   return await named({ what: file, file }, () => replayKept(plan, { catalogue, hasChanged }));
 }
 
-/** Returns the part of a replay that goes into the result. */
+/** Returns the outcome of a replay for the result. */
 export function keptOutcomeOf(
   { file }: Pick<KeptPlan, 'file'>,
   replay: KeptReplay | null,
@@ -212,7 +211,7 @@ async function sweepPart(
   return { countsBySystem, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
 }
 
-/** Returns a function that finds unexpected breaches. It returns each claim of a system once. */
+/** Returns a function that finds unexpected breaches, once per system and claim. */
 export function failureFinder({
   systems,
 }: Pick<Scenario, 'systems'>): (system: string, counts: SweepCounts) => readonly FailureFound[] {

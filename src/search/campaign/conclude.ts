@@ -1,6 +1,6 @@
 /**
  * Concludes a scenario: judges its expectations, shrinks its failures, and builds a
- * `ScenarioResult`. The result does not depend on the number of machines that examined the seeds.
+ * `ScenarioResult`. The result is the same for any number of machines.
  */
 import { builtIn } from '../../catalogue.ts';
 import { causeText } from '../../check/breach-cause.ts';
@@ -40,7 +40,7 @@ import {
 } from './setting.ts';
 import { shrinkClaim } from './shrink-failures.ts';
 
-/** Judges every system, and shrinks its failures unless a merge will do so. */
+/** Judges every system, and shrinks its failures. In a shard, the merge shrinks them later. */
 export async function concludeScenario(
   subject: Subject,
   examined: Examined,
@@ -102,7 +102,6 @@ export async function concludeScenario(
   };
 }
 
-/** Counts the seeds on which each system avoided the breach of its twin. A shard counts none. */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
   { countsBySystem, isPart, plans }: Examined,
@@ -125,7 +124,7 @@ async function outputOf(
   const isSingle = range.from === range.to && seeds === 1 && setting.chunkSeeds === undefined;
   const seed = failures[0]?.seed ?? (isSingle ? range.from : null);
   const tasks = tasksOf(subject, setting);
-  // A seed that had to be killed would have to be killed again.
+  // A killed seed would have to be killed again.
   if (isPart || seed === null || killed > 0 || tasks.isGivenUp()) return null;
   if (subject.catalogue === builtIn) return null;
   const plan = plans?.get(name)?.numbered.planOf(seed) ?? expand(subject.scenario, name, seed);
@@ -133,7 +132,7 @@ async function outputOf(
   return end.kind === 'ran' && end.output.length > 0 ? { seed, lines: end.output } : null;
 }
 
-/** Minimum budget of runs for the search for edges; more if the system has more plans. */
+/** Minimum number of runs for the search for edges. Systems with more plans get more runs. */
 const LEAST_EDGE_RUNS = 1_000;
 
 interface SystemEdgesFound {
@@ -141,7 +140,7 @@ interface SystemEdgesFound {
   readonly codes: readonly Exit[];
 }
 
-/** Finds the shortest fault that breaks each broken claim. The edges are null without a search. */
+/** Finds the shortest fault that breaks each broken claim. Returns null edges without a search. */
 async function edgesOf(
   subject: Subject,
   { name: system, expect }: SystemScenario,
@@ -210,11 +209,11 @@ async function shrinkSystem(
   return { findings: all, codes };
 }
 
-/** Exit codes of unexpected outcomes of kept plans. Any other unexpected outcome is a failure. */
+/** Exit codes of unexpected outcomes of kept plans. Outcomes that are not listed mean `broken`. */
 const KEPT_EXITS: ReadonlyMap<string, Exit> = new Map<string, Exit>([
   [DAMAGED, exits.usage],
   ['nondeterministic', exits.nondeterministic],
-  // The plan has shown neither a breach nor nondeterminism. It tests nothing until its names match.
+  // The plan shows neither a breach nor nondeterminism. It tests nothing until its names match.
   ['diverged', exits.incomplete],
 ]);
 
@@ -240,7 +239,6 @@ interface Judged {
   readonly judgement: Judgement;
 }
 
-/** Summarizes a system: its counts over all seeds and in comparison with its twins. */
 function systemResult(
   system: SystemScenario,
   { counts, avoided, judgement }: Judged,
@@ -269,7 +267,7 @@ function systemResult(
     vacuous: judgement.vacuous,
     hints: judgement.hints,
     ...(counts.unsimulated.found.length === 0 ? {} : { unsimulated: counts.unsimulated }),
-    // The order in which kinds first fired depends on how the seeds were split into chunks.
+    // The order in which kinds first fired depends on the chunks.
     faults: Object.fromEntries(Object.entries(counts.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     failed,
     failures: distinctFailures(counts),
@@ -332,7 +330,7 @@ function counterexampleOf(finding: Finding | undefined): CounterexampleSummary |
   };
 }
 
-/** Merges the conclusions of all scenarios. `asked` is the number of scenarios requested. */
+/** Merges the conclusions of all scenarios. `asked` is the number of requested scenarios. */
 export function resultOf(
   concluded: readonly Concluded[],
   { asked, isInterrupted }: { readonly asked: number; readonly isInterrupted: boolean },

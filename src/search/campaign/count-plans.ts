@@ -1,4 +1,4 @@
-/** Counts and numbers the plans of an exhaustive search before any of them is judged. */
+/** Counts and numbers the plans of an exhaustive search before any plan is judged. */
 import type { Scenario } from '../../scenario/scenario.ts';
 import { NumberedPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { rangeOfShard, type SeedRange, type Shard } from '../sweep/shards.ts';
@@ -24,13 +24,13 @@ export class TooManyPlans extends Error {
   }
 }
 
-/** The count for a system whose plans could not be counted: only its plan without faults. */
+/** Stands in for a failed count: only the plan without faults. */
 const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], stopped: 'stopped' };
 
 /**
- * Returns all plans of each system of a narrowed scenario. Throws `TooManyPlans` if a system has
- * too many. Calls `onUncounted` for each system whose plans could not be counted, with the reason,
- * or with null if counting was stopped.
+ * Returns all plans of each system. Throws `TooManyPlans` if a system has too many. Calls
+ * `onUncounted` with each system that could not be counted, and the reason, or null if counting was
+ * stopped.
  */
 export async function countAllPlans(
   scenario: Scenario,
@@ -53,12 +53,11 @@ export async function countAllPlans(
   return all;
 }
 
-/** Returns the number range of the system with the most plans. */
 export function widest(all: ReadonlyMap<string, ExhaustedPlans>): SeedRange {
   return { from: 0, to: Math.max(...[...all.values()].map(({ plans }) => plans)) - 1 };
 }
 
-/** Returns the plan numbers of each system that lie in `asked` and in the share of `shard`. */
+/** Returns the numbers of each system's plans that are in both `asked` and the shard. */
 export function rangesOf(
   all: ReadonlyMap<string, ExhaustedPlans>,
   asked: SeedRange,

@@ -23,7 +23,7 @@ export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   130: 'interrupted',
 };
 
-/** Precedence of the codes, for every command: the first one that applies is the exit code. */
+/** Precedence of the codes, for every command. The first that applies is the exit code. */
 export const WORST_FIRST: readonly Exit[] = [130, 2, 4, 1, 3, 5, 0];
 
 /** Returns the exit code of a command to which all of `codes` apply. */

@@ -14,12 +14,12 @@ interface Head<T extends string> {
   readonly version: z.ZodLiteral<1>;
 }
 
-/** The fields that start every line of `--json`. */
+/** The first fields of every line of `--json`. */
 export function head<T extends string>(type: T): Head<T> {
   return { type: z.literal(type), version: z.literal(1) };
 }
 
-/** A line of `type` with these fields. Other fields are refused. */
+/** A line of `type` with these fields. Refuses other fields. */
 export function line(type: string, fields: z.ZodRawShape): z.ZodObject {
   return z.strictObject({ ...head(type), ...fields });
 }

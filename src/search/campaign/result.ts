@@ -1,11 +1,11 @@
 /**
- * Defines the result of a campaign. Each schema here is also the type of its data, the format of
- * `--json` and the input of every report, so that each field is defined once. `outputJsonSchema` in
- * `report/output-schema.ts` derives the published JSON Schema from it.
+ * Defines the result of a campaign. Each schema is also the type of its data, the format of
+ * `--json` and the input of every report. `outputJsonSchema` in `report/output-schema.ts` derives
+ * the published JSON Schema.
  *
  * A `Result` is everything that one command found: a `Summary` with one `ScenarioResult` per
- * scenario, and the findings of all scenarios. A `Finding` is a `FindingLine` plus the runs that
- * reports draw. These follow from the plan of the finding, so JSON omits them.
+ * scenario, and the findings of all scenarios. A `Finding` is a `FindingLine` plus runs for reports
+ * to draw. JSON omits these runs, since the finding's plan determines them.
  */
 import { z } from 'zod';
 import type { Causation } from '../../check/causation.ts';
@@ -19,7 +19,6 @@ import { keptOutcomeSchema, runDifferenceSchema } from '../sweep/shards.ts';
 import { unsimulatedSchema } from '../sweep/unsimulated.ts';
 import { count, digest, exit, head, text, texts } from './fields.ts';
 
-/** Breaches of one claim with the same cause. */
 const kindOfFailure = z.strictObject({
   rule: text.describe('the rule of the claim that broke'),
   cause: text.describe('the cause of the breach, such as pause before release'),
@@ -115,8 +114,8 @@ const sections = z.strictObject({
 
 const system = z.strictObject({
   name: text,
-  // An absent list expects nothing. `holds` also contains `progress` if user code broke it, even if
-  // the scenario does not list it.
+  // An absent list expects nothing. `holds` also contains `progress` if user code broke that claim,
+  // even if the scenario does not list it.
   expect: z.strictObject({
     holds: texts.exactOptional(),
     breaks: texts.exactOptional(),
@@ -171,9 +170,7 @@ const system = z.strictObject({
   counterexample: counterexample.nullable(),
 });
 
-/**
- * The reasons are, in this order: Ctrl-C, `--time`, seeds that did not finish, an incomplete shard.
- */
+/** In this order: Ctrl-C, `--time`, seeds that did not finish, an incomplete shard. */
 const stopReasonSchema = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({
@@ -329,7 +326,7 @@ export const resultLines = [summary, finding, report] as const;
 export type Summary = Data<typeof summary>;
 export type ScenarioResult = Data<typeof scenario>;
 export type SystemResult = Data<typeof system>;
-/** The counts of a claim. All of them count seeds. */
+/** The counts of a claim, in seeds. */
 export type ClaimResult = Data<typeof claim>;
 export type CounterexampleSummary = Data<typeof counterexample>;
 export type ExhaustedScope = Data<typeof exhaustedScope>;
@@ -337,37 +334,35 @@ export type ExhaustedScope = Data<typeof exhaustedScope>;
 export type EdgePoint = Data<typeof edgePoint>;
 export type SystemEdges = Data<typeof edges>;
 export type StopReason = z.infer<typeof stopReasonSchema>;
-/** The number of seeds that each system should have been examined on, and why some are missing. */
+/** The number of seeds per system that were requested, and why some were not examined. */
 export type EarlyStop = NonNullable<ScenarioResult['cutShort']>;
-/** The outcome of the same plan on another system. */
+/** The outcome of a plan on a twin. */
 export type SiblingLine = Data<typeof sibling>;
-/** The part of a finding that is written as JSON. */
+/** The part of a finding that JSON contains. */
 export type FindingLine = Data<typeof finding>;
-/** The size of a counterexample and of the run it was shrunk from. */
+/** The size of a counterexample, before and after shrinking. */
 export type ShrunkSize = FindingLine['size'];
 
 /** A counterexample with the runs that reports draw. */
 export interface Finding extends FindingLine {
   readonly scenarioFile: string;
-  /** The verdict on `claim`; its evidence indexes `trace`. */
+  /** The verdict on `claim`. The evidence contains indexes into `trace`. */
   readonly verdict: Invalid;
-  /** Every verdict on `trace`, including the one on `claim`. */
+  /** All verdicts on `trace`, including the one on `claim`. */
   readonly verdicts: readonly Verdict[];
   readonly trace: Trace;
-  /** The shrunk plan. `planText` is the same plan as written to `planFile`. */
+  /** The shrunk plan. `planText` is its text in `planFile`. */
   readonly plan: Plan;
   readonly planText: string;
-  /** The run before shrinking, with evidence against the same claim; absent if not kept. */
+  /** The run before shrinking, with evidence against the same claim. Absent if not kept. */
   readonly original?: OtherRun;
-  /** The most similar run that passes; absent if no boundary was found. */
+  /** The most similar run that passes. Absent if no boundary was found. */
   readonly nearest?: OtherRun;
-  /**
-   * The same plan on the first system that must hold the claim and does; absent if there is none.
-   */
+  /** The same plan on the first system that must hold the claim and does. Absent if none does. */
   readonly cured?: OtherRun & { readonly system: string };
-  /** The scenario as an argument of `run`: its name if it ships with fencepost, else its file. */
+  /** The scenario as an argument of `run`: the name of a built-in scenario, otherwise its file. */
   readonly scenarioTyped?: string;
-  /** The folder of the scenario's kept plans, or '' if `corpus add` finds it without `--corpus`. */
+  /** The folder of the scenario's kept plans. '' if `corpus add` finds it without `--corpus`. */
   readonly keptIn: string;
 }
 
@@ -375,7 +370,7 @@ export interface Finding extends FindingLine {
 export interface OtherRun {
   readonly plan: Plan;
   readonly trace: Trace;
-  /** Indexes `trace`. Empty if the claim holds. */
+  /** Events of `trace`, by index. Empty if the claim holds. */
   readonly evidence: readonly Evidence[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Checks before a sweep that each run is a function of its plan. Runs a few seeds twice, and tests
- * whether user modules allow realms to be reused from one seed to the next.
+ * whether seeds can share realms with user modules.
  */
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
@@ -16,13 +16,13 @@ export interface Repeats {
   readonly seeds: number;
 }
 
-/** Repeats all seeds, as `--check-determinism` requests. */
+/** Repeats all seeds, for `--check-determinism`. */
 export const ALL_REPEATED: Repeats = { seeds: Infinity };
 
 export interface SelfCheck {
   readonly repeated: number;
   readonly difference: RunDifference | null;
-  /** The run that did not finish and why, or null if all runs finished. */
+  /** The run that did not finish and the reason, or null if all runs finished. */
   readonly lost: string | null;
 }
 
@@ -53,24 +53,24 @@ export async function selfCheck(
   return { repeated, difference: null, lost: null };
 }
 
-/** The number of blocks, spread evenly over the range, whose first seeds are compared. */
+/** Number of compared blocks, spread evenly over the range. */
 const COMPARED_BLOCKS = 3;
 const COMPARED_SEEDS = 8;
-/** With `--check-determinism`, one in this many blocks is also compared in full. */
+/** With `--check-determinism`, one in this many blocks is compared completely. */
 const SHARE = 8;
 
-/** Result of checking if a system may reuse realms. */
+/** The result of comparing reused realms with new realms for a system. */
 export interface ReuseCheck {
   readonly system: string;
-  /** The number of seeds that gave the same result with new realms. */
+  /** The number of seeds with the same result in new realms. */
   readonly same: number;
-  /** The reason why each seed gets new realms, or null if realms are reused. */
+  /** The reason why each seed gets new realms. Null if realms are reused. */
   readonly why: string | null;
 }
 
 /**
- * For each system with modules, compares seeds run in reused realms with the same seeds run in new
- * ones. The choice of seeds depends only on the whole range, so every shard gets the same result.
+ * Compares seeds run in reused realms with the same seeds in new realms, for each system with
+ * modules. The choice of seeds depends only on `all`, so every shard gets the same result.
  */
 export async function checkReuse(
   scenario: Scenario,
@@ -103,7 +103,6 @@ export async function checkReuse(
 }
 
 interface ComparedBlock {
-  /** The first seed of the block. */
   readonly from: number;
   readonly seeds: number;
 }
@@ -126,7 +125,6 @@ function blocksToCompare(
   return compared;
 }
 
-/** Returns the number of the block that contains a seed. */
 function blockOf(seed: number): number {
   return Math.floor(seed / BLOCK_SEEDS);
 }

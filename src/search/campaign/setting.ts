@@ -25,7 +25,7 @@ export interface Subject {
   readonly catalogue: Catalogue;
 }
 
-/** A kept plan, as read. If it is damaged, `lines` lists each problem and its place. */
+/** A kept plan from a file. If it is damaged, `lines` lists each problem and its place. */
 export type KeptPlan =
   | {
       readonly kind: 'plan';
@@ -34,7 +34,7 @@ export type KeptPlan =
       readonly catalogue: Catalogue;
       /** True if the code under test may have changed since the plan was kept. */
       readonly hasChanged: boolean;
-      /** The differences from the modules that the plan was made with, one line each. */
+      /** One line per module that differs from the module of the kept plan. */
       readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'damaged'; readonly file: string; readonly lines: readonly string[] };
@@ -42,7 +42,7 @@ export type KeptPlan =
 /** The outcome of an unreadable kept plan. */
 export const DAMAGED = 'damaged';
 
-/** Records the finished chunks of a sweep, so that a later attempt can resume after them. */
+/** Records the finished chunks of a sweep. A later attempt resumes after them. */
 export interface SweepJournal {
   readonly finished: readonly FinishedChunk[];
   /** The time that earlier attempts took. */
@@ -81,9 +81,9 @@ export type CampaignEvent =
       readonly lost: string | null;
     }
   | ({ readonly kind: 'modules' } & ReuseCheck)
-  /** A system dies of the same error on each of its first seeds, so its other seeds are skipped. */
+  /** Each of the system's first seeds died of the same error, so its other seeds are skipped. */
   | { readonly kind: 'dies'; readonly system: string }
-  /** A system is examined again from its first seed. Modules are now loaded for each seed. */
+  /** A system starts again from its first seed. Each seed now loads its modules. */
   | {
       readonly kind: 'begun again';
       readonly system: string;
@@ -92,7 +92,7 @@ export type CampaignEvent =
     }
   | { readonly kind: 'examined'; readonly chunk: Chunk; readonly counts: SweepCounts }
   | ({ readonly kind: 'progress'; readonly runs: number; readonly seconds: number } & Progress)
-  /** The first seed that broke a claim that should hold. */
+  /** The first seed that broke a `holds` claim. */
   | ({ readonly kind: 'failure found' } & Pick<ShrunkFailure, 'system' | 'claim' | 'seed'>)
   | {
       readonly kind: 'swept';
@@ -102,9 +102,9 @@ export type CampaignEvent =
       readonly killed: number;
       readonly cutShort: EarlyStop | null;
     }
-  /** In an exhaustive search, the search for the shortest faults that break a claim starts. */
+  /** An exhaustive search starts to search for the shortest faults that break a claim. */
   | { readonly kind: 'edges'; readonly system: string }
-  /** A run did not finish, so its plan is reported unshrunk, or its system without edges. */
+  /** A run did not finish. Its plan is reported unshrunk, or its system without edges. */
   | { readonly kind: 'run lost'; readonly system: string; readonly what: string }
   | {
       readonly kind: 'other causes';
@@ -113,7 +113,7 @@ export type CampaignEvent =
       readonly seed: number;
       readonly causes: readonly string[];
     }
-  /** The counterexamples of a claim. The first one is from the lowest seeds. */
+  /** The counterexamples of a claim, from the lowest seeds first. */
   | {
       readonly kind: 'failure shrunk';
       readonly system: string;
@@ -121,7 +121,7 @@ export type CampaignEvent =
       readonly findings: readonly [Finding, ...Finding[]];
       readonly milliseconds: number;
     }
-  /** A claim broke in the sweep, but no seed breaks it again. */
+  /** A claim broke in the sweep, but not in any later run of its seeds. */
   | ({ readonly kind: 'vanished' } & Pick<ShrunkFailure, 'subject' | 'system' | 'claim' | 'seed'>)
   | {
       readonly kind: 'conclusion';
@@ -130,15 +130,15 @@ export type CampaignEvent =
       readonly concluded: Concluded;
     };
 
-/** The results of a scenario once its seeds have been run. */
+/** The results of a scenario after the sweep. */
 export interface Examined {
   /** The counts of each system, by name. */
   readonly countsBySystem: ReadonlyMap<string, SweepCounts>;
-  /** The seeds that were requested. For a shard, the seeds of all shards. */
+  /** The requested seeds. A shard has the seeds of all shards here. */
   readonly range: SeedRange;
-  /** The reason why some requested seeds were not examined here, or null if all were. */
+  /** The reason why some seeds were not examined. Null if all were. */
   readonly cutShort: EarlyStop | null;
-  /** True for one shard of several, which leaves the conclusion to the merge. */
+  /** True for one of several shards. The merge then draws the conclusion. */
   readonly isPart: boolean;
   readonly milliseconds: number;
   readonly keptPlans: readonly KeptOutcome[];
@@ -159,13 +159,13 @@ export interface Concluded {
   readonly milliseconds: number;
 }
 
-/** A shrunk failure, which a report turns into a finding. */
+/** A shrunk failure, before it is described as a finding. */
 export interface ShrunkFailure {
   readonly subject: Subject;
   readonly system: string;
   readonly claim: string;
   readonly seed: number;
-  /** The number of this counterexample among the counterexamples of its claim, from 1. */
+  /** The number of this counterexample, from 1 for each claim. */
   readonly number: number;
   readonly original: Plan;
   readonly result: ShrunkPlan;
@@ -175,17 +175,17 @@ export type ShrunkPlan = Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary
 
 /** Limits on the shrinking of one system. */
 export interface ShrinkLimits {
-  /** Returns the claims to shrink. All of them broke. */
+  /** Returns which broken claims to shrink. */
   readonly claimsOf: (system: SystemScenario, counts: SweepCounts) => readonly string[];
   /** The number of seeds to shrink for the first kind of failure of a claim. */
   readonly seeds: number;
   /** The number of kinds of failure to shrink per claim. */
   readonly kinds: number;
-  /** True to report a plan unshrunk, as written, if its scenario leaves nothing to chance. */
+  /** True to report plans of a scenario that draws nothing as written. */
   readonly keepsWritten: boolean;
 }
 
-/** Reason to end a sweep early. `enough` means that the remaining seeds would add nothing. */
+/** Reason to end a sweep early. `enough`: the remaining seeds would add nothing. */
 export type SweepEnd = StopReason | 'enough';
 
 /** The options of a campaign. */
@@ -193,38 +193,38 @@ export interface CampaignSetting {
   /** The seeds to examine. In an exhaustive search, null means all plans. */
   readonly range: SeedRange | null;
   readonly shard: Shard | null;
-  /** Runs user code; if null, this thread runs it. The caller closes the pool. */
+  /** Runs user code. If null, this thread runs it. The caller closes the pool. */
   readonly pool: Pool | null;
-  /** Returns the plans to replay first. They are read on demand. */
+  /** Returns the plans to replay first. Plans are read on demand. */
   readonly keptPlans: (subject: Subject) => AsyncIterable<KeptPlan> | Iterable<KeptPlan>;
   readonly repeats: Repeats;
-  /** True to allow the reuse of realms between seeds if checks find no difference. */
+  /** True to allow seeds to share realms if checks find no difference. */
   readonly reusesRealms: boolean;
   readonly journal: (subject: Subject, range: SeedRange) => SweepJournal | null;
-  /** Seeds per chunk in this thread if there is no pool. The default is large enough for speed. */
+  /** Seeds per chunk, if there is no pool. The default is large, for speed. */
   readonly chunkSeeds?: number;
-  /** Called before each chunk. If it returns a reason, the sweep of the current scenario ends. */
+  /** Called before each chunk. A reason ends the sweep of the current scenario. */
   readonly stop: () => SweepEnd | null;
-  /** True if the campaign should stop with the results it has. */
+  /** True if the campaign should stop with the results so far. */
   readonly isInterrupted: () => boolean;
   /** True if the campaign should only report the failures found so far. Default: never. */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
-  /** True if claims that should hold need not be exercised. By default, they must be exercised. */
+  /** True if `holds` claims need not be exercised. Default false. */
   readonly isCalm?: boolean;
-  /** True if an exhaustive search also reports the shortest fault that breaks each broken claim. */
+  /** True to report the shortest fault that breaks each broken claim of an exhaustive search. */
   readonly findsEdges: boolean;
-  /** Turns a failure into a finding, or null if the plan does not break the claim again. */
+  /** Returns a finding, or null if the plan does not break the claim again. */
   readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
-  /** Receives each event. The campaign awaits the returned promise, except during the sweep. */
+  /** Receives each event. The campaign awaits the promise, except during the sweep. */
   readonly emit: (event: CampaignEvent) => void | Promise<void>;
-  /** Labels the work that this thread does, for a watchdog. */
+  /** Labels the work of this thread, for a watchdog. */
   readonly named?: Named;
-  /** Returns results from elsewhere, for a merge. If absent, the seeds are examined here. */
+  /** Returns results that shards produced. If absent, this process examines the seeds. */
   readonly examined?: (subject: Subject) => Promise<Examined>;
 }
 
-/** Returns true if the campaign must not start any more work. */
+/** Returns true if the campaign must not start more work. */
 export function isOver({
   isInterrupted,
   isOutOfTime,
@@ -232,7 +232,6 @@ export function isOver({
   return isInterrupted() || isOutOfTime?.() === true;
 }
 
-/** Returns the context in which single tasks of the campaign run. */
 export function tasksOf({ catalogue }: Subject, setting: CampaignSetting): TaskContext {
   const { pool, named } = setting;
   const isGivenUp = (): boolean => isOver(setting);

@@ -1,8 +1,8 @@
 /**
  * Shrinks the failures that a sweep found. Each claim gets one counterexample per kind of failure,
- * that is, per cause. For the first kind, the first few seeds are shrunk and the simplest result is
- * taken, since a single seed may get stuck with two faults. Finally, plans with new causes, which
- * shrinking has found, are shrunk.
+ * that is, per cause. For the first kind, the simplest result of a few seeds is used, since one
+ * seed may get stuck with two faults. Last, the plans with new causes that shrinking found are
+ * shrunk.
  */
 import { type BreachCause, isSameCause } from '../../check/breach-cause.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -36,7 +36,7 @@ export interface ShrinkContext
   extends Pick<CampaignSetting, 'isInterrupted' | 'describe' | 'emit'> {
   readonly tasks: TaskContext;
   readonly limits: ShrinkLimits;
-  /** The plans of an exhaustive search by number, or null if seeds are examined. */
+  /** The plans of an exhaustive search, or null if seeds are examined. */
   readonly numbered: NumberedPlans | null;
 }
 
@@ -46,7 +46,7 @@ export interface BrokenClaim {
   readonly counts: ClaimCounts;
 }
 
-/** Returns the counterexamples of a claim. The list is empty if no seed breaks the claim again. */
+/** Returns the counterexamples of a claim. Empty if no seed breaks the claim again. */
 export async function shrinkClaim(
   subject: Subject,
   broken: BrokenClaim,
@@ -84,12 +84,12 @@ export async function shrinkClaim(
   return found;
 }
 
-/** Returns true if every seed gives the same run, because the scenario leaves nothing to chance. */
+/** Returns true if every seed gives the same run. */
 function isWrittenOut({ scenario }: Subject, system: string): boolean {
   return scenario.exhaust === undefined && drawsNothing(scenario, system);
 }
 
-/** Returns true if two kinds shrank to the same failure, without the faults that differed. */
+/** Returns true if two kinds shrank to the same failure. The faults that differed are gone. */
 function isSameFinding(one: Finding, other: Finding): boolean {
   const first = signatureOf(one.plan, one.verdict);
   const second = signatureOf(other.plan, other.verdict);
@@ -104,11 +104,11 @@ interface Tries {
 
 interface Best {
   readonly failure: ShrunkFailure;
-  /** Plans found while shrinking that break the claim by another cause. */
+  /** Plans that break the claim by another cause, found while shrinking. */
   readonly others: readonly { readonly plan: Plan; readonly seed: number }[];
 }
 
-/** Returns the simplest failure that the seeds shrink to, or null if none broke the claim. */
+/** Returns the simplest failure among the shrunk seeds, or null if none broke the claim. */
 async function simplestOf(
   subject: Subject,
   { system, claim }: BrokenClaim,
@@ -136,7 +136,7 @@ async function simplestOf(
       break;
     }
     if (end.kind !== 'shrunk' || end.result.reproduced === false) continue;
-    // Null: time ran out before the first run. The plan is kept as drawn, except after Ctrl-C.
+    // Null: time ran out before the first run. Keep the plan as drawn, except after Ctrl-C.
     if (end.result.reproduced === null && isInterrupted()) continue;
     const { result } = end;
     if (result.others.length > 0) {
@@ -150,11 +150,11 @@ async function simplestOf(
   return best === null ? null : { failure: best, others };
 }
 
-/** Reasons not to shrink a plan. In a written-out scenario, each event is intended. */
+/** Reasons not to shrink a plan. If the scenario draws nothing, its author intended each event. */
 const AS_WRITTEN = 'not shrunk: the scenario draws nothing';
 const NOT_ENDED = 'not shrunk: a run did not finish';
 
-/** Pins a plan, so that nothing is left to chance, but does not shrink it. */
+/** Pins a plan, but does not shrink it. */
 async function unshrunk(
   original: Plan,
   claim: string,

@@ -1,4 +1,4 @@
-/** A small scenario whose unfenced system breaks, and whose fenced system holds. */
+/** A small scenario. The claim breaks on system `unfenced` and holds on `fenced`. */
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -26,7 +26,7 @@ export function smallSubject(): Subject {
   return { scenario: smallScenario(), file: 'small.yaml', catalogue: builtIn };
 }
 
-/** A campaign in this thread over ten seeds, which prints nothing. */
+/** A campaign over ten seeds in this thread, without output. */
 export const QUIET: CampaignSetting = {
   range: { from: 0, to: 9 },
   shard: null,

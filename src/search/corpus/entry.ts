@@ -1,4 +1,4 @@
-/** Decides whether a corpus accepts a new plan, and which of its plans are redundant. */
+/** Decides whether a corpus accepts a new plan, and which plans are redundant. */
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
 import { isSimpler } from '../../core/shrink/simpler.ts';
 import type { KeptFate } from './kept-replay.ts';
@@ -9,14 +9,14 @@ export interface CorpusEntry {
   readonly file: string;
   readonly plan: Plan;
   readonly signature: Signature;
-  /** The actual outcome; `expected` is the outcome that the plan declares. */
+  /** The actual outcome. `expected` is the declared outcome. */
   readonly outcome: KeptFate;
   readonly expected: Expectation['outcome'];
 }
 
 type Kind = Pick<CorpusEntry, 'plan' | 'signature'>;
 
-/** Kinds are distinguished per system of a scenario, because `run` replays plans per system. */
+/** Each system of a scenario has its own kinds, because `run` replays plans per system. */
 function isSameFailure(a: Kind, b: Kind): boolean {
   return (
     a.plan.scenario === b.plan.scenario &&
@@ -33,7 +33,7 @@ type Admission =
   /** `than` shows the same failure in a more complicated way. */
   | { readonly kind: 'simpler'; readonly than: CorpusEntry };
 
-/** Compares a candidate with the simplest plan of its kind, and decides whether to accept it. */
+/** Compares a candidate with the simplest entry of its kind. */
 export function addIfNew(candidate: Kind, entries: readonly CorpusEntry[]): Admission {
   const [best] = simplestFirst(entries.filter((entry) => isSameFailure(entry, candidate)));
   if (best === undefined) return { kind: 'new' };
@@ -42,12 +42,12 @@ export function addIfNew(candidate: Kind, entries: readonly CorpusEntry[]): Admi
     : { kind: 'known', of: best };
 }
 
-/** An entry that could be deleted, and why. */
+/** A redundant entry, and the reason. */
 export type Superfluous =
   | { readonly kind: 'inert'; readonly entry: CorpusEntry }
   | { readonly kind: 'duplicate'; readonly entry: CorpusEntry; readonly of: CorpusEntry };
 
-/** Returns the redundant entries: entries that test nothing, and all but one entry of each kind. */
+/** Returns the entries that test nothing, and all but the simplest entry of each kind. */
 export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfluous[] {
   const live = entries.filter(({ outcome }) => outcome !== 'inert');
   return entries.flatMap((entry): Superfluous[] => {
@@ -58,7 +58,6 @@ export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfl
   });
 }
 
-/** Sorts by simplicity, then by file name. */
 function simplestFirst(entries: readonly CorpusEntry[]): readonly CorpusEntry[] {
   return [...entries].sort((a, b) => {
     if (isSimpler(a.plan, b.plan)) return -1;

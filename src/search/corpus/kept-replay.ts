@@ -1,15 +1,15 @@
 /**
- * Replays a kept plan. The plan declares its expected outcome. If the outcome differs, this module
- * determines whether the plan or the system is responsible.
+ * Replays a kept plan. If the outcome is not the declared one, determines whether the plan or the
+ * system is responsible.
  *
- * If the outcome differs and two runs differ from each other, the plan is `nondeterministic`.
- * Otherwise, if the code has changed since the plan was kept, similar plans are tried: an extra
- * command that takes 2 ms may require a pause that is 2 ms longer, or a different wait between two
- * attempts. If a similar plan breaks the claim by the cause for which the plan was kept (or by any
- * cause if the plan names none), these faults on these operations still break the claim, and the
- * result lists the changes to the plan. A breach by another cause is reported, but proves nothing.
- * No similar plan is tried for a plan that guards a fix. A name without a match is never guessed:
- * the outcome is `diverged`, and the result includes the rename that would reproduce the breach.
+ * If a second run differs from the first, the plan is `nondeterministic`. Otherwise, if the code
+ * has changed since the plan was kept, similar plans are tried: an extra command that takes 2 ms
+ * may require a pause that is 2 ms longer. A similar plan counts only if it breaks the claim by the
+ * cause for which the plan was kept; a breach by another cause is reported, but proves nothing. No
+ * similar plan is tried for a plan that guards a fix.
+ *
+ * A name without a match is never guessed: the outcome is `diverged`, and the result includes the
+ * rename that would reproduce the breach.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { type BreachCause, type FaultHit, isSameCause } from '../../check/breach-cause.ts';
@@ -53,11 +53,11 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly plan: Plan;
   /** Differences of `plan` from the kept plan, one phrase each. */
   readonly changes: readonly string[];
-  /** If the plan diverged, the label without a match and its possible new names; otherwise null. */
+  /** For a diverged plan, the label without a match and its possible new names. Otherwise null. */
   readonly lost: LostLabel | null;
   /**
-   * The cause of the breach, if the plan was kept for a different cause. If the plan does not break
-   * the claim, the different cause by which a similar plan breaks it. Null in all other cases.
+   * The cause of the breach, if it differs from the cause for which the plan was kept. If only a
+   * similar plan breaks the claim, its cause. Otherwise null.
    */
   readonly otherCause: string | null;
 }
@@ -65,11 +65,11 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
 /** A label in the plan that matches no name in the run. */
 export interface LostLabel {
   readonly from: string;
-  /** Names with this label in the same section, under other numbers: `bob/1/write-2`. */
+  /** Names with this label in the same section, with other numbers: `bob/1/write-2`. */
   readonly namesakes: readonly string[];
-  /** Labels in the run by similarity. A label that reproduces the breach precedes all others. */
+  /** Labels in the run, by similarity. A label that reproduces the breach is first. */
   readonly nearest: readonly string[];
-  /** The rename to the first of `nearest`, or null if the plan does not reproduce with it. */
+  /** The rename to the first of `nearest`, or null if it does not reproduce the breach. */
   readonly rename: Rename | null;
 }
 
@@ -81,14 +81,14 @@ export interface KeptReplayOptions {
   readonly hasChanged?: boolean;
 }
 
-/** Replays a kept plan. Runs it again if the outcome is not the expected one. */
+/** Replays a kept plan. Runs the plan again if the outcome is unexpected. */
 export async function replayKept(
   plan: Plan,
   { claim, catalogue = builtIn, hasChanged = false }: KeptReplayOptions = {},
 ): Promise<KeptReplay> {
   const expected = plan.expect?.outcome ?? 'reproduced';
   const first = await replay(plan, claim, catalogue);
-  // A plan's expectation applies to its own claim only.
+  // A plan's expectation applies only to its own claim.
   const kept = plan.expect?.claim === first.claim ? (plan.expect.cause ?? null) : null;
   const judge = { claim: first.claim, catalogue, kept };
   const nothing = { difference: null, changes: [], lost: null };
@@ -111,7 +111,7 @@ async function lostIn(found: KeptReplay, judge: Judge): Promise<KeptReplay> {
   return outcome === 'diverged' ? { ...found, lost: await lostLabel(plan, found, judge) } : found;
 }
 
-/** Returns the name of the cause, or null if it is the cause for which the plan was kept. */
+/** Returns the name of the cause, or null if the plan was kept for this cause. */
 function otherCause(
   { cause, trace }: Pick<Replay, 'cause' | 'trace'>,
   judge: Judge,
@@ -121,7 +121,7 @@ function otherCause(
   return isSameCause(cause, kept) ? null : causeName(cause);
 }
 
-/** Translates labels of the kept cause to current labels, since operations may be renamed. */
+/** Replaces labels of the kept cause by current labels, since operations may be renamed. */
 function translateLabels(
   { faults }: KeptCause,
   { faults: now }: BreachCause,
@@ -139,13 +139,11 @@ function translateLabels(
   });
 }
 
-/** Matches `before release`, `of release reply`. */
 const HIT = /^(before |of )(\S+)( request| reply)?$/;
 
-/** Names of operations in a cause that do not depend on labels in user code. */
+/** Names of operations in a cause that are not labels of user code. */
 const VERBS: ReadonlySet<string> = new Set(['access', 'acquire', 'renew', 'release']);
 
-/** A similar plan, and its differences from the original. */
 interface Close {
   readonly plan: Plan;
   readonly changes: readonly string[];
@@ -154,15 +152,14 @@ interface Close {
 interface Judge {
   readonly claim: string;
   readonly catalogue: Catalogue;
-  /** The cause by which the claim must break, or null if any cause counts. */
+  /** The cause by which the claim must break. If null, any cause counts. */
   readonly kept: KeptCause | null;
 }
 
-/** The result of a search among similar plans. */
 interface Nearby {
-  /** The first plan that reproduces, or null if none does. */
+  /** The first plan that reproduces the breach, or null if none does. */
   readonly close: (Replay & Close) | null;
-  /** The first other cause by which a similar plan breaks the claim, or null if none does. */
+  /** The first other cause by which a similar plan breaks the claim. Null if there is none. */
   readonly byOther: string | null;
 }
 
@@ -183,14 +180,14 @@ async function firstReproduced(plans: Iterable<Close>, judge: Judge): Promise<Ne
 }
 
 const TIMES = [1.25, 1.5, 2, 4, Number.MAX_SAFE_INTEGER];
-/** The number of attempts of an operation that a fault may be moved to. */
+/** A fault may move to any of this many attempts of its operation. */
 const TRIES = 6;
 /** Number of times to redraw latencies and random numbers. */
 const DRAWS = 24;
 
 /**
- * Yields plans with the same faults on the same operations of the same sections, but with longer
- * faults, with faults at another attempt, or with other latencies and random numbers.
+ * Yields plans with the same faults on the same operations of the same sections. The faults are
+ * longer, or at another attempt, or other latencies and random numbers are drawn.
  */
 function* closeTo(plan: Plan): Generator<Close> {
   const longer = distinct(
@@ -199,7 +196,7 @@ function* closeTo(plan: Plan): Generator<Close> {
   );
   yield* longer;
   const longest = longer.at(-1) ?? { plan, changes: [] };
-  // If an operation was retried, move its faults to the first attempt, then to the second, …
+  // Move the faults of a retried operation to the first attempt, then to the second, …
   const tries = Array.from({ length: TRIES }, (_, at) => {
     const faults = longest.plan.faults.map((fault) =>
       faultNamed(fault, (name) => (TRIED_AGAIN.test(name) ? numbered(name, at + 1) : name)),
@@ -213,14 +210,14 @@ function* closeTo(plan: Plan): Generator<Close> {
   const none = { delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null };
   for (let seed = 1; seed <= DRAWS; seed += 1) {
     const { plan: base, changes } = bases[seed % bases.length] ?? longest;
-    // Draw the clients' random numbers, and latencies within the plan's bounds, but no faults.
+    // Draw random numbers of clients and latencies within the plan's bounds, but no faults.
     const chance = { seed, latency, latencyStepUs: 1, ...none };
     const drawn = { ...base, chance, decisions: {}, order: [] };
     yield { plan: drawn, changes: [...changes, 'different latencies and random numbers'] };
   }
 }
 
-/** Returns the plans whose faults differ from the faults of `plan` and of all earlier plans. */
+/** Returns the plans with new faults, compared with `plan` and all earlier plans. */
 function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
   const seen = new Set([JSON.stringify(plan.faults)]);
   return plans.flatMap((candidate) => {
@@ -231,7 +228,7 @@ function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
   });
 }
 
-/** Matches `bob/2/set-3`. The number of the attempt depends on how long the client waited. */
+/** Matches `bob/2/set-3`. The number of the attempt depends on the wait of the client. */
 const TRIED_AGAIN = /^[^/]+\/\d+\/[^/]+-\d+(\/|$)/;
 
 function faultsChanged(before: Plan, after: Plan): readonly string[] {
@@ -270,13 +267,12 @@ async function lostLabel(
   return { from, namesakes, nearest, rename: null };
 }
 
-/** Returns the labels of the operations and marks of a run, without numbers. */
+/** Returns the labels of a run's operations and marks, without numbers. */
 function labelsIn(trace: Trace): readonly string[] {
   const labels = namesIn(trace).map(labelIn);
   return [...new Set(labels)].filter((label) => label !== '');
 }
 
-/** Returns the names of the operations and marks of the clients. */
 function namesIn({ events, processes }: Trace): readonly string[] {
   const clients = new Set(processes.flatMap(({ name, role }) => (role === 'client' ? [name] : [])));
   const names = events.flatMap((event) => {

@@ -1,9 +1,8 @@
 /**
- * Replays a kept plan and classifies the outcome: it still breaks its claim, it is fixed, or it no
- * longer tests anything. Also runs a plan that broke one system of a scenario on the twins that
- * must hold the claim. The work and the faults stay the same; only the system and its client
- * settings are replaced. This shows what the cure changes in the same run, while a sweep only shows
- * that the twin held on all seeds.
+ * Replays a kept plan and classifies the outcome. Also runs a plan that broke one system of a
+ * scenario on the twins that must hold the claim. Only the system and its client settings are
+ * replaced. This shows how the cure changes the same run; a sweep shows only that the twin held on
+ * all seeds.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { BreachCause } from '../../check/breach-cause.ts';
@@ -19,8 +18,8 @@ import { suggest } from '../../text/problem.ts';
 export interface Replay {
   readonly claim: string;
   /**
-   * `reproduced`: the claim breaks. `fixed`: its hazard arose and it held. `diverged`: a name in
-   * the plan matched nothing in the run. `inert`: every name matched, but the hazard did not arise.
+   * `reproduced`: the claim breaks. `fixed`: the hazard arose and the claim held. `diverged`: a
+   * name in the plan matched nothing in the run. `inert`: every name matched, but no hazard arose.
    */
   readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
   /** The first name in the plan without a match, or null if all names matched. */
@@ -35,12 +34,12 @@ export interface Replay {
 /** The claim to judge if neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
-/** Thrown if a plan or a caller names a claim that the catalogue does not have. */
+/** Thrown for a claim that the catalogue does not have. */
 export class UnknownClaim extends Error {}
 
 /**
- * Runs a plan and classifies the outcome of `claim`. By default, this is the claim in the plan's
- * expectation. Rejects with `UnknownClaim` if the catalogue does not have the claim.
+ * Runs a plan and classifies the outcome of `claim`. Default: the claim in the plan's expectation.
+ * Rejects with `UnknownClaim` if the catalogue does not have the claim.
  */
 export async function replay(
   plan: Plan,
@@ -72,14 +71,13 @@ export interface Sibling {
   readonly claim: string;
   readonly fate:
     | { readonly kind: 'ran'; readonly plan: Plan; readonly replay: Replay }
-    /** The twin's lock or store does not support the plan; `why` is the reason. */
+    /** The twin's lock or store does not support the plan. `why` is the reason. */
     | { readonly kind: 'cannot-run'; readonly why: string };
 }
 
 /**
- * Runs a plan that broke a claim, whether drawn from the scenario or shrunk, on each twin that must
- * hold the claim, in the order of the scenario. Returns no twins if the claim was not expected to
- * break. The stores of all systems must be prepared.
+ * Runs a plan that broke a claim on each twin that must hold it, in scenario order. Returns no
+ * twins if the claim was not expected to break. The stores of all systems must be prepared.
  */
 export async function runSiblings(
   scenario: Scenario,
@@ -111,7 +109,6 @@ interface Move {
   readonly to: SystemScenario;
 }
 
-/** Returns the plan for another system, with the client settings of that system. */
 function planOn(plan: Plan, move: Move): Plan {
   const { name, lock, store, options, hosts } = move.to;
   const { expect: _, ...rest } = plan;
@@ -122,7 +119,7 @@ function planOn(plan: Plan, move: Move): Plan {
   };
 }
 
-/** Applies the settings in which the two systems differ. All others stay unchanged. */
+/** Applies only the settings in which the two systems differ. */
 function clientOn(client: ClientPlan, { scenario, from, to }: Move): ClientPlan {
   const written = scenario.clients.find(({ name }) => name === client.name);
   if (written === undefined) return client;

@@ -2,8 +2,8 @@
  * Defines the kind of failure that a kept plan shows: the claim, the shape of the plan, and the
  * roles of the events in the evidence. A corpus keeps one plan per kind.
  *
- * The shape of a plan is the plan without times, names and seeds. Two plans of the same shape do
- * the same things in the same places, so if they break the same claim, they show the same bug.
+ * The shape of a plan is the plan without times, names and seeds. Plans of one shape do the same
+ * things in the same places. If they break the same claim, they show the same bug.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -25,12 +25,11 @@ export interface Signature {
   readonly shape: string;
   /**
    * The roles in the evidence, in trace order, without roles that only add context. Null if the
-   * claim did not break, for example if the plan is kept as a guard.
+   * claim did not break, as in a plan that guards a fix.
    */
   readonly roles: readonly string[] | null;
 }
 
-/** Returns the signature of `plan`, given the verdict on it. */
 export function signatureOf(plan: Plan, verdict: Verdict): Signature {
   const shown = verdict.kind === 'invalid' ? verdict.evidence.map(({ role }) => role) : null;
   const roles = shown?.filter((role) => !ASIDE_ROLES.has(role)) ?? null;
@@ -38,14 +37,14 @@ export function signatureOf(plan: Plan, verdict: Verdict): Signature {
 }
 
 /**
- * Returns true if two plans show the same failure. A guard, which breaks nothing, never equals a
- * plan that breaks the claim, because it cannot detect the same failure.
+ * Returns true if two plans show the same failure. A guard breaks nothing, so it never equals a
+ * plan that breaks the claim.
  */
 export function isSameKind(a: Signature, b: Signature): boolean {
   return textOf(a) === textOf(b);
 }
 
-/** Returns eight hexadecimal digits that identify a signature at a glance. */
+/** Returns eight hexadecimal digits that identify a signature. */
 export function idOf(signature: Signature): string {
   return bytesToHex(sha256(utf8ToBytes(textOf(signature)))).slice(0, 8);
 }
@@ -54,13 +53,13 @@ function textOf({ claim, shape, roles }: Signature): string {
   return JSON.stringify([claim, shape, roles]);
 }
 
-/** Maximum number of clients whose orders are all compared. More clients are sorted by work. */
+/** Up to this many clients, all client orders are compared. More clients are sorted by work. */
 const MOST_PERMUTED = 5;
 
 /**
- * Returns one line that is equal for plans that differ only in names, times, values, seeds and the
- * order of clients and faults: `lock-service/unfenced; A: write; B: write; pause A before
- * A/1/write`.
+ * Returns one line, such as `lock-service/unfenced; A: write; B: write; pause A before A/1/write`.
+ * Plans have the same line if they differ only in names, times, values, seeds and the order of
+ * clients and faults.
  */
 export function shapeOf(plan: Plan): string {
   const shapes = ordersOf(plan.clients).map((clients) => shapeInOrder({ ...plan, clients }));
@@ -98,7 +97,7 @@ function clientShape(client: ClientPlan, names: Names): string {
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
 }
 
-/** Describes the messages of a queue without times. Machines are numbered like locks. */
+/** Describes the messages of a queue, without times. Machines are numbered like locks. */
 function queueShape({ queue }: Plan, names: Names): readonly string[] {
   if (queue === undefined) return [];
   const wordOf = (kind: string, { machine, steps, retries }: StepOfMachine): string => {
@@ -112,7 +111,7 @@ function queueShape({ queue }: Plan, names: Names): readonly string[] {
   ];
 }
 
-/** Returns the settings of a client that affect its behavior, without counts and durations. */
+/** Returns the settings that affect a client's behavior, without counts and durations. */
 function traitsOf(client: ClientPlan): readonly string[] {
   const { countsLeaseFrom, leaseEnds } = client;
   return [
@@ -156,7 +155,6 @@ function stepShape(step: Work, names: Names): string {
   }
 }
 
-/** Describes what a plan leaves to chance. Returns nothing for a shrunk plan. */
 function chanceShape(chance: ChancePlan | null): readonly string[] {
   if (chance === null) return [];
   const drawn = (['latency', 'delay', 'drop', 'duplicate', 'lateTimer', 'jitter'] as const).filter(
@@ -165,7 +163,7 @@ function chanceShape(chance: ChancePlan | null): readonly string[] {
   return [`chance: ${drawn.join(', ') || 'order'}`];
 }
 
-/** Returns the client orders to try. Beyond `MOST_PERMUTED` clients, this is one order, by work. */
+/** Returns all orders of few clients, or the one order by work. */
 function ordersOf(clients: readonly ClientPlan[]): readonly (readonly ClientPlan[])[] {
   if (clients.length <= MOST_PERMUTED) return permutationsOf(clients);
   const alone = (client: ClientPlan): string => {
@@ -183,7 +181,7 @@ function permutationsOf<T>(items: readonly T[]): readonly (readonly T[])[] {
   });
 }
 
-/** Describes a fault in one clause, without times and sizes: `pause A before A/1/write`. */
+/** Describes a fault without times and sizes: `pause A before A/1/write`. */
 function shapeOfFault(fault: Fault, names: Names): string {
   const parts = [
     fault.kind === 'evict' ? '' : `${fault.kind.replace('-', ' ')} `,
@@ -197,14 +195,12 @@ function shapeOfFault(fault: Fault, names: Names): string {
     if (ratePpm !== 0) parts.push(ratePpm > 0 ? ' runs fast' : ' runs slow');
   }
   if ('key' in fault) parts.push(` forgets ${names.item(fault.key)}`);
-  // A shape excludes times.
   if ('when' in fault && fault.when.kind !== 'at') {
     parts.push(` ${fault.when.kind} ${names.point(fault.when.point)}`);
   }
   return parts.join('');
 }
 
-/** Returns the process, link, message or timer that the fault affects. */
 function subjectShape(fault: Fault, names: Names): string {
   if ('process' in fault) return names.process(fault.process);
   switch (fault.kind) {
@@ -235,7 +231,7 @@ function linkShape(link: { readonly from: string; readonly to: string }, names: 
 
 type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
 
-/** Labels that are followed by a step's number. By contrast, `acquire-2` is a second attempt. */
+/** Labels with the number of a step. By contrast, `acquire-2` is a second attempt. */
 const STEP_LABELS: ReadonlySet<string> = new Set([
   'read',
   'write',
@@ -251,14 +247,13 @@ const STEP_LABELS: ReadonlySet<string> = new Set([
   'compute',
 ]);
 
-/** Matches a timer of asynchronous code: its name after the process, with incarnation and round. */
+/** Matches the name of an asynchronous timer, without the process: `life-2/timeout-10ms-3/1`. */
 const TIMER = /^(?:life-\d+\/)?(?:(timeout|interval)-[\d.]+ms|(immediate))(?:-\d+)?(?:\/\d+)?$/;
 
 /**
- * Maps the names of a plan to names in its shape. Clients become letters in their order; locks,
- * stores, keys and ticks become numbers in order of first use; servers that differ only by a number
- * (`lock-2`) are renumbered. Numbers are assigned on demand, so names must be requested in the
- * order of the shape.
+ * Maps the names of a plan to names in its shape. Clients become letters. Locks, stores, keys and
+ * ticks become numbers. Servers such as `lock-2` are renumbered. Numbers are assigned on demand, so
+ * names must be requested in the order of the shape.
  */
 class Names {
   private readonly clients: readonly ClientPlan[];
@@ -271,7 +266,7 @@ class Names {
     this.isRough = isRough;
   }
 
-  /** Returns a copy in which all servers that differ only by number share one name. */
+  /** Returns a copy in which servers that differ only by number share one name. */
   rough(): Names {
     const names = new Names({ clients: this.clients }, true);
     for (const [name, number] of this.numbers) names.numbers.set(name, number);

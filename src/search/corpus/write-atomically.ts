@@ -1,7 +1,6 @@
 /**
  * Writes corpus files atomically. A reader never sees a partial file, and two writers never
- * overwrite each other's changes. If a writer is killed, the corpus is in the state before or after
- * the change, and at most a hidden file is left over.
+ * overwrite each other's changes. A killed writer may leave only a hidden file behind.
  */
 import {
   closeSync,
@@ -17,8 +16,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Creates a new file. Returns false if the file already exists. The text is written to a temporary
- * file and then linked to its name, which fails if the name is taken.
+ * Creates a new file. Returns false if the file already exists. Writes the text to a temporary
+ * file, then links it to its name, which fails if the name is taken.
  */
 export function createAtomically(file: string, text: string): boolean {
   const aside = hiddenBeside(file, `${process.pid}.tmp`);
@@ -53,8 +52,8 @@ function createInPlace(file: string, text: string): boolean {
 
 /**
  * `changed`: the file no longer matches the text that the caller read, so nothing was written.
- * `reserved`: another writer is changing the file, or was killed while doing so; `by` is its
- * reservation file.
+ * `reserved`: the reservation file `by` exists. Its writer may still be working or may have been
+ * killed.
  */
 export type CorpusChange =
   | { readonly kind: 'done' }
@@ -62,9 +61,9 @@ export type CorpusChange =
   | { readonly kind: 'reserved'; readonly by: string };
 
 /**
- * Replaces the contents `before` of a file with `after`, or deletes the file if `after` is null. A
- * reservation file excludes other writers during the change. A stale reservation is never taken
- * over, since its owner may be slow rather than dead.
+ * Replaces the text `before` of a file by `after`, or deletes the file if `after` is null. A
+ * reservation file excludes other writers. A stale reservation is never taken over, since its
+ * writer may be slow rather than dead.
  */
 export function changeAtomically(file: string, before: string, after: string | null): CorpusChange {
   const reservation = hiddenBeside(file, 'new');
@@ -94,7 +93,6 @@ function hiddenBeside(file: string, ending: string): string {
   return join(dirname(file), `.${basename(file)}.${ending}`);
 }
 
-/** Writes a text and syncs it to disk. Deletes the file if that fails. */
 function writeSynced(file: string, text: string, flags: 'w' | 'wx'): void {
   const descriptor = openSync(file, flags);
   try {

@@ -1,12 +1,11 @@
 /**
- * Decides whether a run withstood the conditions that broke another run. The claim must hold in it,
- * and no section involved in the breach may hang. Also, unless another section did its work, at
- * least one of these sections must not have been denied the lock: it ended, was refused by the
- * store, was stopped by a test of its lease, or crashed.
+ * Decides whether a run withstood the conditions that broke another run. The claim must hold, and
+ * no section of the breach may hang. Also, unless another section did its work, one of these
+ * sections must not have been denied the lock.
  *
- * For a twin on the same seed, this is enough: the twin may need no fault, and a cure may omit the
- * very call that a fault affects. Proving one cure for one plan takes more: each fault that the
- * breach depends on must also have been injected in the cured run.
+ * This is enough for a twin on the same seed: the twin may need no fault, and a cure may omit the
+ * very call that a fault affects. The proof of a cure for one plan requires more: the cured run
+ * must also contain each fault on which the breach depends.
  */
 import { faultsBehind } from '../../check/breach-cause.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
@@ -36,7 +35,7 @@ function fatesIn(other: TraceIndex, broken: TraceIndex, breach: Invalid): readon
   return sections.map((section) => fateOf(other, section));
 }
 
-/** Returns true if a client other than a probe entered and left a lock, or ran a job. */
+/** Returns true if a client other than a probe left a lock or ran a job. */
 function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
   if (jobs.some(({ event }) => !probes.has(event.process))) return true;
   return [...locks.values()].some(({ entries }) =>
@@ -45,8 +44,8 @@ function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
 }
 
 /**
- * Returns true if the cured run, whose plan has the same faults, did the work that broke the other
- * run, and if each fault on which the breach depends was injected in it.
+ * Returns true if the cured run did the work that broke the other run, and each fault on which the
+ * breach depends was injected. The plans must have the same faults.
  */
 export function isAvoided(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
   const met = new Set(cured.faults.map(({ event }) => event.index));
@@ -69,8 +68,8 @@ function sectionsOf({ operations, probes }: TraceIndex): readonly string[] {
 }
 
 /**
- * Returns the faults that a breach depends on. If none is known, as for a consequence of an earlier
- * failure, returns all faults before the breach, since any of them may be needed.
+ * Returns the faults on which a breach depends. If none is known, returns all faults before the
+ * breach.
  */
 function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<FaultInjected>[] {
   const known = faultsBehind(indexed, breach);
@@ -79,7 +78,6 @@ function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<F
   return indexed.faults.filter(({ index }) => index < last);
 }
 
-/** Returns the distinct sections of the grants, accesses and calls in the evidence. */
 function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): readonly string[] {
   const entries = new Map<string, string>();
   for (const { lock, entries: events } of locks.values()) {
@@ -105,9 +103,8 @@ function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): 
 }
 
 /**
- * The end of a section. `denied`: it requested the lock and was never granted it, or got no answer.
- * `stopped`: a refusal of the store, a test of its lease or a crash ended it. `unfinished`: it is
- * still inside or waiting.
+ * The end of a section. `denied`: it requested the lock in vain. `stopped`: a refused access, a
+ * lease test or a crash ended it. `unfinished`: it is still inside or waiting.
  */
 type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
 
@@ -128,7 +125,7 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
     }
   }
   let hasAsked = false;
-  // If the code makes no call and never enters, the trace contains only the record of its return.
+  // For code that makes no call and never enters, the trace has only the record of its return.
   const run = indexed.trace.sections?.find((record) => record.section === section);
   let isOpen = run?.end.kind !== 'returned' && run?.end.kind !== 'failed';
   for (const { invoke, return: returned } of indexed.operations.values()) {

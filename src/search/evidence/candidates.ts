@@ -1,14 +1,13 @@
 /**
  * Lists the events of a failing run that may be causes, each with the intervention that neutralizes
- * it: a fault, a message that was late or lost, a timer that drew more than its base length, the
- * expiry of a lease, a renewal, a release, and the order in which a server handled two concurrent
- * calls. All faults and timers are listed. Expiries are listed if they precede the breach. Other
- * events are listed only if they are on the way to it, since no other event can have affected it.
+ * it. The kinds are: a fault, a late or lost message, a late timer, the expiry of a lease, a
+ * renewal, a release, and the order of two concurrent calls at a server. All faults and timers are
+ * listed, and all expiries before the breach. Other events are listed only if the breach depends on
+ * them causally.
  *
- * An expiry belongs to the request that set it. It is listed if nothing changed the lease between
- * that request and the end of the lease, and if the trace contains a later event of the same lock.
- * The first such event shows the expiry. Two calls are concurrent if each was sent before the other
- * was answered.
+ * An expiry belongs to the request that set it. It is listed if nothing changed the lease before
+ * its end, and if a later event of the same lock shows the expiry. Two calls are concurrent if each
+ * was sent before the other was answered.
  */
 import type { CauseKind } from '../../check/causation.ts';
 import { isRemovalByNonOwner } from '../../check/leases.ts';
@@ -27,16 +26,16 @@ import type { Intervention } from '../../core/world/interventions.ts';
 export interface PossibleCause {
   readonly kind: CauseKind;
   readonly intervention: Intervention;
-  /** Index in the trace, or null for a timer, which the trace does not show. */
+  /** Index in the trace. Null for a timer, which the trace does not show. */
   readonly event: number | null;
   /** Index in the plan's faults, or null. */
   readonly fault: number | null;
 }
 
 /**
- * Returns the possible causes of a breach with this evidence: faults first, then timers, then other
- * events in trace order. The orders of calls come last, since there are most of them. `plan` must
- * leave nothing to chance.
+ * Returns the possible causes of a breach: faults first, then timers, then other events in trace
+ * order. The orders of calls come last, since they are most numerous. `plan` must leave nothing to
+ * chance.
  */
 export function possibleCauses(
   plan: Plan,
@@ -54,11 +53,11 @@ export function possibleCauses(
   ];
 }
 
-/** The way to the breach, with the plan and the trace of its run. */
+/** The causal past of the breach, with the plan and the trace. */
 interface Way {
   readonly plan: Plan;
   readonly indexed: TraceIndex;
-  /** The indexes of its events, and the last of these indexes. */
+  /** Indexes of the events in the past, and the last of these indexes. */
   readonly past: ReadonlySet<number>;
   readonly last: number;
 }
@@ -75,7 +74,6 @@ function faultsFired({ faults }: Plan, { events }: Trace): readonly PossibleCaus
   return [...found.values()];
 }
 
-/** Returns the timers whose length the plan fixes. */
 function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
   return Object.keys(decisions).flatMap((timer) => {
     if (/\/(request|reply|random)$/.test(timer)) return [];
@@ -85,8 +83,8 @@ function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
 }
 
 /**
- * Returns the messages that took longer than the base latency, or that a partition held back or
- * lost. Messages that a fault targets are omitted.
+ * Returns the messages that took longer than the base latency, and those that a partition held back
+ * or lost. Omits messages that a fault targets.
  */
 function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
   const { events } = indexed.trace;
@@ -115,7 +113,7 @@ function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
   return late;
 }
 
-/** Returns the lock or key of an event, with its server, or null if the event has none. */
+/** Returns the lock or key of an event, with its server. Null for events of no lock or key. */
 function leaseOf(event: TraceEvent): string | null {
   switch (event.kind) {
     case 'grant':
@@ -147,7 +145,6 @@ function isKept({ isDone, change }: KeyChange): boolean {
   return isDone && (change === 'taken' || change === 'prolonged' || change === 'overwritten');
 }
 
-/** Returns true if this event ends a lease. */
 function endsLease(event: TraceEvent): boolean {
   if (event.kind === 'release') return event.released > 0;
   if (event.kind === 'key-change') return event.isDone && !isKept(event);
@@ -190,9 +187,8 @@ function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
 }
 
 /**
- * Returns true if `event` shows the effect of a call better than `before`, the event found so far.
- * The server's report of the effect is better than the arrival of the request, and the removal of
- * another client's key is better than any other event.
+ * Returns true if `event` shows the effect of a call better than `before`. A server's report of the
+ * effect is better than the arrival of the request. The removal of another client's key is best.
  */
 function isBetter(event: TraceEvent, before: TraceEvent | undefined): boolean {
   if (before === undefined || isRemovalByNonOwner(event)) return true;
@@ -210,7 +206,7 @@ function kindOf(event: TraceEvent, { operations }: TraceIndex): 'renewal' | 'rel
       if (event.change === 'prolonged') return 'renewal';
       return event.change === 'removed' || event.change === 'overwritten' ? 'release' : null;
     case 'receive': {
-      // Servers of a quorum do not always report the effect, so the client's answer decides.
+      // Servers of a quorum do not always report the effect, so the client's answer counts.
       const answer = operations.get(operationOf(event.message))?.return?.event.answer?.kind;
       if (answer === 'renewed') return 'renewal';
       return answer === 'released' ? 'release' : null;
@@ -229,21 +225,17 @@ function repliesTo(events: readonly TraceEvent[], operation: string): Record<str
   return replies;
 }
 
-/** A request that a server handled. */
 interface Handled {
   readonly client: string;
   readonly message: string;
   readonly sentAt: number;
   readonly handledAt: number;
-  /**
-   * Index of the event at which the client received the reply, or the length of the trace if it
-   * never did.
-   */
+  /** Index of the `receive` event of the reply. The length of the trace if no reply arrived. */
   readonly answeredAt: number;
 }
 
 /**
- * Returns each request with the next request of another client at the same server, if the two are
+ * Pairs each request with the next request of another client at the same server, if the two are
  * concurrent.
  */
 function concurrentCalls({ indexed, past }: Way): readonly PossibleCause[] {

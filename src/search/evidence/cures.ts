@@ -1,10 +1,11 @@
 /**
  * Lists possible cures by the rule that broke: another store, a lock option or a client setting of
- * a built-in system. `evidence.ts` applies each cure to the plan that broke, and reports a cure
- * only if the claim then holds. User code has no rows; its scenario shows the cure as a twin.
+ * a built-in system. `evidence.ts` applies them to the plan that broke the claim, and reports the
+ * first with which the claim holds. For user code, there are no rows; a twin in the scenario shows
+ * the cure.
  *
- * The first row that fits the plan and proves to be a cure is taken. Therefore, the smallest change
- * comes first: an option of the current lock, then a client setting, then another store.
+ * The smallest change comes first: an option of the current lock, then a client setting, then
+ * another store.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { builtIn } from '../../catalogue.ts';
@@ -13,13 +14,13 @@ import type { Json } from '../../core/kernel/json.ts';
 import type { ClientSettings } from '../../core/plan/client-text.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
-/** A plan with one change, and the text to report if it holds. */
+/** A plan with one change, and the text to report if the claim holds. */
 export interface Candidate {
   readonly plan: Plan;
-  /** For example `store: fenced`. */
+  /** For example, `store: fenced`. */
   readonly change: string;
   readonly text: string;
-  /** True if the text claims a refusal or denial. The run must then show one. */
+  /** True if the text claims a refusal or denial. The run must then contain one. */
   readonly saysRefused: boolean;
 }
 
@@ -27,7 +28,7 @@ interface Row {
   /** Another built-in store. With `insteadOf`, only if the plan has one of those stores. */
   readonly store?: string;
   readonly insteadOf?: readonly string[];
-  /** Replaces lock `from` with lock `to`. Applies only if the plan uses `from`. */
+  /** Replaces lock `from` by lock `to`. Applies only to plans that use `from`. */
   readonly lock?: readonly [from: string, to: string];
   readonly options?: Readonly<Record<string, Json>>;
   readonly clients?: Partial<ClientSettings>;
@@ -40,7 +41,7 @@ interface Row {
 /** Returns the candidates that fit the plan, for a breach of the rule. */
 export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readonly Candidate[] {
   const known = new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule);
-  // The rule of a user-defined claim has no rows.
+  // The rules of user-defined claims have no rows.
   return (known ?? []).flatMap((row) => {
     const cured = changed(plan, row, catalogue);
     if (cured === null) return [];
@@ -49,7 +50,7 @@ export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readon
   });
 }
 
-/** Applies a row to a plan. Returns null if it changes nothing or does not apply to the system. */
+/** Applies a row to a plan. Returns null if the row changes nothing or does not fit the system. */
 function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   const { system, clients } = plan;
   const { store = system.store, options = {} } = row;
@@ -73,12 +74,12 @@ function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   return JSON.stringify(cured) === JSON.stringify(plan) ? null : cured;
 }
 
-/** The text for each change. Example of a change: `counter: durable`. */
+/** The text for each change, such as `counter: durable`. */
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * Builds rows from their changes. `lock: …` replaces the published version of a lock, and `store:
- * …` replaces the store. All other changes set an option of the lock.
+ * Builds a row from each change. `store: …` replaces the store. `lock: …` replaces the published
+ * version of the lock. Other changes set an option of the lock.
  */
 function rows(texts: Texts): readonly Row[] {
   return Object.entries(texts).map(([change, text]): Row => {
@@ -110,7 +111,7 @@ const STALE: Texts = {
   ...READS_REGISTER,
 };
 
-/** Stores that compare a counter, each with the unversioned or clock-based stores it replaces. */
+/** Stores that compare a counter, each with the stores that it replaces. */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
   ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
   ['versioned-sql', ['timestamped-sql']],
@@ -201,7 +202,7 @@ const REFUSES_LOWER: Texts = {
   'store: fenced': 'A store that refuses only lower tokens would have accepted it',
 };
 
-/** Cures by rule; null if no change of a built-in system cures the breach. */
+/** Cures by rule. Null if no change of a built-in system cures the breach. */
 const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'stale-write': rows(STALE),
   'token-lower': rows(STALE),

@@ -1,15 +1,14 @@
 /**
- * Compares a broken run with its neighbors: one run without each event that may be a cause
- * (`find-causes.ts`), the other side of the boundary if it is known, and possible cures
- * (`cures.ts`) until the claim holds with one. Like the shrinker, `causationSteps` is a generator
- * that yields the runs to make and receives the result of each, so that asynchronous code and the
- * page can share it.
+ * Compares a broken run with its neighbors: runs without one event that may be a cause
+ * (`find-causes.ts`), the run on the other side of the boundary, and possible cures (`cures.ts`).
+ * `causationSteps` is a generator that yields the runs to make and receives their results, so that
+ * asynchronous code and the page can share it.
  *
  * If the claim holds without an event, that event is a cause. `check/turning-point.ts` finds the
  * first event at which a neighbor differs. A cure must do more than keep the claim. The faults on
- * which the breach depends must be injected again. The sections involved in the breach must end or
- * be stopped, and at least one section must end, so that a lock which never grants is not a cure.
- * Also, the cure must not break `progress` unless the original plan breaks it.
+ * which the breach depends must be injected again. The sections of the breach must end or be
+ * stopped, and at least one must end: a lock that never grants is not a cure. Also, the cure must
+ * not break `progress` unless the original plan does.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import {
@@ -39,7 +38,7 @@ import {
 } from './find-causes.ts';
 
 export interface Sought {
-  /** A pinned plan: it leaves nothing to chance. */
+  /** A pinned plan, which leaves nothing to chance. */
   readonly plan: Plan;
   readonly claim: string;
   readonly catalogue: Catalogue;
@@ -47,7 +46,6 @@ export interface Sought {
   readonly boundary?: Boundary | null;
 }
 
-/** Returns the claims to judge in each run. */
 export function claimsWeighed(claim: string): readonly string[] {
   return [...new Set([claim, 'progress'])];
 }
@@ -85,7 +83,7 @@ interface Cured {
   readonly seen: SeenRun;
 }
 
-/** Finds the first candidate with which the claim holds and work continues. */
+/** Returns the first candidate that cures the breach. */
 function* firstCure(
   { plan, catalogue }: Sought,
   broken: SeedResult,
@@ -125,8 +123,7 @@ function isCured(run: {
 }
 
 /**
- * Returns true if a server refused or denied a request in the cured run that it accepted in the
- * broken run.
+ * Returns true if a server refused a request in the cured run that it accepted in the broken run.
  */
 function refusesMore(broken: Trace, cured: Trace): boolean {
   const taken = new Set(

@@ -1,7 +1,7 @@
 /**
- * Explains why a plan breaks a claim. `run`, `replay`, `show`, `shrink`, vitest and the library all
- * use this function, so they all give the same explanation. `explain-run.ts` writes the
- * explanation, and `evidence.ts` chooses the neighboring runs.
+ * Explains why a plan breaks a claim. All commands, vitest and the library use this function, so
+ * that they give the same explanation. `explain-run.ts` writes the explanation, and `evidence.ts`
+ * chooses the neighboring runs.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -18,7 +18,7 @@ export interface ExplainOptions {
 
 /**
  * Explains the breach of `claim` by `plan`. Resolves to null if the plan does not break the claim.
- * Rejects as `runAsync` does. The stores must be prepared.
+ * Rejects like `runAsync`. The stores must be prepared.
  */
 export async function explainPlan(
   plan: Plan,

@@ -1,7 +1,6 @@
 /**
- * Explains why a run breaks a claim, in words and as data, given the results of its neighbors. The
- * sentences come from `check/explain.ts` and mention the causes that the neighbors have shown. A
- * cure is mentioned only if a run has proven it.
+ * Explains why a run breaks a claim, in words and as data, from the results of its neighbors. The
+ * sentences come from `check/explain.ts`. They mention only causes and cures that a run has proven.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Causation } from '../../check/causation.ts';
@@ -72,7 +71,7 @@ export function explainBreach(
   };
 }
 
-/** Adds the events that the explanation mentions to the evidence, so that the trace shows them. */
+/** Adds the events that the explanation mentions to the evidence. */
 function withNamed(
   causation: Causation,
   { trace, verdict }: Pick<BrokenRun, 'trace' | 'verdict'>,

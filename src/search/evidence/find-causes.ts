@@ -1,14 +1,14 @@
 /**
  * Finds the causes of a breach by intervention: an event is a cause only if the claim holds in the
  * run without it. Each candidate is tested alone. Orders of calls are tested only if no other event
- * is a cause, since an order usually matters only because of a fault or an expiry. Pairs are tested
- * only if no candidate alone prevents the breach. Then both events of the first pair that does are
- * causes, and either is enough for the breach.
+ * is a cause, since an order usually matters only because of a fault or an expiry. If no candidate
+ * alone prevents the breach, pairs are tested. The events of the first pair that prevents the
+ * breach are causes, and either is enough for the breach.
  *
  * An intervention prevents the breach if the claim holds to the end of the run and the sections of
- * the breach ran. If one of these sections never ends, or all of them are denied the lock, the
- * intervention only keeps the run from reaching the breach, so its event is not a cause. The number
- * of runs is limited, so the result contains the number of candidates that were tested.
+ * the breach ran. If one of these sections never ends, or all are denied the lock, the intervention
+ * merely keeps the run from reaching the breach. The number of runs is limited, so the result
+ * contains the number of tested candidates.
  */
 import { isSameCause } from '../../check/breach-cause.ts';
 import type { Causation, Neighbour, ProvenCause } from '../../check/causation.ts';
@@ -24,7 +24,7 @@ import type { SeedResult } from '../../examine.ts';
 import { haveRun } from './avoided.ts';
 import { type PossibleCause, possibleCauses } from './candidates.ts';
 
-/** A run to make: a plan, and the interventions in it. */
+/** A run to make. */
 export interface RunToMake {
   readonly plan: Plan;
   readonly interventions?: readonly Intervention[];
@@ -45,7 +45,7 @@ export interface FoundCauses extends Pick<Causation, 'causes' | 'isPair' | 'test
 /** Maximum number of runs, in total and per event of the broken run. */
 const MOST_RUNS = 60;
 const RUNS_PER_EVENT = 2;
-/** Maximum number of events in all runs, as a multiple of those in the broken run. */
+/** Maximum number of events in all runs, as a multiple of the events in the broken run. */
 const MOST_EVENTS = 20;
 
 export interface Broken {
@@ -167,10 +167,7 @@ function causeFrom(
   return { kind, fault, event: shown, text: causePhrase(trace, { kind, event: shown, named }) };
 }
 
-/**
- * Returns the message, operation or timer that an intervention names, the first of two swapped
- * messages, or '' for a fault.
- */
+/** Returns '' for a fault. */
 function namedIn(intervention: Intervention): string {
   if ('message' in intervention) return intervention.message;
   if ('operation' in intervention) return intervention.operation;
@@ -178,7 +175,6 @@ function namedIn(intervention: Intervention): string {
   return 'first' in intervention ? intervention.first : '';
 }
 
-/** Returns the index of the first event that differs between two runs. */
 function firstDifference({ events }: Trace, beside: Trace): number {
   const isAlike = (event: TraceEvent, at: number): boolean =>
     JSON.stringify(event) === JSON.stringify(beside.events[at]);

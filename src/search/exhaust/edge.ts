@@ -2,12 +2,13 @@
  * Finds the shortest fault that breaks the claims of a system, at the ttl of its clients and at
  * twice that ttl.
  *
- * A fault is placed wherever the scenario allows its kind, with every length at which the order of
- * events changes (`placements.ts`), from 0 to more than twice the ttl. The smallest length that
- * breaks a claim is the edge of that claim. A client that retries meets the end of another client's
- * lease only by chance, so the edge would depend on the retry interval. Therefore, the search runs
- * twice: with the scenario as written, and with the other clients delayed so that their first
- * request arrives when the lease of the first client ends.
+ * A fault is placed at every point that the scenario allows, with every length at which the order
+ * of events changes (`placements.ts`), from 0 to more than twice the ttl. The smallest length that
+ * breaks a claim is the edge of that claim.
+ *
+ * A retry rarely meets the end of another client's lease, so the edge would depend on the retry
+ * interval. Therefore, the search runs twice. In the second search, the other clients are delayed:
+ * their first request arrives when the first client's lease ends.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -20,7 +21,7 @@ import { amountingTo, type Watching, watchRun } from './slots.ts';
 
 type EdgeKind = EdgePoint['kind'];
 
-/** Kinds of fault that have a duration or a delay. */
+/** Kinds of fault with a duration or a delay. */
 const EDGE_KINDS: readonly EdgeKind[] = ['pause', 'delay', 'partition', 'late-timer'];
 
 const TTL_FACTORS = [1, 2];
@@ -30,7 +31,7 @@ export interface EdgeQuestion {
   readonly scenario: Scenario;
   readonly system: string;
   readonly claims: readonly string[];
-  /** Budget of runs. A kind of fault that needs more runs than are left is abandoned. */
+  /** Maximum number of runs. A kind of fault that needs more than are left is abandoned. */
   readonly mostRuns: number;
 }
 
@@ -40,7 +41,7 @@ interface EdgeOptions {
   readonly shouldStop: () => Promise<boolean>;
 }
 
-/** Finds the edges of a system. Its stores must be prepared. */
+/** Finds the edges of a system. The stores must be prepared. */
 export async function findEdges(
   { scenario, system, claims, mostRuns }: EdgeQuestion,
   options: EdgeOptions,
@@ -76,13 +77,13 @@ interface Search {
   readonly budget: { runs: number };
 }
 
-/** Returns the smallest length by claim, or null if the search stops or takes too many runs. */
+/** Returns the smallest length by claim. Null if the search was stopped or needs too many runs. */
 async function edgesAt(
   base: Plan,
   { faults, claims, budget }: Search,
   { catalogue, shouldStop }: EdgeOptions,
 ): Promise<ReadonlyMap<string, number> | null> {
-  // Exceeds twice the lease by the latency of all messages of a section.
+  // Longer than two leases and all messages of a section.
   const maxUs = 2 * longestTtl(base) + 10 * base.network.latencyUs;
   const templates = faults.map((fault) => {
     const fields = fault.fields.map((field): TemplateField => {
@@ -120,7 +121,7 @@ function longestTtl({ clients }: Plan): number {
   return Math.max(...clients.map(({ ttlUs }) => ttlUs));
 }
 
-/** Returns the plan with limits that leave time for a fault of length `us`. */
+/** Extends the limits, to leave time for a fault of length `us`. */
 function withTimeFor(us: number, plan: Plan): Plan {
   const { healAtUs, endUs } = plan.limits;
   const byUs = 4 * us;
@@ -128,7 +129,7 @@ function withTimeFor(us: number, plan: Plan): Plan {
   return { ...plan, limits };
 }
 
-/** Returns the plan and, if possible, a copy with other clients delayed until the lease ends. */
+/** Returns the plan and, if possible, a copy with the other clients delayed to the lease's end. */
 async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan[]> {
   const [holder, rival] = base.clients;
   if (holder === undefined || rival === undefined) return [base];
@@ -146,7 +147,7 @@ async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan
   return lateUs > 0 ? [base, beginningLater(lateUs, base)] : [base];
 }
 
-/** Returns the plan with all clients except the first delayed by `us`. */
+/** Delays all clients except the first by `us`. */
 function beginningLater(us: number, plan: Plan): Plan {
   const [first, ...others] = plan.clients;
   const later = others.map((client) => ({

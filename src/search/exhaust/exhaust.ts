@@ -1,12 +1,12 @@
 /**
- * Examines every plan of a narrowed scenario with at most a given number of faults, instead of a
- * sample of its plans. Faults are placed at all points, messages and processes that the scenario
- * allows, with lengths at every threshold.
+ * Examines every plan of a narrowed scenario with at most a given number of faults. Faults are
+ * placed at all points, messages and processes that the scenario allows, with lengths at every
+ * threshold.
  *
  * Read next: `narrowed.ts` (what may vary), `slots.ts` (where a fault can be placed), `swaps.ts`
  * (which tied events can be reordered) and `placements.ts` (the amounts of a fault, and the
  * enumeration and numbering of plans). This file counts the plans and finds them by number.
- * `sweep/sweep.ts` examines them like seeds, in chunks, on threads and in shards.
+ * `sweep/sweep.ts` examines the plans like seeds, in chunks, on threads and in shards.
  *
  * Bounding the faults and trying all of them follows the small scope hypothesis (D. Jackson) and
  * iterative context bounding (M. Musuvathi, S. Qadeer, 2007).
@@ -30,7 +30,7 @@ export interface PlanCount {
   readonly plans: number;
   /** In ascending order. */
   readonly blocks: readonly PlanBlock[];
-  /** The reason why counting ended before the last plan, or null if it did not. */
+  /** The reason why counting ended early, or null if all plans were counted. */
   readonly stopped: 'too many' | 'stopped' | null;
 }
 
@@ -38,13 +38,13 @@ export interface PlanCount {
 export const MOST_PLANS = 1_000_000;
 
 interface CountOptions extends Watching {
-  /** Called before each run from which further plans are derived. */
+  /** Called before each run that may add plans. */
   readonly shouldStop?: () => boolean;
   /** Maximum number of plans. Default: `MOST_PLANS`. */
   readonly most?: number;
 }
 
-/** Counts the plans of a system of a narrowed scenario. Its stores must be prepared. */
+/** Counts the plans of a system of a narrowed scenario. The stores must be prepared. */
 export async function countPlans(
   scenario: Scenario,
   system: string,
@@ -70,7 +70,7 @@ export async function countPlans(
   return { plans, blocks, stopped: null };
 }
 
-/** Plans from which `more` derives others. `keep` stores the derived plans. */
+/** The plans in `grown`, to which `more` adds a departure. `keep` stores the resulting plans. */
 interface Growth {
   readonly grown: readonly Departures[];
   readonly more: (departures: Departures) => Promise<readonly Placement[]>;
@@ -78,8 +78,8 @@ interface Growth {
 }
 
 /**
- * Yields plans with fewer faults first and, among those with equally many, plans with fewer swaps
- * first. A plan is derived from the plan without its last departure.
+ * Yields plans in order of their number of faults, then of swaps. Each plan results from the plan
+ * without its last departure.
  */
 function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Growth> {
   const { faults: most = 0, ties = 0 } = scope ?? {};
@@ -105,7 +105,7 @@ function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Gro
   }
 }
 
-/** Number of evenly spread plans from which the number of all derived plans is estimated. */
+/** Number of evenly spread plans whose extensions are counted for an estimate. */
 const SAMPLE = 32;
 
 async function aboutAfter(plans: readonly Departures[], more: Growth['more']): Promise<number> {
@@ -119,11 +119,10 @@ async function aboutAfter(plans: readonly Departures[], more: Growth['more']): P
   return Math.round((found / SAMPLE) * plans.length);
 }
 
-/** The plans of one system by number, if they are in one of the given blocks. */
+/** The plans of one system by number. Their blocks must be known. */
 export class NumberedPlans {
   private readonly base: Plan;
   private readonly blocks: readonly PlanBlock[];
-  /** The most recently requested block, with its plans. */
   private latest: { readonly block: PlanBlock; readonly plans: readonly Departures[] } | null =
     null;
 
@@ -151,7 +150,7 @@ export class NumberedPlans {
     return this.latest;
   }
 
-  /** Returns the plan of this system with the faults and the order of a plan of another system. */
+  /** Returns the base plan with the faults and the order of another system's plan. */
   planWith({ faults, order }: Plan): Plan {
     return { ...this.base, faults, order };
   }
@@ -161,7 +160,6 @@ function isIn({ from, to }: PlanBlock, number: number): boolean {
   return from <= number && number <= to;
 }
 
-/** Returns the blocks that overlap a range. */
 export function blocksIn(
   blocks: readonly PlanBlock[],
   { from, to }: { readonly from: number; readonly to: number },

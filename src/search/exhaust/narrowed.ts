@@ -1,7 +1,7 @@
 /**
  * Narrows a scenario for an exhaustive search, so that only faults vary. The narrowed scenario has
- * few clients and sections, and every time range outside faults is reduced to its minimum. All
- * other values that a seed would draw, such as the lock of a section, are drawn by seed 0.
+ * few clients and sections. All time ranges outside faults are reduced to their minimum. Seed 0
+ * draws all other values, such as the lock of a section.
  */
 
 import type { RangeUs } from '../../core/plan/duration.ts';
@@ -10,7 +10,7 @@ import { expand } from '../../scenario/expand.ts';
 import { onlyOn } from '../../scenario/expand-faults.ts';
 import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';
 
-/** Returns the scenario narrowed to this scope. All its plans are examined. */
+/** Returns the scenario narrowed to this scope. */
 export function narrowed(scenario: Scenario, exhaust: ExhaustScope): Scenario {
   const { clients, sections } = exhaust;
   const kept = scenario.clients.slice(0, clients ?? scenario.clients.length);

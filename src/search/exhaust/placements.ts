@@ -1,14 +1,13 @@
 /**
  * Enumerates every plan that differs from a base by at most a given number of faults and swaps of
  * tied events. Each set of these departures is enumerated once, in the order in which they happen.
- * Since no earlier event depends on a departure, plans with one more departure are found by running
- * the plan so far: the next departure is placed at or after the last one. Several faults at one
- * place are ordered by their keys.
+ * A departure affects only later events. Therefore, running a plan shows where its next departure
+ * can be placed: at or after its last one. Several faults at one place are ordered by their keys.
  *
- * Plan numbers start with the base, followed by all plans with one fault and all plans with two, so
- * that the first counterexample has the fewest faults. All plans derived from one run have
- * consecutive numbers and form a `PlanBlock`, which describes all of them. Therefore, a plan can be
- * found by its number on any machine without running anything again.
+ * Plan numbers start with the base, then all plans with one fault, then all plans with two, so that
+ * the first counterexample has the fewest faults. The plans that extend one plan have consecutive
+ * numbers and form a `PlanBlock`. With the blocks, any machine can find a plan by its number
+ * without a run.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
@@ -104,7 +103,7 @@ export class Placements {
     return placed;
   }
 
-  /** Returns the amounts to try, in ascending order, or none if the fault has no amount. */
+  /** Returns the amounts to try, in ascending order. Empty if the fault has no amount. */
   private async amountsOf(slot: Slot, departures: Departures): Promise<readonly number[]> {
     const { ranges, fault } = slot;
     const found = new Set(ranges.flatMap(({ minUs, maxUs }) => [minUs, maxUs]));
@@ -143,7 +142,6 @@ function lastTurn(
   return injection === undefined ? Infinity : turnOf(turns, injection);
 }
 
-/** Returns the slots that may follow the last departure of the run. */
 function followersOf(
   slots: readonly Slot[],
   watched: Watched,
@@ -167,30 +165,28 @@ function followersOf(
 interface Threshold {
   readonly process: string;
   readonly atUs: number;
-  /** True if only the process itself and messages from a server to it can meet the threshold. */
+  /** True if only the process itself and messages to it from a server can meet the threshold. */
   readonly isLocal: boolean;
   readonly isEnd: boolean;
 }
 
 /**
  * Returns the amounts of a fault (duration, delay or step) that are worth a separate run. A fault
- * only affects the order of events, and that order changes when the end of the fault meets a
- * threshold: a timer, the end of a lease, or an arrival. The thresholds are taken from the run with
- * the largest amount, because nothing depends on the length of a fault before it ends. The caller
- * also tries amounts that are one microsecond smaller or larger, and the minimum and maximum that
- * the scenario allows.
+ * affects only the order of events. That order changes when the end of the fault meets a threshold:
+ * a timer, the end of a lease, or an arrival. Nothing depends on the amount before the fault ends,
+ * so the thresholds are those of the run with the largest amount. The caller also tries amounts
+ * that are one microsecond smaller or larger, and the limits of the scenario.
  *
  * A fault ends at the process that it affects, or at the receiver of its message. The next message
- * that leaves this process meets a threshold at another process one latency later: a message from a
- * client at a server, or a message from a server at a client. The messages that a partition holds
- * back also leave when it ends.
+ * of this process arrives one latency later. It meets a threshold at a server if its sender is a
+ * client, and vice versa. A partition also releases the messages that it held back.
  *
  * `largest` is the run whose last fault is the slot's fault, at its maximum amount.
  */
 function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number[] {
   const fault = slot.fault(maxUs);
   if (fault.kind === 'failover') {
-    // The lag decides which of the latest events at the server its replica has missed.
+    // The lag determines which of the latest events at the server its replica has missed.
     return largest.trace.events.flatMap((event) => {
       const isIts = 'process' in event && event.process === fault.process;
       return isIts && event.atUs <= slot.atUs ? [slot.atUs - event.atUs] : [];
@@ -217,8 +213,8 @@ function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number
 }
 
 /**
- * Returns the time at which the fault would end if its amount were 0, and the processes that
- * continue then. Returns null if the message of the fault was never sent.
+ * Returns the end of the fault for amount 0, and the processes that continue then. Returns null if
+ * the fault's message was never sent.
  */
 function endOf(
   fault: Fault,
