@@ -1,8 +1,7 @@
 /**
- * Checks that a history is linearizable with respect to a model: its operations could have been
- * executed one at a time, each between its call and its return (Herlihy and Wing, 1990). This is
- * the entry point of the checker. The checker imports only `core/kernel` and `text`. Read on in
- * this order:
+ * Checks that a history is linearizable with respect to a model (Herlihy and Wing, 1990): its
+ * operations could have run one at a time, each between its call and its return. This is the entry
+ * point of the checker. The checker imports only `core/kernel` and `text`. Read on in this order:
  *
  * 1. `model.ts`: the input, a history and a model; `models.ts` and `models/`: the models.
  * 2. This file: rejection of malformed input, the meaning of a failure, and the split by object.
@@ -44,8 +43,8 @@ export interface PartVerdict {
  *
  * Throws a `MalformedOperation` with the operation's `index` for an unknown `outcome`, an `invoke`
  * or `return` that is not a finite number, a return before the call, an `ok` without a return, a
- * call without a name, or a call that the model rejects (`Model.mistakeIn`; the models of this
- * package reject unknown names and missing or impossible fields). Throws a `RangeError` for an
+ * call without a name, or a call that the model rejects (`Model.mistakeIn`). The models of this
+ * package reject unknown names and missing or impossible fields. Throws a `RangeError` for an
  * invalid option.
  *
  * @example

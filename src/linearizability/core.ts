@@ -23,22 +23,22 @@ import {
 } from './relax.ts';
 
 /**
- * The meaning of a core: at `from`, the object may be in any state that the calls up to the bad
- * return can produce, in any order and any number of times. Operations that returned before `from`
- * are excluded. The `required` operations happened as recorded. The `optional` operations may have
- * happened once, at any time after their calls and after `from`, or never. All other operations may
- * have happened at any time after `from`, any number of times. No order satisfies these
- * requirements. The record requires more, so no order satisfies the history either. A reader needs
- * to look only at the required and the optional operations.
+ * The meaning of a core. At `from`, the object may be in any state that any number of calls up to
+ * the bad return can produce, in any order. Operations that returned before `from` are excluded.
+ * The `required` operations happened as recorded. The `optional` operations happened at most once,
+ * at any time after their calls and `from`. All other operations may have happened at any time
+ * after `from`, any number of times. No order satisfies these requirements. The record requires
+ * more, so no order satisfies the history either. A reader needs to look only at the required and
+ * the optional operations.
  */
 export interface Core {
   /** Indices of the operations that happened as recorded, in history order. */
   readonly required: readonly number[];
-  /** Indices of the operations that may have happened once, at any time after their calls. */
+  /** Indices of the operations that happened at most once, at any time after their calls. */
   readonly optional: readonly number[];
   /**
    * False if the other operations, in any order and number, could lead to too many states. Each of
-   * them may then have happened once, after its call and after `from`.
+   * them then happened at most once, after its call and `from`.
    */
   readonly areOthersFree: boolean;
   /** The position at which the core starts, or null for the initial state of the model. */

@@ -8,10 +8,10 @@
  * 3. If the search makes no progress for 500 configurations (then 1,000, and so on), the checker
  *    spends the same number on the last part of the history, and then continues the search. To
  *    refute a long history, the search visits everything that may precede a contradiction, although
- *    most contradictions are local. A *window*, which begins at some return, is less constrained:
- *    the object may be in any state there, and calls that began before and return later may already
- *    have happened. A history is refuted if one of its windows has no order. For example, in a
- *    history of a register, with time from left to right:
+ *    most contradictions are local. A *window* of the history begins at some return and is less
+ *    constrained. The object may be in any state there, and calls still open there may already have
+ *    happened. A history is refuted if one of its windows has no order. For example, in a history
+ *    of a register, with time from left to right:
  *
  *        … 5,000 calls …  w(2) ├┤  w(1) ├──┤  r=2 ├──┤
  *                                w(3) ├────────────────┤

@@ -1,8 +1,7 @@
 /**
  * Explains as data why a history is not linearizable. An explanation has four parts: the longest
- * prefix with an order; the states in which the bad operation may then find the object; an example
- * that shows why an operation cannot have come later; and the few contradictory operations (the
- * core). `sentence.ts` puts the explanation into words.
+ * prefix with an order, the possible states after it, examples that rule out other states, and the
+ * few contradictory operations (the core). `sentence.ts` puts the explanation into words.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type HistoryVerdict, readFailures, refuseOptions, splitHistory } from './check-history.ts';
@@ -25,9 +24,9 @@ export interface ExplainedState<State> {
   /** The operations that lead to this state, in order, except operations that change no state. */
   readonly order: readonly number[];
   /**
-   * An operation that shows that the last operation of `order` must come before the bad operation.
-   * The example returned before the call of the bad operation. No order satisfies the example if
-   * the last operation comes after that call. Set only if the last operation overlaps the bad one
+   * An operation that shows why the last operation of `order` comes before the bad operation. The
+   * example returned before the call of the bad operation. If the last operation came after that
+   * call, no order would satisfy the example. Set only if the last operation overlaps the bad one
    * and an example was found.
    */
   readonly example?: number;

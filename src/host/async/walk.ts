@@ -3,7 +3,7 @@
  * responsible. Changes of globals are found after each run (`run-filled.ts`). All other reachable
  * objects are compared once per block of runs. If a block has changed an object, its results are
  * discarded, and it runs again with that object compared after each run. As a result, exactly the
- * runs that change such objects fail, and all others have the same results as if they ran alone.
+ * runs that change such objects fail. All others have the same results as alone.
  */
 
 import { ambient, inRealTurn } from './ambient.ts';

@@ -3,9 +3,8 @@
  * A plan is beside its scenario, or in a folder `plans` there, and names its modules as the
  * scenario does.
  *
- * A plan and its modules may come from an untrusted source. Therefore the text of the plan is
- * validated first, then the modules are compared with the digests in the plan, and only then do the
- * modules run.
+ * A plan and its modules may come from an untrusted source. Therefore modules run only after the
+ * plan's text has been validated and the modules compared with the digests in the plan.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * The client's end of a connection. Turns each request in the bytes that a driver writes into a
- * call of the world, and the answers back into bytes, in the order of the requests. Faults, claims
- * and reports therefore see named calls, as if there were no driver.
+ * The client's end of a connection. Turns the bytes of each request into a call of the world. Turns
+ * the answers back into bytes, in the order of the requests. Faults, claims and reports therefore
+ * see named calls, as if there were no driver.
  *
  * A call with an unknown outcome resets the connection: the request may have been executed, and the
  * driver reacts as it would in production.

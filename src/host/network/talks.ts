@@ -1,7 +1,7 @@
 /**
- * Finds connections to servers that are not simulated: no server listens at the address, the client
- * sends bytes that are not a request, or the client waits for the server to speak first, as in
- * MySQL. The run fails with a message that includes the remedy.
+ * Finds connections to servers that are not simulated. Either no server listens at the address, or
+ * the client sends no valid request, or it waits for the server to speak first, as in MySQL. The
+ * run fails with a message that includes the remedy.
  *
  * A silent client may keep a connection for later. It counts as waiting only if no connection from
  * its process to the address ever carried a request. In addition, the client must have closed this

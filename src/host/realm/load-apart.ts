@@ -186,8 +186,8 @@ async function outsideProcessAsync<T>(
 const MOST_TURNS = 10_000;
 
 /**
- * Resolves to the result of `code` after its jobs have run. The turn that runs `code` and the turn
- * that ends it are consecutive, so that no timer or message of the thread runs as `outside`.
+ * Resolves to the result of `code` after its jobs have run. Two turns are taken in direct
+ * succession, so no timer or message of the thread runs as `outside`.
  */
 function turnOf<T>(outside: OutsideProcess, code: () => T): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -177,8 +177,8 @@ export class KeyRecorder {
   }
 
   /**
-   * Returns true if another client added to the hash, or if the value may contain an expiry that a
-   * script has read.
+   * Returns true if another client added to the hash. Also true if a script may have read an expiry
+   * and stored it in the value.
    */
   private isUnclear(before: Entry | null, after: Entry): boolean {
     return addsTo(before, after) || (before?.end === null && this.script !== null);

@@ -1,8 +1,8 @@
 /**
  * The keys of a Redis node, with their values and expiry times in milliseconds.
  *
- * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`): a
- * key that ends at 10 exists at 10, but not at 11.
+ * A key is expired once the time is past its end: a key that ends at 10 exists at 10, but not at 11
+ * (`keyIsExpired` in Redis' `db.c`).
  */
 
 /** A stored key. Values are never modified in place. */

@@ -125,8 +125,8 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   }
 
   /**
-   * Returns the messages pushed to a connection so far. If there are none, answers as soon as a
-   * message is pushed, or returns an empty list if the connection has no subscriptions.
+   * Returns the messages pushed to a connection so far. If there are none, the answer waits for the
+   * next message. The answer is empty if the connection has no subscriptions.
    * @internal
    */
   await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {

@@ -2,8 +2,8 @@
  * Decides the history of a lock if every client alternates acquire and release, one call at a time.
  * A client certainly holds the lock between the return of an acquire and the call of its release.
  * These spans must not overlap, so they have only one order. A denied acquire must find the lock
- * held. Grants therefore take effect as early as possible, and releases as late as possible: then
- * the lock is free only when it is free in every order.
+ * held. Therefore, grants are placed as early and releases as late as possible. The lock is then
+ * free only at times when it is free in every order.
  */
 import type { FastDecision, History } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';

@@ -72,7 +72,7 @@ export interface Said {
   readonly answered: Json | undefined;
   /** True if an `ok` has a negative answer. */
   readonly isNo: boolean;
-  /** True if the key is the first item of a pair, which may not be meant as a key. */
+  /** True if the key is the first item of a pair. The item may not be meant as a key. */
   readonly isFromPair: boolean;
   /** True if a value was given that has no meaning for this call. */
   readonly isValueIgnored: boolean;
