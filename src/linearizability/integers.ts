@@ -1,6 +1,6 @@
 /** A growable array of 32-bit integers that keeps its memory when it is cleared. */
 const smallest = 64;
-/** Above this size, the array grows more slowly, since a copy is in memory while it grows. */
+/** Larger arrays grow in smaller steps, since growing needs a copy in memory. */
 const large = 1 << 21;
 
 export class Integers {
@@ -31,7 +31,7 @@ export class Integers {
     this.length = 0;
   }
 
-  /** Reserves space for `size` integers; those beyond the length are undefined. */
+  /** Reserves space for `size` integers. Integers beyond the length have arbitrary values. */
   reserve(size: number): void {
     if (size <= this.data.length) return;
     const wider = new Int32Array(this.capacityFor(size));
@@ -39,7 +39,7 @@ export class Integers {
     this.data = wider;
   }
 
-  /** Returns the bytes to allocate to hold `size` integers; 0 if there is space. */
+  /** Returns the bytes that `reserve(size)` would allocate. */
   bytesToHold(size: number): number {
     return size <= this.data.length ? 0 : 4 * this.capacityFor(size);
   }
@@ -51,7 +51,7 @@ export class Integers {
 
   /** Sets the length to `size` and every integer to `value`, discarding the contents. */
   reset(size: number, value: number): void {
-    // Releases the old array first, so that both need not be in memory together.
+    // Unlike `reserve`, does not copy the old contents.
     if (size > this.data.length) this.data = new Int32Array(size);
     this.data.fill(value, 0, size);
     this.length = size;

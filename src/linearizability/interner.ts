@@ -6,7 +6,7 @@ import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 
 const smallest = 256;
-/** Estimated bytes that the map needs per text, and that the lists need per value. */
+/** Estimated bytes per text in the map, and per value in the lists. */
 const bytesOfText = 64;
 const bytesOfPlaces = 64;
 
@@ -85,7 +85,7 @@ export class Interner {
     return this.hashes.bytes + this.places.bytes + this.valueBytes;
   }
 
-  /** Returns the bytes to allocate to hold about a sixteenth more values; 0 if there is space. */
+  /** Bytes to allocate for about a sixteenth more values; 0 if there is space. */
   get bytesToGrow(): number {
     const { hashes, places } = this;
     const more = hashes.length + (hashes.length >> 4);
@@ -94,8 +94,8 @@ export class Interner {
 }
 
 /**
- * Estimates the bytes that an engine allocates for a value, besides the reference to it, including
- * an equal amount of garbage that is not collected yet.
+ * Estimates the bytes allocated for a value, without its reference. Includes an equal amount of
+ * garbage that is not yet collected.
  */
 function bytesOf(value: Json): number {
   if (typeof value === 'string') return 64 + value.length;
@@ -140,7 +140,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Hashes a text. For a long text, uses samples and the end, where texts that grew differ. */
+/** Hashes samples and the end of a long text. Texts that grew by appends differ at the end. */
 function hashText(text: string): number {
   let hash = text.length;
   const step = 1 + (text.length >>> 5);

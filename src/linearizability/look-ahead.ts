@@ -1,29 +1,26 @@
 /**
- * Looks ahead of the search, for models that define which state a call awaits and which one it
- * provides. This saves configurations in two ways, neither of which loses an order:
+ * Looks ahead of the search, for models that define which state a call awaits and which state it
+ * provides. This saves configurations in two ways, without losing an order:
  *
  * - States that no remaining call distinguishes count as one.
- * - A configuration is abandoned if a call that must still come needs a state that no remaining
- *   call can bring about.
+ * - A configuration is abandoned if a call needs a state that no remaining call can bring about.
  *
  * For example, in a history of a register that begins with 0:
  *
  *     w(1) ├────┤      r=1 ├──┤
  *     w(2) ├───────┤   w(3) ├────┤    r=3 ├──┤
  *
- * - r=1 is a *goal*: it is legal only in state 1. If it had read 7, which no call provides, the
- *   history would be *infeasible* from the return of this read on, and no order would have to be
- *   tried.
+ * - r=1 is a *goal*: it is legal only in state 1. A read of 7, which no call provides, would make
+ *   the history *infeasible* from the return of the read on.
  * - The last call that provides 1 opens at the first return. From there until r=1 opens, 1 is
- *   *critical*: if the search places w(1) and then w(2), it is in state 2 with no w(1) left. It
- *   gives up at once, regardless of how many calls come before r=1, and continues with w(2), w(1).
+ *   *critical*. A search that places w(1) and then w(2) is in state 2 with no w(1) left. It gives
+ *   up at once and continues with w(2), w(1).
  * - Once r=1 has returned, only 3 is awaited. States 1 and 2 are then equivalent, and the search
  *   visits one of them.
  *
- * Both savings follow from two numbers: the last return of a call that awaits a state
- * (`lastAwait`), and the last return at which a call that provides the state opens
- * (`supplyBefore`). A text may also grow into the awaited text: a call may supply any state that
- * its result `approaches`.
+ * `lastAwait` is the last return of a call that awaits a state. `supplyBefore` is the last return
+ * at which a call that provides the state opens. A text may also grow into the awaited text, so a
+ * call supplies any state that its result `approaches`.
  */
 import { addTo } from '../core/kernel/entries.ts';
 import { Integers } from './integers.ts';
@@ -48,8 +45,8 @@ export class LookAhead {
   private readonly criticals: Criticals | null;
   private readonly horizon: number;
   /**
-   * If states grow, by state: the return before which some call is known to distinguish the state,
-   * and the first return at which no call does.
+   * By state, if states grow: some call distinguishes the state before `knownUntil`, and no call
+   * does from `unknownFrom` on.
    */
   private readonly knownUntil: Integers = new Integers();
   private readonly unknownFrom: Integers = new Integers();
@@ -94,9 +91,7 @@ export class LookAhead {
     return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
   }
 
-  /**
-   * Returns a representative of the states that no call left at `next` distinguishes from `state`.
-   */
+  /** Returns one state for all states that the calls left at `next` treat like `state`. */
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;
     if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
@@ -143,7 +138,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Returns true if some open call needs a state that no other call can bring about in time. */
+  /** Returns true if an open call needs a state that no other call can bring about. */
   private isSomeOpenHopeless(next: number, state: number, open: OpenOperations): boolean {
     const { history, awaits } = this;
     const end = history.openStart.get(next + 1);
@@ -160,7 +155,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Returns true if some open call that is not placed may bring about `awaited`. */
+  /** Returns true if an open, unplaced call other than `needing` may bring about `awaited`. */
   private isSupplied(
     next: number,
     awaited: number,
@@ -192,20 +187,20 @@ class Awaits {
   readonly provided: Integers = new Integers();
   /** By class of calls, 1 if the call is legal only in the state that it awaits. */
   readonly isGoal: Integers = new Integers();
-  /** The awaited states, each once, in the order of the last returns that await them. */
+  /** The distinct awaited states, ordered by `lastAwait`. */
   readonly states: readonly number[];
   /** By state, the last return of a call that awaits it, or none. */
   readonly lastAwait: Integers = new Integers();
   /**
-   * By completed operation that needs a state: the last return, up to that of the operation, at
-   * which a call opens that may bring about the state; or none.
+   * By operation that needs a state, the last opening of a call that may supply the state, up to
+   * the operation's return; or none.
    */
   readonly supplyBefore: Integers = new Integers();
-  /** Number of returns before the first that needs a state that no call can have brought about. */
+  /** Number of returns before the first infeasible one, or `horizon`. */
   readonly infeasible: number;
-  /** Only calls that return before this return must be placed. */
+  /** Only calls that return earlier must be placed. */
   readonly horizon: number;
-  /** True if calls may add to a state, so that it may become any state that it approaches. */
+  /** True if calls may add to a state, as appends do. */
   readonly doStatesGrow: boolean;
   private readonly transitions: Transitions;
   /** True if there are too many states to compare each pair. */
@@ -246,7 +241,6 @@ class Awaits {
     return model.step(state, call).length > 0 && model.step(other, call).length === 0;
   }
 
-  /** Returns every state that some call provides, possibly more than once. */
   providedStates(): readonly number[] {
     return this.provided.toArray().filter((state) => state !== none);
   }
@@ -265,7 +259,7 @@ class Awaits {
     return states.sort((a, b) => this.lastAwait.get(a) - this.lastAwait.get(b) || a - b);
   }
 
-  /** Returns, by provided state, the returns at which calls that provide it open, in order. */
+  /** Returns, by provided state, the sorted openings of the calls that provide it. */
   private readOpenings(history: PreparedHistory): Map<number, number[]> {
     const openings = new Map<number, number[]>();
     for (let operation = 0; operation < history.completed + history.crashed; operation++) {
@@ -277,7 +271,7 @@ class Awaits {
     return openings;
   }
 
-  /** Returns the awaited states that a call that provides `provided` may bring about. */
+  /** Returns the awaited states that `provided` equals or may grow into. */
   private suppliedBy(provided: number): readonly number[] {
     if (!this.doStatesGrow) return [provided];
     if (this.isCoarse) return this.states;
@@ -312,7 +306,7 @@ class Awaits {
     return infeasible;
   }
 
-  /** Returns true if `state` is `awaited`, or may become it through calls that add to it. */
+  /** Returns true if `state` equals `awaited` or may grow into it. */
   leadsTo(state: number, awaited: number): boolean {
     if (state === awaited) return true;
     if (!this.doStatesGrow) return false;
@@ -330,8 +324,8 @@ class Awaits {
 }
 
 /**
- * Returns the first place from `low` to `high` for which `holds` is false. `holds` must be true up
- * to some place and false from there on.
+ * Finds the first place from `low` on at which `holds` is false, by binary search. Returns `high`
+ * if there is none.
  */
 function firstNot(holds: (place: number) => boolean, low: number, high: number): number {
   let [from, to] = [low, high];
@@ -343,7 +337,7 @@ function firstNot(holds: (place: number) => boolean, low: number, high: number):
   return from;
 }
 
-/** Returns the last of the sorted `numbers` that is not above `limit`, or none. */
+/** Returns the last of the sorted `numbers` up to `limit`, or none. */
 function lastUpTo(numbers: readonly number[], limit: number): number {
   return numbers[firstNot((at) => (numbers[at] ?? 0) <= limit, 0, numbers.length) - 1] ?? none;
 }
@@ -352,9 +346,8 @@ const mostCriticals = 8;
 const mostLookedAt = 32;
 
 /**
- * For each return, the awaited states to check there: a call that needs the state has yet to open
- * and must come, and all calls that may bring the state about in time have already opened. Contains
- * only the few most urgent states.
+ * By return, the few most urgent states to check. A call that needs such a state opens later, and
+ * all calls that may supply the state in time have already opened.
  */
 class Criticals {
   private readonly starts: Integers = new Integers();
@@ -385,7 +378,6 @@ class Criticals {
     this.starts.push(this.states.length);
   }
 
-  /** Adds a state to the list of the last return, if it is new. */
   private add(state: number): void {
     const start = this.starts.get(this.starts.length - 1);
     if (this.states.length - start >= mostCriticals) return;

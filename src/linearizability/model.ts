@@ -1,11 +1,11 @@
 /**
- * The input of the checker: a history, which is the clients' view of some objects as a list of
- * operations; and a model, which is a sequential specification: the answers that an object may give
- * if calls come one at a time.
+ * The input of the checker. A history is the clients' view of some objects, as a list of
+ * operations. A model is a sequential specification: the answers that an object may give to one
+ * call at a time.
  */
 import type { Json } from '../core/kernel/json.ts';
 
-/** All operations that clients called, in any order. Verdicts refer to each by its index here. */
+/** All operations that clients called, in any order. Verdicts refer to them by index. */
 export type History<Call = CallData> = readonly Operation<Call>[];
 
 /** One call of a client, and its outcome. */
@@ -23,7 +23,7 @@ export interface Operation<Call = CallData> {
   readonly outcome: 'ok' | 'fail' | 'info';
 }
 
-/** A call, with a name. Calls and states are plain data, so that equal ones are recognized. */
+/** A call, with a name. Calls and states are plain data, so that equal values are recognized. */
 export type CallData = Json & { readonly name: string };
 
 /**
@@ -48,68 +48,66 @@ export type CallData = Json & { readonly name: string };
  * ```
  *
  * All other fields are optional. `isPure` and `partition` make the search much faster. `awaits` and
- * the fields after it make it faster still for objects that hold one value. The last fields produce
- * text for people.
+ * the next fields speed up the search further for objects that hold one value. The last fields
+ * produce text for people.
  */
 export interface Model<State extends Json = Json, Call extends CallData = CallData> {
   readonly name: string;
   readonly init: State;
   /**
-   * Returns the states that may result from `call`, with its answer, in `state`; none if it is
-   * illegal there. Several states represent a choice that was not observed.
+   * Returns the possible states after `call` and its answer in `state`; none if the call is
+   * illegal. Several states represent an unobserved choice.
    */
   step(state: State, call: Call): readonly State[];
   /** Returns true if `call` changes no state in which it is legal. By default, no call is pure. */
   isPure?(call: Call): boolean;
   /** Returns the independent object of `call`, such as its key. By default, there is only one. */
   partition?(call: Call): string;
-  /** Returns the part of a state that distinguishes it from others, by default all of it. */
+  /** Returns the part of a state that distinguishes it. By default, the complete state. */
   stateKey?(state: State): Json;
   /**
-   * Returns the error in a call that is not valid for the model, or null. `checkHistory` validates
-   * every call first, because callers without type checking may pass any value. By default, no call
-   * is rejected.
+   * Returns the error in an invalid call, or null. `checkHistory` validates every call, since
+   * callers may lack type checking. By default, all calls are valid.
    */
   mistakeIn?(call: Call): string | null;
   /**
-   * Returns `call` with its failure as the answer, such as a missed cas, or null if a failure of
-   * this call is not an answer.
+   * Returns `call` with a failure as its answer, such as a missed cas. Returns null if this call
+   * cannot answer with a failure.
    */
   whenFailed?(call: Call): Call | null;
 
   /**
-   * Returns the one state that `call` distinguishes; `call` treats all other states alike. Either
-   * `call` is legal only in this state, or only in the others, or it has a different effect in this
-   * state. Returns undefined if `call` is legal in every state with the same effect. The search
-   * treats all states that no remaining call awaits as one.
+   * Returns the only state in which the legality or effect of `call` differs from all other states.
+   * Returns undefined if `call` treats all states alike. The search merges states that no remaining
+   * call awaits.
    */
   awaits?(call: Call): State | undefined;
   /**
-   * Returns the state that results from `call` whenever it changes the state, or undefined if the
-   * result depends on the state before. Required if `awaits` is defined.
+   * Returns the state that results whenever `call` changes the state. Returns undefined if the
+   * result depends on the previous state. Required if `awaits` is defined.
    */
   provides?(call: Call): State | undefined;
   /** Returns true if calls that provide nothing may turn `state` into `awaited`; default: never. */
   approaches?(state: State, awaited: State): boolean;
 
   /**
-   * Returns the states in which `calls` may find the object, regardless of earlier calls. States
-   * that `calls` do not distinguish may be represented by one of them, or by a state that allows
-   * more. By default, returns all states that calls lead to.
+   * Returns the states in which `calls` may find the object, regardless of earlier calls. One state
+   * may represent all states that `calls` treat alike or that allow less. By default, returns all
+   * states that calls lead to.
    */
   startingStates?(calls: readonly Call[]): readonly State[];
 
   /** Decides some histories of one object without a search. Returns null for the others. */
   fastPath?(history: History<Call>, model: Model<State, Call>): FastDecision | null;
   /**
-   * For the fast path of versions: returns the version that `call` created or observed, or null if
-   * there is none or it is unknown.
+   * Returns the version that `call` created or observed, or null if unknown. Used by the fast path
+   * of versions.
    */
   versionOf?(call: Call): number | null;
 
   /** Formats `call` for a sentence: "cas(4→4)=ok". By default, as JSON. */
   describe?(call: Call): string;
-  /** Describes the state that `call`, illegal in some states, needs: "the value 4". */
+  /** Describes the state that `call` needs: "the value 4". */
   needs?(call: Call): string;
   /** Describes the object in `state`: "it is 2". */
   describeState?(state: State): string;
@@ -117,10 +115,10 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
   describeValue?(state: State): string;
 }
 
-/** The decision of a fast path. Indices refer to the history that it was given. */
+/** The decision of a fast path. Indices refer to its input history. */
 export type FastDecision =
   | { readonly kind: 'valid'; readonly order: readonly number[] }
-  /** `at`: the operation whose return is the first that no order satisfies. */
+  /** `at` is the operation at whose return the history first has no order. */
   | { readonly kind: 'invalid'; readonly at: number };
 
 /** The result of `step` for an illegal call. */

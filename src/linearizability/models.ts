@@ -1,4 +1,4 @@
-/** The models by their names on the command line, created with an object's initial contents. */
+/** Lists all models by their names on the command line. */
 import type { Json } from '../core/kernel/json.ts';
 import type { CallData, Model } from './model.ts';
 import { type CounterCall, counter } from './models/counter.ts';
@@ -23,7 +23,7 @@ import { type VersionedCall, versionedRegister } from './models/versioned-regist
 
 /** Initial contents and bounds of an object. Each model uses the fields that apply to it. */
 export interface Beginning {
-  /** Initial contents of a register, or of a counter, which accepts only a number. */
+  /** Initial contents of a register, or the initial number of a counter. */
   readonly value?: Value;
   /** Version of a versioned register's initial value; 0 by default. */
   readonly version?: number;

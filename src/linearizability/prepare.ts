@@ -1,7 +1,7 @@
 /**
- * Selects the relevant operations of a history, and numbers them for the search: first the
- * completed ones, in the order of their returns, then the crashed ones (which may take effect at
- * any time after their call, or never), in the order of their calls.
+ * Selects the relevant operations of a history and numbers them for the search. Completed
+ * operations come first, ordered by return. Crashed operations follow, ordered by call. They may
+ * take effect at any time after their call, or never.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { Integers } from './integers.ts';
@@ -9,23 +9,23 @@ import { Interner } from './interner.ts';
 import type { CallData, History, Model } from './model.ts';
 
 /**
- * A history prepared for the search. The operations that are `open` at return `r` were called at or
- * before `r`, and return at `r` or later. A slot is a bit of a configuration; a completed operation
- * frees its slot when it returns, while a crashed one never shares its slot.
+ * A history prepared for the search. Operations `open` at return `r` were called at or before `r`
+ * and return at `r` or later. A slot is a bit of a configuration. A completed operation frees its
+ * slot at its return; a crashed operation never does.
  */
 export class PreparedHistory {
   completed = 0;
   crashed = 0;
   /** Number of bits for the completed operations that are open at once. */
   slots = 0;
-  /** By operation, its index in the history, its class, 1 if it is pure, and its slot. */
+  /** By operation: its index in the history, its class, 1 if it is pure, and its slot. */
   readonly source: Integers = new Integers();
   readonly classOf: Integers = new Integers();
   readonly isPure: Integers = new Integers();
   readonly slotOf: Integers = new Integers();
   /** By operation, the first return at which it is open; `completed` if there is none. */
   readonly opensAt: Integers = new Integers();
-  /** By crashed operation, counted from 0, the previous crashed one of the same class, or -1. */
+  /** By crashed operation, from 0: the previous crashed operation of its class, or -1. */
   readonly twin: Integers = new Integers();
   /**
    * Completed operations open at return `r`: from index `openStart(r)` up to `openStart(r + 1)`.
@@ -108,7 +108,7 @@ export class PreparedHistory {
     for (let crashed = 0; crashed < this.crashed; crashed++) this.slotOf.push(crashed);
   }
 
-  /** Starts the list of `next` with the previous list, minus the operation that returned. */
+  /** Starts the list of `next` with the previous list, without the operation that returned. */
   private closeBefore(next: number): void {
     const end = this.open.length;
     this.openStart.push(end);
@@ -144,7 +144,7 @@ export class PreparedHistory {
   }
 }
 
-/** Omits operations that failed, and pure ones without an answer, which prove nothing. */
+/** Omits failed operations, and unanswered pure operations, which prove nothing. */
 function select(
   history: History,
   model: Model,

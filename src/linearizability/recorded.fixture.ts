@@ -1,4 +1,4 @@
-/** Locates the histories of other projects, in a folder beside this project that may be missing. */
+/** Locates the histories of other projects. Their folder beside this project may be missing. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

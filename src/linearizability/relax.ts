@@ -38,17 +38,16 @@ export function truncateHistory<Call>(
   return history.map((operation, index) => {
     if (operation.invoke > end) return leaveOut(operation);
     const position = operation.return ?? end;
-    // Of two equal returns, the search satisfies the one with the lower index first.
+    // Of equal returns, the search satisfies the lower index first.
     const isEarlier = position < end || (position === end && index < at);
     return isEarlier || (index === at && side === 'after') ? operation : makeOptional(operation);
   });
 }
 
 /**
- * Returns the history from a position on, for an object that may then be in any state. Operations
- * that returned before `from` are left out, as are pure operations called before `from`. All other
- * operations called before `from` may have happened before or after `from`, or never. Indices stay
- * the same.
+ * Returns the history from a position on, for an object that may then be in any state. Leaves out
+ * operations that returned before `from`, and pure operations called before `from`. Other
+ * operations called before `from` become optional. Indices stay the same.
  */
 export function beginHistory<Call>(
   history: History<Call>,
@@ -81,9 +80,8 @@ export class StartStates {
   }
 
   /**
-   * Returns the states in which `part` may find the object. States that no call of `part`
-   * distinguishes are represented by one of them, or by a state that allows more. Returns null if
-   * there are too many states.
+   * Returns the states in which `part` may find the object, or null if there are too many. One
+   * state may represent all states that `part` treats alike.
    */
   before(part: History): readonly Json[] | null {
     const { model, all } = this;
@@ -103,7 +101,7 @@ function providedStates(model: Model, calls: readonly CallData[]): readonly Json
   return [model.init, ...provided.filter((state) => state !== undefined)];
 }
 
-/** Returns each awaited state, and one of the states that no call of `part` awaits. */
+/** Returns the awaited states, and one state for all others. */
 function representativeStates(
   states: readonly Json[],
   part: History,
@@ -138,7 +136,7 @@ export function distinctCalls(history: History): readonly CallData[] {
 
 const mostReached = 256;
 
-/** Lets calls of a history happen freely, provided that the states they lead to can be listed. */
+/** Lets calls of a history happen freely, if the resulting states can be listed. */
 export class FreeCalls {
   private readonly model: Model;
   private readonly awaited: readonly Json[];
@@ -150,7 +148,9 @@ export class FreeCalls {
     this.awaited = awaited.filter((state) => state !== undefined);
   }
 
-  /** Returns a model in which `free` calls, whose `reach` is not null, may precede any call. */
+  /**
+   * Returns a model in which the `free` calls may precede any call. Their `reach` must not be null.
+   */
   modelWith(free: readonly CallData[]): Model {
     const { model } = this;
     if (free.length === 0) return model;
@@ -166,9 +166,8 @@ export class FreeCalls {
   }
 
   /**
-   * Returns all states that `calls`, repeated any number of times, lead to from `states`. States
-   * that are not awaited and cannot grow into an awaited one are all represented by one of them.
-   * Returns null if there are too many.
+   * Returns all states that repeated `calls` lead to from `states`, or null if there are too many.
+   * One state represents all states that cannot grow into an awaited state.
    */
   reach(states: readonly Json[], calls: readonly CallData[]): readonly Json[] | null {
     const known = new Interner();

@@ -3,8 +3,8 @@
  * that of Wing and Gong ("Testing and Verifying Concurrent Objects", 1993), with a memo of visited
  * configurations as in Lowe ("Testing for Linearizability", 2017).
  *
- * A configuration is the progress of an order: the next return to satisfy, the state, and the set
- * of placed operations among those open there. Everything that returned before is placed. For
+ * A configuration is the progress of an order: the next return to satisfy, the state, and the
+ * placed operations among those open there. All operations that returned earlier are placed. For
  * example, in a history of a register that begins with 0:
  *
  *     w(1) ├──────────────┤           return 0: r=0, return 1: w(1), return 2: r=1
@@ -14,22 +14,21 @@
  *   placed at once. Return 0 is then satisfied: (return 1, state 0, nothing placed).
  * - w(1) can be placed: (return 2, state 1). There, r=1 is pure and legal, so no return is left,
  *   and an order is found.
- * - If r=0 had read 2, it would be illegal. w(1) would be tried before it in vain, and nothing else
- *   would be left to try. No order would satisfy return 0, however long the history is.
+ * - If r=0 had read 2, it would be illegal both before and after w(1). No order would satisfy
+ *   return 0, however long the history is.
  *
  * Pruning that loses no order:
  *
  * - A pure operation is placed as soon as it is legal.
  * - Of equal open operations, only the one that returns first is tried.
  * - Crashed operations may take effect at any time after their call, or never. A visited
- *   configuration covers every configuration that differs only in having more crashed operations
- *   placed: any continuation of the latter is also possible from the former, since a crashed
- *   operation never has to be placed (`Memo`).
+ *   configuration therefore covers every configuration that differs only in more placed crashed
+ *   operations (`Memo`).
  * - The look-ahead excludes hopeless configurations and merges equivalent ones.
  *
  * A search may also begin inside a history, in a window (see `decide.ts`). An operation that is
- * open at the start of the window may have happened before the window. Such an operation is
- * optional, like a crashed one, but can be placed only before its return.
+ * open at the start of the window may have happened earlier. It is optional, like a crashed
+ * operation, but can be placed only before its return.
  */
 import { Integers } from './integers.ts';
 import type { LookAhead, OpenOperations } from './look-ahead.ts';
@@ -56,8 +55,8 @@ export interface Aim {
 }
 
 /**
- * The start of a search: just after the return before `next`, in any of `states`. Operations that
- * are open at that time may already have happened, so they are optional.
+ * The start of a search: just after the return before `next`, in any of `states`. Operations open
+ * there may already have happened, so they are optional.
  */
 interface Start {
   readonly next: number;
@@ -77,11 +76,11 @@ export type SearchEnding =
 
 /** Share of the memory for tables. The rest is for replaced arrays that are not collected yet. */
 const shareOfTables = 0.7;
-/** Each check for free space reserves space for this many further configurations. */
+/** Each check for free space covers this many further configurations. */
 const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
-/** Memory that the searches of one history share, and that is reused for the next history. */
+/** Memory shared by the searches of one history, and reused for the next history. */
 export class Shared {
   readonly history: PreparedHistory = new PreparedHistory();
   readonly tables: TransitionTables = new TransitionTables();
@@ -100,7 +99,7 @@ export class OrderSearch {
   /** The highest `next` (the next return to satisfy) of all configurations visited so far. */
   deepest = 0;
 
-  /** By operation: the word of a configuration that contains the operation's bit, and the bit. */
+  /** By operation, the word and the mask of its bit in a configuration. */
   private readonly wordOf: Integers = new Integers();
   private readonly bitOf: Integers = new Integers();
   /** Frames `[configuration, next candidate, next choice, length of the order]`. */
@@ -140,7 +139,7 @@ export class OrderSearch {
     if (budget.maxConfigurations <= 0) return 'maxConfigurations';
     this.gotDeeperAt = memo.count;
     while (this.started < start.states.length || this.stack.length > 0) {
-      // Allows at least two configurations, since many searches end after the first one.
+      // Allows at least two configurations, since many searches end after the first.
       if (memo.count >= Math.max(2, most)) return 'maxConfigurations';
       if (memo.count >= this.gotDeeperAt + budget.patience) return 'stuck';
       const ending = this.advanceOrStart(steps);
@@ -168,7 +167,6 @@ export class OrderSearch {
     return 'entered';
   }
 
-  /** Returns true if there is no space for the next steps. */
   private isFull({ maxBytes }: Budget): boolean {
     const { memo, shared, stack } = this;
     const bytesToGrow =
@@ -257,7 +255,7 @@ export class OrderSearch {
     return this.passOver(steps, from);
   }
 
-  /** Continues as if the next operation to return, which is not placed, preceded the start. */
+  /** Continues as if the next operation to return had happened before the start. */
   private passOver(steps: Transitions, from: number): 'found' | 'exhausted' | 'entered' {
     const { words, stride, draft } = this.memo;
     for (let word = 0; word < stride; word++)
@@ -267,7 +265,10 @@ export class OrderSearch {
     return this.enter(from, -1) ? 'entered' : 'exhausted';
   }
 
-  /** Returns true if placing `operation` is useful; `before` open operations return before it. */
+  /**
+   * Returns true if `operation` is worth placing. `before` counts open operations that return
+   * earlier.
+   */
   private mayTry(start: number, operation: number, firstOpen: number, before: number): boolean {
     const { history } = this;
     // A pure operation that is not placed yet is illegal here.
@@ -276,7 +277,7 @@ export class OrderSearch {
     for (let earlier = firstOpen; earlier < firstOpen + before; earlier++) {
       const other = history.open.get(earlier);
       if (history.classOf.get(other) !== callClass || this.isPlaced(start, other)) continue;
-      // An optional operation cannot stand in for one that must be placed.
+      // An optional operation cannot replace an operation that must be placed.
       const mustCome = operation < history.completed && !this.mayHaveCome(operation);
       if (!mustCome || !this.mayHaveCome(other)) return false;
     }
@@ -334,7 +335,9 @@ export class OrderSearch {
     return false;
   }
 
-  /** Returns true if the draft satisfies a return, and frees its bit for other operations. */
+  /**
+   * Returns true if the draft satisfies the return of `operation`, and frees the operation's bit.
+   */
   private passes(operation: number): boolean {
     const { draft } = this.memo;
     if (!this.isPlaced(draft, operation)) {
@@ -373,7 +376,7 @@ export class OrderSearch {
 
 const smallest = 256;
 
-/** The configurations that a search has visited. Decides which new ones are worth a visit. */
+/** The configurations that a search has visited. Rejects new configurations that they cover. */
 export class Memo {
   /** Number of configurations. */
   count = 0;
@@ -381,12 +384,12 @@ export class Memo {
   compared = 0;
   /** Words per configuration: next return, state, slots of completed and crashed operations. */
   stride = 2;
-  /** The words of configuration `i` begin at `i * stride`; the draft follows the last one. */
+  /** The words of configuration `i` begin at `i * stride`. The draft comes last. */
   readonly words: Integers = new Integers();
   /** By configuration: its predecessor and the operation placed in it, or -1 if none. */
   readonly parent: Integers = new Integers();
   readonly placed: Integers = new Integers();
-  /** Number of words that must be equal: all except those of crashed slots. */
+  /** Number of words that must be equal: all but the words of crashed slots. */
   private keyWords = 2;
   /** Heads of hash chains: a configuration plus one, or 0 if empty. The size is a power of two. */
   private readonly heads: Integers = new Integers();
@@ -404,12 +407,14 @@ export class Memo {
     this.heads.reset(smallest, 0);
   }
 
-  /** Start of the draft's words; space for it is always reserved. */
+  /** Space for the draft is always reserved. */
   get draft(): number {
     return this.count * this.stride;
   }
 
-  /** Keeps the draft as configuration `count`. Returns false if a visited one covers it. */
+  /**
+   * Keeps the draft as configuration `count`. Returns false if a visited configuration covers it.
+   */
   keepDraft(parent: number, placed: number): boolean {
     const head = this.hash(this.draft) & (this.heads.length - 1);
     for (let met = this.heads.get(head) - 1; met >= 0; met = this.chain.get(met)) {
@@ -426,7 +431,7 @@ export class Memo {
     return true;
   }
 
-  /** Returns the bytes to allocate to keep `more` configurations; 0 if there is space. */
+  /** Returns the bytes that `more` configurations would allocate; 0 if there is space. */
   bytesToGrow(more: number): number {
     const { words, parent, heads, stride } = this;
     const count = this.count + more;

@@ -1,16 +1,13 @@
 /**
  * Explains in one sentence why a history is not linearizable. The sentence names all operations of
- * the core, as a picture of the core does, and the premise under which they contradict each other.
- * For example:
+ * the core, and states a premise about all other operations. For example:
  *
  *     `read=2` by 3 needs the value 2, but `write(1)` by 0 came before it, and nothing else called
  *     or open in positions 8–13 sets 2.
  *
- * To verify the sentence, a reader needs only the named operations and the premise about the
- * others: no matter what else the others did, how often they did it, and what the object contained
- * before the first position, the named operations have no order. A premise about values is verified
- * before it is stated. If there is no such premise, the sentence states only that the others do not
- * bring about what is needed.
+ * Under the premise, the named operations have no order, whatever else the other operations did. A
+ * premise about values is verified before it is stated. Without such a premise, the sentence states
+ * only that the other operations do not bring about the needed state.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { listOf } from '../text/prose.ts';
@@ -28,10 +25,9 @@ const mostNamed = 12;
 const maxConfigurations = 2_000;
 
 /**
- * Returns the sentence. `history` is the one that was explained. The sentence names all operations
- * of the core, up to 12, and a property of the others that lets the reader ignore them.
- * `spanInWords` formats a span of positions for the reader, such as "in lines 8–13"; a null `from`
- * means from the beginning.
+ * Returns the sentence. Names up to 12 operations of the core, or else gives their number.
+ * `spanInWords` formats a span of positions, such as "in lines 8–13". A null `from` means the
+ * beginning.
  */
 export function explainInWords<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -94,7 +90,7 @@ interface Place {
 
 /**
  * Returns the operations outside the core that may have changed the object. May include failed
- * ones, which `distinctCalls` drops.
+ * operations, which `distinctCalls` drops.
  */
 function othersOf(history: History, model: Model, { at, core }: Place): History {
   const bad = history[at];
@@ -119,7 +115,7 @@ class Premise {
   private readonly others: readonly CallData[];
   /** The states that calls of the core distinguish. */
   private readonly awaited: readonly Json[];
-  /** The awaited states, and one other state of the object, if there is one. */
+  /** The awaited states and, if there is any, one other state of the object. */
   private readonly states: readonly Json[];
 
   constructor(history: History, model: Model, { at, core }: Place, others: History) {
@@ -165,9 +161,8 @@ class Premise {
   }
 
   /**
-   * Returns `states`, extended by each state from which a call of the other operations leads into
-   * the set. Returns null if such a call also leads into the set from a state that it does not
-   * await.
+   * Adds each state from which a call of the other operations leads into the set. Returns null if
+   * such a call also leads there from a state that it does not await.
    */
   private readonly closed = (states: readonly Json[]): readonly Json[] | null => {
     const { model } = this;
@@ -185,8 +180,8 @@ class Premise {
   };
 
   /**
-   * Returns true if the core is contradictory as long as the other operations never lead to a state
-   * in `closed`, either from `any` state or only from states outside `closed` (`elsewhere`).
+   * Returns true if the core has no order when the other operations never lead to a state in
+   * `closed`. With `elsewhere`, they may still lead there from states in `closed`.
    */
   private isContradictory(closed: readonly Json[], from: 'any' | 'elsewhere'): boolean {
     if (closed.length === 0) return false;

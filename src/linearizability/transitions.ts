@@ -1,7 +1,7 @@
 /**
- * Numbers the states that a history can reach, and caches the effect of each class of calls on each
- * state, so that the model is called only once for each pair. The table is dense for the first
- * states, and sparse for all others.
+ * Numbers the states that a history can reach. Caches the effect of each class of calls on each
+ * state, so that the model is called once per pair. The table is dense for the first states and
+ * sparse for the others.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
@@ -37,7 +37,7 @@ export class TransitionTables {
     this.manyBytes = 0;
   }
 
-  /** Returns the start of the cell for a state and a class in the sparse table; it may be free. */
+  /** Returns the start of a cell in the sparse table. The cell may be free. */
   place(state: number, callClass: number): number {
     const { sparse } = this;
     const mask = sparse.length / 3 - 1;
@@ -74,7 +74,7 @@ export class TransitionTables {
     return this.states.bytes + this.dense.bytes + this.sparse.bytes + this.manyBytes;
   }
 
-  /** Returns the bytes to allocate to hold more transitions; 0 if there is space. */
+  /** Returns the bytes that more transitions would allocate; 0 if there is space. */
   get bytesToGrow(): number {
     const { used, sparse } = this;
     const isAlmostFull = 2 * (used + (used >> 4)) > sparse.length / 3;
@@ -144,7 +144,6 @@ export class Transitions<State extends Json = Json> {
     return firstMany - (this.many.length - 1);
   }
 
-  /** Returns the number of `state`. */
   number(state: State): number {
     const key = this.model.stateKey === undefined ? state : this.model.stateKey(state);
     const number = this.tables.states.intern(key);

@@ -3,10 +3,9 @@ import type { Json } from '../core/kernel/json.ts';
 import type { CallData, History, Model } from './model.ts';
 
 /**
- * Returns the reason why `order` (indices of the complete history) does not prove the history
- * linearizable, or null if it does. Verifies a valid verdict independently: it shares no code with
- * the search, and takes linear time. `history` is the history that was judged. Failed operations
- * did not happen, as with `failed: 'drop'`.
+ * Returns the reason why `order` does not prove `history` linearizable, or null if it does. `order`
+ * contains indices of the complete history. Shares no code with the search, and takes linear time.
+ * Failed operations did not happen, as with `failed: 'drop'`.
  */
 export function refuteOrder<State extends Json, Call extends CallData>(
   history: History<Call>,

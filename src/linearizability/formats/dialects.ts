@@ -1,7 +1,4 @@
-/**
- * The dialects of all models: models of values (registers, key-value maps, counters), and models of
- * locks, semaphores and leases. `detectModel` chooses a model for a log.
- */
+/** Defines the dialect of each model. `detectModel` chooses a model for a log. */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
 import {
@@ -23,7 +20,6 @@ const READ = ['get', 'r'];
 const WRITE = ['put', 'set', 'w'];
 const CAS = ['compare-and-set', 'compare-and-swap', 'compareAndSet'];
 
-/** The answers of a cas, for any object. */
 const CAS_ANSWERS: Answers = {
   yes: ['matched', 'swapped'],
   no: ['missed', 'denied', 'refused', 'mismatch', 'mismatched'],
@@ -38,7 +34,7 @@ const anyRegister = {
   begin: (initial: Json | undefined): Beginning => ({ value: scalarOf(initial ?? null) }),
 };
 
-/** A register whose keys belong to a resource. Tokens are compared per resource. */
+/** Tokens are compared per resource, not per key. */
 const anyFenced = {
   ...anyRegister,
   words: words({ read: READ, write: WRITE, open: [] }),
@@ -52,7 +48,7 @@ const ACQUIRE = ['lock', 'tryLock', 'try-lock', 'tryAcquire', 'try-acquire'];
 const RELEASE = ['unlock'];
 const NO = ['denied', 'refused', 'rejected', 'busy'];
 
-/** The first `yes` is the model's own word. */
+/** The first `yes` is the answer in the model's calls. */
 const ANSWERS: ReadonlyMap<string, Answers> = new Map([
   ['acquire', { yes: ['granted', 'acquired', 'locked'], no: NO, mayBeValue: true }],
   ['renew', { yes: ['renewed', 'extended'], no: NO, mayBeValue: true }],
@@ -129,12 +125,12 @@ const ALL: readonly Dialect[] = [
   },
 ];
 
-/** Dialects by the name of the model. */
+/** Dialects by model name. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([
   ...ALL.map((dialect) => [dialect.model, dialect] as const),
 ]);
 
-/** Weaker models first: the first one that knows every word of a log is chosen. */
+/** Weaker models first: the first that knows every word of a log is chosen. */
 const CANDIDATES = 'register cas-register kv counter mutex lease fenced-register'.split(' ');
 
 /** Returns the model that the first operations of a log suggest, or null if there is none. */
@@ -160,8 +156,8 @@ export function detectModel(operations: readonly RecordedOperation[]): string | 
 }
 
 /**
- * Returns true if a refusal shows that reads register their tokens: a read was refused, or a write
- * was refused although only reads had higher tokens.
+ * Detects that reads register tokens: a read was refused, or only reads used tokens higher than
+ * that of a refused write.
  */
 function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
   const calls = operations.flatMap((operation) => {
@@ -238,7 +234,7 @@ function fencedOf(exchange: Said): NamedFields | string {
   const resource = keyText(asked['resource'] ?? answered['resource'] ?? '');
   const answer = knownAnswer(exchange, exchange.isNo ? 'refused' : 'accepted');
   if (name === 'open') return { name, resource, token, answer };
-  // A refused read has no value and needs none.
+  // A refused read has no value.
   const plain = readOrWrite(exchange.isNo ? { ...exchange, answered: null } : exchange);
   if (typeof plain === 'string') return plain;
   if (name === 'write') return { ...plain, resource, token, answer };

@@ -8,15 +8,16 @@ import { MOST_DEPTH } from './record.ts';
 
 type EdnRead =
   | { readonly kind: 'forms'; readonly forms: readonly Json[] }
-  /** `offset` is the position of the mistake in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
 
 /**
- * Returns all forms of a text. Keywords (with their colon), symbols, ratios, characters, and
- * numbers too long to be exact become their text; lists and vectors become arrays; a map becomes an
- * object whose fields are its keywords without the colon, or the texts of other keys; a set becomes
- * `{"#set": […]}`, sorted by its texts; a tagged form becomes `{"#tag": form}`, except that a
- * tagged vector becomes the vector.
+ * Returns all forms of a text as plain data:
+ *
+ * - Lists and vectors become arrays.
+ * - A map becomes an object. Its fields are keywords without the colon, or the texts of other keys.
+ * - A set becomes `{"#set": […]}`, sorted by text.
+ * - A tagged form becomes `{"#tag": form}`, but a tagged vector becomes a plain vector.
+ * - Keywords (with their colon), symbols, ratios, characters and inexact numbers become text.
  */
 export function readEdn(text: string): EdnRead {
   const reader = new EdnReader(text);
@@ -26,7 +27,7 @@ export function readEdn(text: string): EdnRead {
     : { kind: 'malformed', ...reader.problem };
 }
 
-/** Returns the fields of a text that is one map, or its first error. */
+/** Returns the fields of the map in a text, or the first error in the text. */
 export function readEdnFields(text: string): FieldsRead {
   const read = readEdn(text);
   if (read.kind === 'malformed') return read;
@@ -84,7 +85,6 @@ class EdnReader {
     else this.fail(start, 'nothing follows this #_');
   }
 
-  /** Reads one form, which begins at the current position. */
   private readForm(): Json {
     const start = this.at;
     const character = this.text.charAt(start);
@@ -159,12 +159,11 @@ class EdnReader {
     if (!isName(tag)) return this.fail(start, 'expected a tag after #');
     this.at += tag.length;
     if (!this.skip()) return this.fail(start, `nothing follows the tag #${tag}`);
-    // A tagged vector differs from a plain one only when printed.
+    // A tag on a vector only changes how the vector is printed.
     const form = this.readForm();
     return isArray(form) ? form : { [`#${tag}`]: form };
   }
 
-  /** Reads `##Inf` or `##NaN`. */
   private readSymbolic(start: number): Json {
     const name = this.tokenFrom(start + 2);
     this.at = start + 2 + name.length;
@@ -219,7 +218,7 @@ class EdnReader {
 const SEMICOLON = 0x3b;
 const HASH = 0x23;
 
-/** Returns the name of a keyword. Returns any other key as a text that differs from all names. */
+/** Returns a keyword without its colon. Other keys become text that differs from all keywords. */
 function keyName(key: Json): string {
   if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
@@ -232,7 +231,7 @@ const RATIO = /^[+-]?\d+\/\d+$/;
 const PLAIN_NAME = /^[A-Za-z][\w-]*$/;
 const NAME = /^[\p{L}.*+!\-_?$%&=<>/][\p{L}\p{N}.*+!\-_?$%&=<>/#:']*$/u;
 
-/** Returns the value of a token, or undefined if it has none. */
+/** Returns the value of a token, or undefined if the token is invalid. */
 function valueOfToken(token: string): Json | undefined {
   // Clojure also accepts `:1`.
   if (token.startsWith(':'))
@@ -258,10 +257,7 @@ function isSpace(code: number): boolean {
   return code <= 0x20 || code === 0x2c || (code >= 0x2000 && /\s/.test(String.fromCharCode(code)));
 }
 
-/**
- * The characters, by code, that end a token: space, a bracket, a string or a comment. A table is
- * faster, and it is used for every character.
- */
+/** By character code, true if the character ends a token. A table is faster. */
 const ENDS: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => {
   return isSpace(code) || '"();[]{}'.includes(String.fromCharCode(code));
 });
@@ -280,7 +276,7 @@ export function ednText(value: Json): string {
   return `{${fields.map((name) => `${name} ${ednText(value[name] ?? null)}`).join(', ')}}`;
 }
 
-/** Returns the kind of collection that a value is or contains, or null. A tagged map is a map. */
+/** Returns the kind of the first map or set in a value, or null. */
 export function collectionIn(value: Json | undefined): 'map' | 'set' | null {
   if (typeof value !== 'object' || value === null) return null;
   const isMap = !isArray(value);

@@ -1,6 +1,6 @@
 /**
- * Orders the events of a file. In file order, each event is passed on at once, and contradictory
- * times are recorded. In time order, all events are passed on after the last one was read.
+ * Orders the events of a file. In file order, passes on each event at once and records
+ * contradictory times. In time order, passes on all events at the end.
  */
 import { ednText } from './edn.ts';
 import {
@@ -13,14 +13,12 @@ import {
 } from './record.ts';
 import { isBefore, isTime, Times } from './times.ts';
 
-/** Receives an event and its position. Events at one position may have happened in any order. */
+/** Events at equal positions may have happened in any order. */
 type TakeEvent = (event: RecordedEvent, position: number) => Malformed | null;
 
 interface OrderedEvents {
   push(event: RecordedEvent): Malformed | null;
-  /** Handles the end of the file. */
   end(): Malformed | null;
-  /** Returns the disorder found so far. */
   disorder(): TimeDisorder | null;
 }
 
@@ -28,7 +26,7 @@ export function orderEvents(order: EventOrder | undefined, take: TakeEvent): Ord
   return order === 'time' ? orderByTime(take) : orderByFile(take);
 }
 
-/** Keeps the order of the file. Positions are event numbers, from 1. */
+/** Positions are event numbers, from 1. */
 function orderByFile(take: TakeEvent): OrderedEvents {
   let position = 0;
   let latest: RecordedEvent | null = null;
@@ -51,14 +49,14 @@ function orderByFile(take: TakeEvent): OrderedEvents {
   };
 }
 
-/** Sorts by time. Positions are the times, relative to the first one if it is large. */
+/** Positions are the times, relative to the first time if it is large. */
 function orderByTime(take: TakeEvent): OrderedEvents {
   const times = new Times();
   const events: { readonly event: RecordedEvent; readonly position: number }[] = [];
   return {
     push(event) {
       const time = event.fields['time'];
-      // A fault without a time gets the position of the event before it.
+      // A fault without a time gets the position of the previous event.
       const other = event.process === NEMESIS ? (events.at(-1)?.position ?? 0) : null;
       const position = times.of(time) ?? other;
       if (position === null) {

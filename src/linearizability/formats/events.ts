@@ -46,8 +46,7 @@ export function readEvents(
 }
 
 /**
- * Reads an event from its fields. `process`, `type` and `f` may be keywords, with or without a
- * colon; a process may be a number.
+ * `process`, `type` and `f` may be keywords, with or without a colon. A process may be a number.
  */
 function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const wrong = (message: string): Malformed => malformed(place, message);
@@ -70,7 +69,7 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
 const MICRO_OPERATIONS: ReadonlySet<Json> = new Set(['r', 'w', 'append']);
 
 /**
- * Returns an error for an event that is a transaction over several objects, as recorded for Elle:
+ * Returns an error for a transaction over several objects, as recorded for Elle:
  * `{:type :ok, :f :txn, :value [[:append 3 1] [:r 4 [2]]]}`. Returns null for any other event.
  */
 function transactionIn({ f = null, value = null }: Fields): string | null {
@@ -109,26 +108,25 @@ interface OpenCall {
   readonly position: number;
 }
 
-/** Pairs events into operations: the next event of a process completes its one open call. */
+/** Pairs events into operations: the next event of a process completes its open call. */
 class Pairing {
   readonly marks: RecordedMark[] = [];
   private readonly take: TakeOperation;
   private readonly open: Map<string, OpenCall> = new Map();
-  /** Interned names, so that each name is in memory only once. */
+  /** Keeps one copy of each name in memory. */
   private readonly names: Map<string, string> = new Map();
 
   constructor(take: TakeOperation) {
     this.take = take;
   }
 
-  /** Adds the next event. */
   push(event: RecordedEvent, position: number): Malformed | null {
     if (event.process === NEMESIS) return this.mark(event, position);
     const isCall = event.type === 'invoke';
     return isCall ? this.invoke(event, position) : this.complete(event, position);
   }
 
-  /** Handles the end of the file. Calls that are still open never completed. */
+  /** Passes on the calls that never completed. */
   end(): Malformed | null {
     for (const call of this.open.values()) {
       const problem = this.take(this.operationOf(call, null, null));

@@ -37,7 +37,7 @@ export const formats: readonly Format[] = [
   jsonl,
 ];
 
-/** Number of characters at the beginning of a file that suffice to recognize its format. */
+/** Number of characters from which the format of a file is recognized. */
 export const TELLING_CHARACTERS = 16_384;
 
 /** Returns the format of a file that begins with `head`, or null. `head` may end anywhere. */
@@ -65,7 +65,7 @@ export function openHistory(options: BuildOptions & { readonly order?: EventOrde
   return { builder, reader };
 }
 
-/** Facts that the text does not contain, or that override those that the text suggests. */
+/** Settings that the text does not contain, or that override detection. */
 export interface ReadHistoryOptions {
   /** A format of `fencepost check --format`, such as `jsonl`. By default, it is detected. */
   readonly format?: string;
@@ -82,17 +82,17 @@ export type HistoryRead =
   | {
       readonly kind: 'history';
       readonly format: string;
-      /** The model that was named, or that the operations suggest. */
+      /** The named or detected model. */
       readonly model: Model;
       readonly history: History;
-      /** By operation, the lines of its call and of its completion, from 1; 0 if it has none. */
+      /** By operation, the lines of its call and its completion, from 1. 0 means no completion. */
       readonly invokeLines: readonly number[];
       readonly returnLines: readonly number[];
       /** Number of reads of nil that count as unanswered, as in Knossos. */
       readonly hiddenReads: number;
-      /** Number of operations whose key is the first item of a pair, as Jepsen writes it. */
+      /** Number of operations whose key is the first item of a pair, as in Jepsen. */
       readonly keyedByPair: number;
-      /** Number of operations with a value that has no meaning for them. */
+      /** Number of operations whose value was ignored as meaningless. */
       readonly ignoredValues: number;
       /** True if the last line has no line ending, so it may be truncated. */
       readonly mayBeTruncated: boolean;
@@ -101,7 +101,7 @@ export type HistoryRead =
     }
   | {
       readonly kind: 'malformed';
-      /** From 1, like `column`, which counts UTF-16 units. */
+      /** Lines and columns start at 1; columns count UTF-16 units. */
       readonly line: number;
       readonly column: number;
       readonly what: string;

@@ -20,16 +20,16 @@ import {
 } from './record.ts';
 
 export interface BuildOptions {
-  /** The name of a model, or null for the one that the first operations suggest. */
+  /** Name of a model, or null to detect it from the first operations. */
   readonly model: string | null;
-  /** Initial contents of the object, or undefined for those of the model. */
+  /** Initial contents of the object; undefined for the model's default. */
   readonly initial: Json | undefined;
   readonly format: Format;
 }
 
 export interface BuiltHistory {
   readonly model: Model<Json, CallData>;
-  /** True if the model was not named by the caller, but chosen from the operations. */
+  /** True if the model was detected, not named by the caller. */
   readonly isDetected: boolean;
   readonly history: readonly Operation<CallData>[];
   /** By operation, the lines of its call and of its completion, 0 if there is none. @internal */
@@ -40,7 +40,7 @@ export interface BuiltHistory {
   readonly hiddenReads: number;
   /** Number of operations whose key is the first item of a pair (see `Format.readsPairs`). */
   readonly keyedByPair: number;
-  /** Number of operations with a value that has no meaning for them. */
+  /** Number of operations whose value was ignored as meaningless. */
   readonly ignoredValues: number;
 }
 
@@ -66,7 +66,6 @@ export class HistoryBuilder {
   private readonly hidden: number[] = [];
   private writesNil = false;
   private chosen: Chosen | null = null;
-  /** Operations that wait until the model is chosen. */
   private waiting: RecordedOperation[] = [];
 
   constructor(options: BuildOptions) {
@@ -86,7 +85,7 @@ export class HistoryBuilder {
     return isEnough ? this.choose() : null;
   }
 
-  /** Handles the end of the file, and returns its history or an error. */
+  /** Returns the history or an error. Called at the end of the file. */
   finish(): BuiltHistory | Malformed {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;
@@ -164,7 +163,7 @@ export class HistoryBuilder {
   }
 }
 
-/** Returns null, or an error if a value is a collection, from which no model can be guessed. */
+/** Returns an error if a value is a collection. No model is guessed from collections. */
 function collectionOf(operation: RecordedOperation): Malformed | null {
   const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
   const called = collectionIn(asked['value']);

@@ -75,13 +75,12 @@ function readLines(
 const LOGGER = /\bjepsen\.(?:util|print)\s*[-:]?\s+/;
 /** Matches the beginning of a log, which may describe the test at length before any event. */
 const TEST_RUNNER = /\bINFO\b.*\bjepsen test runner\b/;
-/** Matches process, type and operation. The value follows and, in newer logs, an error. */
+/** Matches process, type and operation. A value follows, and in newer logs an error. */
 const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
 const BEGINNING = /^:?[\w-]+\s+:(?:invoke|ok|fail|info)\s+:\S/;
-/** Recognizes a possibly broken event among the other lines of this logger. */
+/** Matches a line that is probably an event, even if malformed. */
 const TYPE = /:(invoke|ok|fail|info)\b/;
 
-/** A part of a line, and its offset in the line. */
 interface EventPart {
   readonly text: string;
   readonly offset: number;

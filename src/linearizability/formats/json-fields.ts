@@ -2,10 +2,9 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { type Fields, MOST_DEPTH } from './record.ts';
 
-/** The fields of a text that is one map, or its first error. */
+/** The fields of one map, or the first error in its text. */
 export type FieldsRead =
   | { readonly kind: 'fields'; readonly fields: Fields }
-  /** `offset` is the position of the mistake in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
 
 /**
@@ -41,7 +40,6 @@ function malformedAt(offset: number, message: string): FieldsRead {
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
 
-/** Returns the offset of the first bracket that is nested too deeply, or null. */
 function whereTooDeep(text: string): number | null {
   if (text.length <= MOST_DEPTH) return null;
   let depth = 0;
@@ -111,7 +109,7 @@ interface Decimal {
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MOST_EXPONENT = 400;
 
-/** Returns the exact number in a text, or null if it is not a number or far beyond all doubles. */
+/** Returns the exact number in a text. Returns null for other text and for extreme exponents. */
 export function decimalOf(text: string): Decimal | null {
   const [, sign, integer = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (sign === undefined || Math.abs(Number(exponent)) > MOST_EXPONENT) return null;
@@ -127,10 +125,10 @@ export function scaleUp(digits: bigint, places: number): bigint {
 }
 
 const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Numbers that do not match have few enough digits to be read and printed unchanged. */
+/** Numbers that do not match survive reading and printing unchanged. */
 const MAY_BE_ROUNDED = /[\d.]{16}|[eE][+-]?\d{3}/;
 
-/** Returns the same JSON, with each number that is not an exact double replaced by a string. */
+/** Returns the JSON text with each inexact number in quotes. */
 function quoteInexact(text: string): string {
   if (!MAY_BE_ROUNDED.test(text)) return text;
   return text.replace(STRINGS_AND_NUMBERS, (token) =>

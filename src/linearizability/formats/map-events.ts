@@ -1,7 +1,7 @@
 /**
- * Reads events that are maps. EDN maps, as Jepsen, Knossos and Maelstrom write them, follow each
- * other or are in one vector or list. The maps of Porcupine's key-value histories also have a
- * `:key`. JSON objects are in one array, as elle-cli expects them, or one per line.
+ * Reads events that are maps. EDN maps (Jepsen, Knossos, Maelstrom) follow each other or are in one
+ * vector or list. Porcupine's maps also have a `:key`. JSON objects are in one array, as elle-cli
+ * expects, or one per line.
  */
 import { suggest } from '../../text/problem.ts';
 import { LineCutter, splitFields } from './cutters.ts';
@@ -28,8 +28,8 @@ export const edn: Format = {
 export const porcupine: Format = {
   name: 'porcupine',
   about: '{:process 3, :type :invoke, :f :put, :key "x", :value "4"}',
-  // Requires a separate `:key`, at least in the call. Other tools' records have the key inside the
-  // value, or next to the token of its resource.
+  // Requires a separate `:key`. In other tools' records, the key is inside the value, or a token
+  // precedes it.
   begins: ({ record, isList }) =>
     !isList && isEdnMap(record) && /^\{(?![^{}\n]*:token[\s,])[^{}\n]*:key[\s,]/.test(record),
   open: (take, order) =>

@@ -58,7 +58,7 @@ function firstObject(text: string): Fields {
 
 const TIME = 'within 2^53 of the first time';
 
-/** Returns the operation, or a text that describes the error. */
+/** Returns the operation, or an error message. */
 function operationOf(
   fields: Fields,
   times: Times,

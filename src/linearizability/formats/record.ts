@@ -1,6 +1,6 @@
 /**
- * The data that every format of a recorded history is read into: events, paired into operations,
- * with their places in the file.
+ * Data types for recorded histories of every format: events, operations, and their places in the
+ * file.
  */
 import type { Json } from '../../core/kernel/json.ts';
 
@@ -19,7 +19,7 @@ export function malformed({ line, column }: FilePlace, message: string): Malform
   return { line, column, what: message };
 }
 
-/** The fields of a record by name: `value`, and any others that its recorder or a model needs. */
+/** The fields of a record, by name. */
 export type Fields = { readonly [name: string]: Json };
 
 export const EVENT_TYPES = ['invoke', 'ok', 'fail', 'info'] as const;
@@ -34,13 +34,13 @@ export const EVENT_ORDERS = ['file', 'time'] as const;
 
 export type EventOrder = (typeof EVENT_ORDERS)[number];
 
-/** Events with a time before that of an earlier event: their number, and the place of the first. */
+/** Events out of time order: their number and the place of the first. */
 export interface TimeDisorder {
   /** From 1, like `column`. */
   readonly line: number;
   readonly column: number;
   readonly count: number;
-  /** The line of an earlier event whose time is later than that of the first of these events. */
+  /** Line of an earlier event with a later time than the first of these events. */
   readonly afterLine: number;
 }
 
@@ -53,7 +53,7 @@ export interface RecordedEvent extends FilePlace {
   readonly fields: Fields;
 }
 
-/** A call with its completion. Positions are those of `Operation` in `model.ts`. */
+/** A call and its completion. `Operation` in `model.ts` defines positions. */
 export interface RecordedOperation {
   readonly process: string;
   readonly f: string;
@@ -83,7 +83,7 @@ export interface RecordedMark {
   readonly line: number;
 }
 
-/** Reads a file that arrives in pieces, which may end anywhere, and passes on its operations. */
+/** Reads a file in pieces, which may end anywhere, and passes on its operations. */
 export interface HistoryReader {
   /** Reads the next piece of the file. Must not be called after an error. */
   push(piece: string): Malformed | null;
@@ -92,9 +92,8 @@ export interface HistoryReader {
   /** The faults read so far. */
   readonly marks: readonly RecordedMark[];
   /**
-   * After the end, returns true if the last record is well-formed but has no line ending, so it may
-   * be truncated, for example from `:read 12` to `:read 1`. Omitted if the format itself shows
-   * where a record ends.
+   * After the end, returns true if the last line has no line ending, so it may be truncated, for
+   * example from `:read 12` to `:read 1`. Omitted if the format shows where a record ends.
    */
   mayBeTruncated?(): boolean;
   /** After the end, returns the contradictory times, or null. Omitted if times define the order. */
@@ -111,8 +110,8 @@ export interface Format {
   /** Opens a reader. `order` is `file` by default. */
   readonly open: (take: TakeOperation, order?: EventOrder) => HistoryReader;
   /**
-   * True if a read of nil counts as unanswered, as in Knossos. Applies to a plain or CAS register
-   * that does not begin with nil and is never set to it.
+   * True if a read of nil counts as unanswered, as in Knossos. Applies to plain and CAS registers
+   * that neither begin with nil nor are set to nil.
    */
   readonly hidesReads: boolean;
   /** True if a pair may be `[key value]`, as Jepsen writes values of independent objects. */

@@ -1,6 +1,6 @@
 /**
- * Converts times, in any unit, to positions in one order. The conversion is exact for numbers and
- * texts, with or without a fraction, at any distance from zero.
+ * Converts times in any unit to positions in one order. Numbers and texts are converted exactly, at
+ * any distance from zero.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { decimalOf, scaleUp } from './json-fields.ts';
@@ -20,7 +20,7 @@ export const NEVER: bigint = scaleUp(9_223_372_036_854_775_807n, PLACES);
 export class Times {
   private base: bigint | null = null;
 
-  /** Returns the position of a time, or null if it is not a time, or is too far from the first. */
+  /** Returns the position of `value`, or null if it is not a time or is too far from the first. */
   of(value: Json | undefined): number | null {
     const exact = exactTime(value);
     if (exact === null) return null;

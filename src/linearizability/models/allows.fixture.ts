@@ -3,7 +3,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
 import type { CallData, Model } from '../model.ts';
 
-/** Returns true if a model allows `calls`, each made after the previous one has returned. */
+/** Returns true if a model allows `calls` in this order, without overlap. */
 export function allows<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
   calls: readonly Call[],

@@ -36,7 +36,7 @@ const mistakeIn = mistakesIn<FencedMutexCall>({
 
 export type FencedHold = {
   readonly hold: Hold;
-  /** The last token, or its lower bound; null if no token was granted or any token is possible. */
+  /** The last token, or a lower bound; null if any token may follow. */
   readonly highest: number | null;
   /** False while the mutex is held with an unknown token. */
   readonly isSeen: boolean;
@@ -102,7 +102,7 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
   };
 }
 
-/** Grants with the lowest possible token, since a higher one would allow fewer calls afterwards. */
+/** Assumes the lowest possible token, which allows the most calls afterwards. */
 function unseen(hold: Hold, highest: number | null): FencedHold {
   return { hold, highest: highest === null ? null : highest + 1, isSeen: false };
 }

@@ -142,7 +142,7 @@ function accept(state: FencedState, call: FencedCall): FencedState {
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };
 }
 
-/** Names the key of a call. `key` is '' if the history has no keys. */
+/** `key` is '' if the history has no keys. */
 function placeOf(key: string): string {
   return key === '' ? 'the value' : key;
 }

@@ -38,8 +38,7 @@ const mistakeIn = mistakesIn<KeyValueCall>({
 /**
  * Creates a key-value map. `initial` is the contents of a key that was never put. A deleted key
  * reads as null if `initial` is null, and as the empty text if `initial` is empty. Any other
- * `initial` does not show how the map reads a missing key, so null and the empty text count as
- * equal.
+ * `initial` leaves this open, so null and the empty text count as equal.
  */
 export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
   const nothing: Text = initial === null ? null : '';
@@ -99,7 +98,10 @@ function awaitedText(call: KeyValueCall): Text | undefined {
   return call.name === 'cas' ? call.expected : undefined;
 }
 
-/** Returns the awaited texts, the texts that appends can extend to them, and a longer text. */
+/**
+ * Returns the texts that `calls` expect, and the prefixes from which appends lead to them. One
+ * longer text represents all others.
+ */
 function startingStates(calls: readonly KeyValueCall[]): readonly Text[] {
   const awaited = calls.map(awaitedText).filter((text) => text !== undefined);
   const texts = new Set<Text>([null, '', ...awaited]);
@@ -131,7 +133,7 @@ function describeKeyValueCall(call: KeyValueCall): string {
 
 const longestQuote = 40;
 
-/** Quotes a text. For a long one, shows its end, where texts that grew by appends differ. */
+/** Quotes a text. Shows only the end of a long text, where appended texts differ. */
 function quote(text: Text): string {
   if (text === null) return 'nothing';
   return text.length <= longestQuote ? `"${text}"` : `"…${text.slice(1 - longestQuote)}"`;

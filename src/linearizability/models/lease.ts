@@ -1,9 +1,9 @@
 /**
  * A lease: a lock that may expire at any time, unobserved. A grant is therefore always possible,
- * but a renewal or release succeeds only for the last client to which the lease was granted. An
- * acquire may be denied while any client may hold the lease, including the caller, whose earlier
- * attempt may not have been answered. It must not be denied if the lease was never taken, or was
- * released or observed to expire after it was last taken.
+ * but only the last client that was granted the lease can renew or release it. An acquire may be
+ * denied while any client may hold the lease. The caller itself may hold it through an unanswered
+ * attempt. An acquire must not be denied if the lease was never taken, or was released or observed
+ * to expire since.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
@@ -14,14 +14,14 @@ export type LeaseCall =
       readonly name: 'acquire';
       readonly lease: string;
       readonly owner: string;
-      /** `denied`: it is held, perhaps by the caller, and may not have expired. */
+      /** `denied`: a client, perhaps the caller, may hold the lease. */
       readonly answer: 'granted' | 'denied' | 'unknown';
     }
   | {
       readonly name: 'renew';
       readonly lease: string;
       readonly owner: string;
-      /** `denied`: the caller does not hold it, or no longer does. */
+      /** `denied`: the caller does not hold the lease. */
       readonly answer: 'renewed' | 'denied' | 'unknown';
     }
   | {

@@ -9,7 +9,7 @@ export type MutexCall =
       readonly name: 'acquire';
       readonly lock: string;
       readonly owner: string;
-      /** `denied`: it was held (a try-lock). Waiting for the lock is one long call. */
+      /** `denied`: the lock was held (a try-lock). Waiting for the lock is one long call. */
       readonly answer: 'granted' | 'denied' | 'unknown';
     }
   | {
@@ -25,7 +25,6 @@ const mistakeIn = mistakesIn<MutexCall>({
   release: { lock: 'a string', owner: 'a string', answer: ['released', 'denied', 'unknown'] },
 });
 
-/** Fields that the three models share. */
 const anyLock = {
   isPure: (call: MutexCall): boolean => call.answer === 'denied',
   mistakeIn,
@@ -36,8 +35,8 @@ const anyLock = {
 };
 
 /**
- * A mutex that is granted only when free and released only by its owner, not reentrant. The state
- * is the owner, or null if the mutex is free.
+ * A mutex that is not reentrant and released only by its owner. The state is the owner, or null if
+ * the mutex is free.
  */
 export function mutex(): Model<string | null, MutexCall> {
   return {
@@ -56,7 +55,7 @@ export function mutex(): Model<string | null, MutexCall> {
   };
 }
 
-/** A mutex granted only when free and released by any client. The state is true if held. */
+/** A mutex that any client may release. The state is true if the mutex is held. */
 export function anonymousMutex(): Model<boolean, MutexCall> {
   return {
     ...anyLock,
@@ -102,7 +101,7 @@ export function reentrantMutex(options: ReentrantOptions = {}): Model<Hold, Mute
   };
 }
 
-/** Returns the hold after an acquire or a release, or the same one if the call is not possible. */
+/** Returns the hold after an acquire or release, or `hold` itself if the call is not possible. */
 export function holdAfter(
   hold: Hold,
   { name, owner }: Pick<MutexCall, 'name' | 'owner'>,

@@ -96,7 +96,6 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
   };
 }
 
-/** Formats a value for a sentence. */
 function show(value: Value | 'unknown'): string {
   return value === null ? 'nothing' : String(value);
 }

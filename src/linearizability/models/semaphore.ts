@@ -8,14 +8,14 @@ export type SemaphoreCall =
       readonly name: 'acquire';
       readonly semaphore: string;
       readonly permits: number;
-      /** `denied`: too few were left. */
+      /** `denied`: too few permits were left. */
       readonly answer: 'granted' | 'denied' | 'unknown';
     }
   | {
       readonly name: 'release';
       readonly semaphore: string;
       readonly permits: number;
-      /** `denied`: fewer were taken. */
+      /** `denied`: fewer permits were taken. */
       readonly answer: 'released' | 'denied' | 'unknown';
     };
 

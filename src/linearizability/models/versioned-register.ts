@@ -1,7 +1,7 @@
 /**
  * A register that counts its writes, like a key in etcd or a node in ZooKeeper: a write returns the
- * version that it created, and a read the version that it saw. A write may expect a version. It is
- * then accepted only if it finds this version, and refused only if it finds any other.
+ * version that it created, and a read the version that it saw. A write that expects a version is
+ * accepted if it finds that version, and refused otherwise.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
@@ -18,7 +18,7 @@ export type VersionedCall =
       readonly version: number | null;
       /** Version that the write must find; any by default. The initial value has `firstVersion`. */
       readonly expected?: number;
-      /** If not set, the write is accepted, provided it takes effect at all. */
+      /** Not set for a write that was accepted, or whose outcome is unknown. */
       readonly answer?: 'refused';
     }
   /** For a read without an answer, the value is `unknown` and the version null. */
@@ -98,9 +98,8 @@ function needs(call: VersionedCall): string {
 }
 
 /**
- * The fast path for histories whose answers contain versions. Sorts the operations by version and
- * replays this order. Returns null, leaving the history to the search, unless every answered
- * operation has a version and the order is allowed.
+ * Decides histories whose answers all contain versions: sorts the operations by version and replays
+ * them. Returns null, for the search, if a version is missing or the order is not allowed.
  */
 function decideByVersion(history: History, model: Model): FastDecision | null {
   const order: number[] = [];
