@@ -29,7 +29,7 @@ export interface ReportedScenario extends ScenarioPlace {
 export interface ScenarioPlace {
   /** By system, the line of the scenario file that names it, from 1. */
   readonly lines: ReadonlyMap<string, number>;
-  /** The path of its HTML page, as a user would type it. */
+  /** The path of the HTML page, as a user would type it. */
   readonly pageFile: string;
   readonly seconds: number;
 }
@@ -78,7 +78,6 @@ export function casesOf(scenario: ReportedScenario): readonly Case[] {
 
 type Judged = Pick<Case, 'outcome' | 'message'> & Partial<Pick<Case, 'details'>>;
 
-/** Fields that are empty in most cases. */
 const NO_MORE = { details: '', finding: null };
 
 function systemCases(system: SystemResult, scenario: ReportedScenario): readonly Case[] {
@@ -151,10 +150,7 @@ function judgeHold(claim: string, system: SystemResult): Judged {
   return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
 }
 
-/**
- * A system that uses a feature that is not simulated may behave differently here than in
- * production.
- */
+/** A system that uses an unsimulated feature may behave differently in production. */
 function simulationCase({ unsimulated }: SystemResult, at: Place): readonly Case[] {
   if (unsimulated === undefined) return [];
   const message = unsimulatedText(unsimulated);

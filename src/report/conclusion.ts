@@ -1,12 +1,11 @@
 /**
- * Summarizes a run in words. If there are several scenarios, each gets one line. At the end, there
- * are at most six lines for all of them, plus one line if errors ended sections of a system that
- * met its expectations (for other systems, the overview reports such errors). Unexpected results
- * come first; expected breaches are only counted and named. Held claims get a bound: with none of n
- * seeds broken, the share of breaking seeds is below 1 - 0.05^(1/n) with 95 % confidence (the exact
- * form of the rule of three). The trials are the seeds on which the claim was judged, so the bound
- * applies to seeds of this scenario; the number of seeds that exercised the claim is given beside
- * it.
+ * Summarizes a run in words: one line per scenario if there are several, then at most six lines for
+ * all. A further line reports errors that ended sections of a system that met its expectations.
+ * Unexpected results come first; expected breaches are only counted and named.
+ *
+ * Held claims get a bound. If none of n seeds broke a claim, the share of breaking seeds is below 1
+ * - 0.05^(1/n) with 95 % confidence (the exact form of the rule of three). Only seeds on which the
+ * claim was judged count. The number of seeds that exercised the claim is printed beside the bound.
  */
 
 import { addTo } from '../core/kernel/entries.ts';
@@ -50,7 +49,7 @@ interface Fates {
   readonly unlisted: readonly Result[];
 }
 
-/** Renders the last lines of a run: six or seven at most, of at most `width` columns. */
+/** Renders the last lines of a run: at most seven, of at most `width` columns. */
 export function renderConclusion(summary: Summary, { colour, width }: TerminalText): string {
   const screen = { width, paint: paintFor(colour) };
   const fates = fatesOf(summary.scenarios);
@@ -314,10 +313,7 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   return `${tint(sign)} ${others.length === 0 ? line : clip(text, Math.max(10, width - 2))}`;
 }
 
-/**
- * Returns the start of the last line, which shows that the run is incomplete, even to a reader who
- * sees only this line. Returns '' for a complete run.
- */
+/** Returns the start of the last line, which marks an incomplete run; '' for a complete run. */
 function truncateText(summary: Summary): string {
   const { scenarios, notBegun = 0 } = summary;
   const [first] = scenarios;

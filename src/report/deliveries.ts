@@ -53,9 +53,8 @@ function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
 }
 
 /**
- * Returns true if the worker's last request for the lease was answered, and a server recorded a
- * denial. The answer itself does not show this if the server is a cache, which returns only its
- * contents.
+ * Returns true if the worker's last lease request was answered and a server recorded a denial. The
+ * answer of a cache shows only its contents, not the denial.
  */
 function wasDeniedLast({ client }: Deliver, since: readonly TraceEvent[]): boolean {
   const at = since.findLastIndex(

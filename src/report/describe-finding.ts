@@ -30,7 +30,7 @@ export interface Shrunk
 /** The files of a finding. */
 export interface FindingPlace
   extends Pick<Finding, 'planFile' | 'pageFile' | 'keptIn' | 'scenarioTyped' | 'isExpected'> {
-  /** The replay command on one line, which is placed above the plan in its file. */
+  /** The replay command on one line, for the comment above the plan. */
   readonly command: string;
 }
 
@@ -96,11 +96,11 @@ function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
 }
 
 /**
- * Describes a boundary: "breaks with any pause of alice over 10 ms", "of 9 ms or more", "up to 2
- * ms" or "under 1 ms", using the side with fewer digits. The plan's own value is added if it is not
- * the smallest round one beyond the boundary: "; 10.5 ms drawn". If the value is 0: "with no think
- * time of bob". If the claim holds again at values farther beyond the boundary, only the two
- * observed values are given: "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
+ * Describes a boundary by the side with fewer digits: "breaks with any pause of alice over 10 ms",
+ * "of 9 ms or more", "up to 2 ms" or "under 1 ms". Adds the plan's value if it is not the first
+ * round value beyond the boundary: "; 10.5 ms drawn". If the value is 0: "with no think time of
+ * bob". If the claim holds again farther beyond the boundary: "breaks with a pause of alice of
+ * 10.001 ms, holds with 10 ms".
  */
 export function boundaryText({ what, keepsUs, isOnlyOne, ...sides }: Boundary): string {
   const { breaksAtUs, holdsAtUs } = sides;

@@ -22,7 +22,7 @@ export interface Environment {
   readonly services: ReadonlySet<string>;
   /** The kind of versions in the stores of this run, or null if they have none. */
   readonly versionsBy: VersionScale | null;
-  /** Maps the `send` event of an access with an outdated token to the current token of its lock. */
+  /** Maps the `send` event of an access with an outdated token to the lock's current token. */
   readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Lease tests that do not change the believed end of the lease. */
   readonly repeated: ReadonlySet<TraceEvent>;
@@ -79,10 +79,7 @@ export function versionsIn({ events }: Trace): Environment['versionsBy'] {
   return null;
 }
 
-/**
- * Maps the `send` event of each access with an outdated token to the current token of its lock. The
- * client itself cannot know whether its token is current.
- */
+/** The client itself cannot know that its token is outdated. */
 function outdatedTokens(
   { events }: Trace,
   calls: ReadonlyMap<string, Call>,
@@ -159,9 +156,9 @@ export interface NodeDeed {
 }
 
 /**
- * Maps the `send` event of each quorum node's answer to the node's action, such as `sets db for
- * alice, ttl 10 ms`. The actions are inferred from requests and answers, since a single node of a
- * quorum records no grant. Returns an empty map if grants are not made by a quorum.
+ * Maps the `send` events of quorum nodes' answers to the nodes' actions, such as
+ * `sets db for alice, ttl 10 ms`. Infers the actions from messages, since a single node records no
+ * grant. Empty if no quorum makes grants.
  */
 function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
   const deeds = new Map<TraceEvent, NodeDeed>();

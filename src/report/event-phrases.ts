@@ -42,7 +42,7 @@ export interface Clause {
   readonly predicate: string;
 }
 
-/** The facts that a clause depends on: the facts about the run, and the notation of names. */
+/** The facts about the run, and the notation of names. */
 interface Context extends Environment {
   readonly name: (name: string) => string;
 }
@@ -60,7 +60,7 @@ interface EventPhrase<E> {
   /** Default: the process of the event. */
   readonly subject?: (event: E, context: Context) => string;
   readonly predicate: (event: E, context: Context) => string;
-  /** The text beside an arrow. The arrow shows the processes at both ends. Default: the line. */
+  /** Text beside an arrow, without the processes at its ends. Default: the line. */
   readonly label?: (event: E, context: Context) => string;
   /** Details that a line adds if the sentences above it mention them. */
   readonly asides?: (event: E, context: Environment) => readonly string[];
@@ -268,7 +268,6 @@ const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   },
 };
 
-/** The row of a kind. */
 function phraseOf<Kind extends EventKind>(kind: Kind): EventPhrase<Of<Kind>> {
   return EVENT_PHRASES[kind];
 }
@@ -281,7 +280,7 @@ function clauseOf(event: TraceEvent, context: Context): Clause {
   };
 }
 
-/** Returns the process that an event happens to, or '' if it concerns all processes. */
+/** Returns the process of an event, or '' if the event concerns all processes. */
 export function processOf(event: TraceEvent): string {
   if (event.kind === 'send') return event.from;
   if (event.kind === 'receive' || event.kind === 'lose') return event.to;
@@ -290,7 +289,7 @@ export function processOf(event: TraceEvent): string {
   return event.process;
 }
 
-/** Returns the line of an event, without its time, and without its process as the subject. */
+/** Returns the line of an event without the time, and without the process as subject. */
 export function eventText(event: TraceEvent, around: Environment): string {
   const context = { ...around, name: (name: string) => name };
   const { subject, predicate } = clauseOf(event, context);
@@ -370,7 +369,7 @@ function answererOf(message: string, context: Environment): string {
   return isReply(message) ? placeOf(message, context) : '';
 }
 
-/** Returns ` at lock-2`, the server of an operation, or '' if there is only one. */
+/** Returns ` at lock-2`, the server of an operation, or '' if there is only one server. */
 function placeOf(message: string, { servers }: Environment): string {
   const server = servers.get(message) ?? servers.get(operationName(message));
   return server === undefined ? '' : ` at ${server}`;
@@ -412,7 +411,7 @@ function faultText(event: EventOf<'fault'>, context: Context): Clause {
   return { subject, predicate: `${predicate}${hasEnd ? `,${untilText(untilUs)}` : ''}` };
 }
 
-/** Names a grant by its token, with its lock if there are several locks, or by its lock alone. */
+/** Names a grant by token, and by lock if there are several locks or no token. */
 function grantName(
   { lock, token }: { readonly lock: string; readonly token: number },
   { hasSeveralLocks, name }: Context,
@@ -469,8 +468,8 @@ function writeText(event: EventOf<'write'>, context: Context): string {
 }
 
 /**
- * Returns the value that an accepted write replaces, and the end of the client's lease if the lease
- * is over. Returns '' for a refused write, and null for an announcement of a token.
+ * Describes the value that an accepted write replaces, and the end of the client's lease if it is
+ * over. Returns '' for a refused write, and null for an announcement of a token.
  */
 function writeConsequence(
   event: Write,

@@ -1,8 +1,7 @@
 /**
- * Describes an exhaustive search in reports: with plans instead of seeds, and with its scope
- * instead of a bound, since it is not a sample. The text lists what was tried and never claims a
- * proof: other latencies, more clients and lengths between the thresholds were not tried. Also
- * describes the shortest fault that breaks a claim.
+ * Describes an exhaustive search in reports: plans instead of seeds, and the scope instead of a
+ * bound. The text claims no proof, since other latencies, more clients and lengths between the
+ * thresholds were not tried. Also describes the shortest fault that breaks a claim.
  */
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -18,7 +17,7 @@ import type { TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { hang, visible } from '../text/visible.ts';
 
-/** The word for one run of a system, which is identified by a seed or by a plan number. */
+/** The word for one run of a system, by seed or by plan number. */
 export type Trial = 'seed' | 'plan';
 
 export function trialOf({ exhausted }: Pick<SystemResult, 'exhausted'>): Trial {
@@ -36,9 +35,9 @@ export function trialText({ seed, exhaust }: Pick<Finding, 'seed' | 'exhaust'>):
 }
 
 /**
- * Returns `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919
- * plans`, with the number of examined plans if not all were examined. Returns '' if seeds were
- * examined.
+ * Returns
+ * `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans`.
+ * Also gives the number of examined plans if some are missing. Returns '' for seeds.
  */
 export function exhaustedText(system: SystemResult): string {
   return system.exhausted === undefined ? '' : exhaustedTextOf([system]);
@@ -46,7 +45,7 @@ export function exhaustedText(system: SystemResult): string {
 
 type Examined = Pick<SystemResult, 'seeds' | 'exhausted'>;
 
-/** Describes several systems. Properties that they do not share are omitted. */
+/** Describes several systems by their common properties. */
 export function exhaustedTextOf(systems: readonly Examined[]): string {
   const scopes = systems.flatMap(({ exhausted }) => (exhausted === undefined ? [] : [exhausted]));
   const same = (of: (scope: ExhaustedScope) => string): string => {
@@ -106,9 +105,10 @@ interface EdgeText extends Pick<TerminalText, 'width'> {
 }
 
 /**
- * Renders lines such as `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20
- * ms at ttl 20 ms`, one for each system, kind of fault and group of claims with equal edges.
- * Returns '' if there are none.
+ * Renders lines such as
+ * `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20 ms at ttl 20 ms`, one
+ * for each system, kind of fault and group of claims with equal edges. Returns '' if there are no
+ * edges.
  */
 export function renderEdges(
   systems: readonly Pick<SystemResult, 'name' | 'edges'>[],
@@ -132,7 +132,7 @@ function edgeSentences(system: string, { points }: SystemEdges): readonly string
   const claims = new Map<string, Set<string>>();
   for (const { kind, claim } of points) {
     const matching = points.filter((point) => point.kind === kind && point.claim === claim);
-    // No fault of this kind breaks the claim, or any length does, so there is no edge.
+    // No length or every length of this fault breaks the claim, so there is no edge.
     if (matching.every(({ edgeUs }) => edgeUs === null || edgeUs === 0)) continue;
     const text = `a ${kind.replace('-', ' ')} ${matching.map(pointText).join('; ')}`;
     claims.set(text, (claims.get(text) ?? new Set()).add(claim));

@@ -1,7 +1,7 @@
 /**
  * Renders the block for a failure: what broke, why, the few essential events, and the next
- * commands. It has at most 25 lines, plus one per twin and up to 20 lines of output of user code,
- * so that several blocks fit on a screen and one fits in a pull request.
+ * commands. A block has at most 25 lines, plus one per twin and up to 20 lines of output of user
+ * code.
  */
 import type { Explanation } from '../check/verdict.ts';
 import type { Finding, ShrunkSize } from '../search/campaign/result.ts';
@@ -159,10 +159,7 @@ export function shrunkText(size: ShrunkSize): string {
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 
-/**
- * Returns the result of each twin. If there are many twins, returns only the first few results, and
- * the number of the others.
- */
+/** Returns the results of the first few twins, and the number of the others. */
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;

@@ -1,4 +1,4 @@
-/** Parts of a finding that several reports share: its evidence, and commands to reuse it. */
+/** The evidence and the commands of a finding, which several reports share. */
 import type { Evidence } from '../check/verdict.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { Finding } from '../search/campaign/result.ts';
@@ -41,8 +41,8 @@ function modulesOf({ plan, scenarioFile }: Commanded): readonly string[] {
 }
 
 /**
- * Returns `… run <scenario> --seed N` as words. The command needs only the scenario, as in a fresh
- * checkout. For a plan of an exhaustive search, it repeats the search.
+ * Returns `… run <scenario> --seed N` as words, or the command that repeats an exhaustive search.
+ * Needs only the scenario file.
  */
 export function rerunCommand(finding: Finding): readonly string[] {
   const { scenarioTyped, scenarioFile, seed, exhaust } = finding;

@@ -1,7 +1,7 @@
 /**
- * Renders the output for GitHub Actions: failures as annotations beside the lines of the scenario
- * file in a pull request; and on the page of the job, a table of systems and claims, and each
- * counterexample in words and as a diagram.
+ * Renders the output for GitHub Actions. Annotations show failures beside lines of the scenario
+ * file. The step summary contains a table of systems and claims, and each counterexample in words
+ * and as a diagram.
  */
 
 import type { Finding, Summary, SystemResult } from '../search/campaign/result.ts';
@@ -15,7 +15,7 @@ import { replayCommand, rerunCommand } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
 import { claimColumns, claimRows, markOf, metText } from './overview.ts';
 
-/** GitHub shows ten errors per step. The last one gives the number of further failures. */
+/** GitHub shows ten errors per step. The last error gives the number of further failures. */
 const MOST = 9;
 
 /**

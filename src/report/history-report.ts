@@ -1,7 +1,7 @@
 /**
- * The result of checking a recorded history, rendered as text or as JSON. (The page is a third
- * view.) The text contains a line for the whole history and, for each invalid part, the reason, and
- * the core as lanes (a column per process, a line per event of the file). The JSON is one line.
+ * Renders the result of checking a recorded history as text or as one line of JSON. The text has a
+ * line for the complete history. For each invalid part, it adds the reason, and the core as lanes
+ * with a column per process and a line per event.
  */
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -28,7 +28,7 @@ export interface HistoryReport {
   readonly configurations: number;
   /** Ordered by the first completed operation of each part. */
   readonly parts: readonly PartReport[];
-  /** Sentences that a reader must know before trusting the verdict. */
+  /** Sentences to read before trusting the verdict. */
   readonly notes: readonly string[];
 }
 
@@ -42,9 +42,8 @@ export interface PartReport {
   /** The reason why the part is not valid, as one sentence, or '' if it is valid. */
   readonly because: string;
   /**
-   * Operations that contradict each other, in call order; empty unless the part is invalid. They
-   * contradict each other for any initial value, regardless of whether and when other operations
-   * take effect.
+   * Operations that contradict each other, in call order; empty unless the part is invalid. The
+   * contradiction does not depend on the initial value or on other operations.
    */
   readonly core: readonly ReportedOperation[];
   /** True if the core is known to be minimal: the contradiction needs all of its operations. */
@@ -52,7 +51,7 @@ export interface PartReport {
   readonly returns: number;
   /** Number of returns before the bad return. Some order satisfies them unless `isPerhapsLate`. */
   readonly satisfied: number;
-  /** True if no order satisfies the bad return, but it may not be the first such return. */
+  /** True if an earlier return may be the first that no order satisfies. */
   readonly isPerhapsLate: boolean;
   /** The operations to draw: the core and the operations around it, in call order. May be empty. */
   readonly drawn: readonly ReportedOperation[];
@@ -74,7 +73,7 @@ export interface ReportedOperation {
   readonly invokeLine: number;
   readonly returnLine: number | null;
   readonly role: 'first bad' | 'core' | 'other';
-  /** Its place in the order that was found, or null if it is not in that order. */
+  /** Place in the order that was found, or null if not placed. */
   readonly effect: ReportedEffect | null;
 }
 
@@ -215,7 +214,7 @@ function othersOf(parts: readonly PartReport[], { width, paint }: Screen): reado
   return ['', ...lines, ...more];
 }
 
-/** Renders names, then a line per event. A lane is bold while its process has an open call. */
+/** Renders names, then a line per event. A lane shows `┃` while its process has an open call. */
 function renderCore(core: readonly ReportedOperation[], setting: Screen): readonly string[] {
   const end = badReturn(core)?.return ?? Number.POSITIVE_INFINITY;
   const all = eventsUpTo(core, end).filter(({ isReturn, line }) => !isReturn || line > 0);
@@ -309,7 +308,7 @@ export function byName(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-/** Returns one JSON line without a line break. */
+/** Returns one line of JSON without a line break. */
 export function historyLine(report: HistoryReport): string {
   const { file, format, model, operations, verdict, configurations, notes, parts } = report;
   const head = { type: 'check', version: 1, file, format, model, operations };

@@ -1,10 +1,10 @@
 /**
- * The parts that all HTML pages share: a self-contained document that fetches nothing, its style
- * sheet, and the assembly of its script. `parts.ts` renders the elements of its content.
+ * Renders what all HTML pages share: a self-contained document, its style sheet and its script.
+ * `parts.ts` renders the elements of the content.
  *
- * The page also runs the simulator, which commands import from files of `dist`. These files and the
- * code that runs only on the page are linked into one script without imports. The script is
- * compressed; `../page/loader.ts` decompresses it.
+ * The page runs the simulator, which commands import from files of `dist`. These files and the code
+ * of the page are linked into one script without imports. The script is compressed;
+ * `../page/loader.ts` decompresses it.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,8 +23,8 @@ export interface PageScript {
 }
 
 /**
- * Content that requires the script, by the id of the element that receives it. It is compressed
- * together with the script, which reduces pictures to a tenth of their size.
+ * Content that requires the script, by the id of its element. Compression with the script reduces
+ * pictures to a tenth of their size.
  */
 export type PackedParts = ReadonlyMap<string, Markup>;
 
@@ -37,7 +37,10 @@ export interface DocumentParts {
   readonly header: Child;
   readonly main: Child;
   readonly footer: string;
-  /** If null, the page has no script, and its policy forbids scripts. If absent, it has neither. */
+  /**
+   * If null, the page has no script, and its policy forbids scripts. If absent, the page has no
+   * policy.
+   */
   readonly script?: PageScript | null;
   readonly packed?: PackedParts;
   /** True if the script may start workers that run its own code. */
@@ -71,9 +74,8 @@ export function renderDocument(parts: DocumentParts): string {
 }
 
 /**
- * Renders the content security policy: nothing is fetched, and only the style sheet, the loader
- * script and the decompressed script are allowed, identified by their digests. The element must
- * precede everything that it applies to.
+ * Renders the content security policy: no fetches, and only the style sheet and the scripts with
+ * these digests. The element must precede everything that it applies to.
  */
 function renderPolicy(style: string, script: PageScript | null, hasWorkers: boolean): Markup {
   const scripts = script === null ? [] : [script.loader, script.code];
@@ -104,7 +106,7 @@ function digestOf(text: string): string {
   return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
 }
 
-/** Files of locks, which a page includes only if its plans use one of these locks. */
+/** Files that a page includes only if its plans use one of these locks. */
 const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   [
     'locks-on-caches',
@@ -231,7 +233,7 @@ export function linkModules(modules: readonly (readonly [string, string])[]): st
   return `(()=>{"use strict";${linked.join('\n')}})();`;
 }
 
-/** Parses `a as b,c` into pairs: the name before `as` and the one after it. */
+/** Parses `a as b,c` into the pairs `[a, b]` and `[c, c]`. */
 function pairsOf(text: string | undefined): readonly (readonly [string, string])[] {
   const parts = (text ?? '').split(',').filter((part) => part.trim() !== '');
   return parts.map((part) => {

@@ -1,7 +1,6 @@
 /**
- * Renders the table of events. It is the accessible equivalent of the pictures, and the target of
- * links such as `#e=12` (to the event with number 12). Also renders the filter above the table,
- * which stays hidden until the page's script activates it.
+ * Renders the table of events, the accessible equivalent of the pictures. Links such as `#e=12`
+ * point to its rows. The filter above the table stays hidden until the page's script activates it.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import type { ProcessInfo } from '../../core/history/trace.ts';
@@ -12,9 +11,8 @@ import { laneOrder, type Step } from '../steps.ts';
 import { column, nameMarkup, table } from './parts.ts';
 
 /**
- * Renders a row per step with the anchor `e=<number>`, or `<prefix>e=<number>` so that several
- * tables fit on one page. `total` is the number of events in the whole run. Details have rows
- * without numbers.
+ * Renders a row per step with the anchor `<prefix>e=<number>`. Details have rows without numbers.
+ * `total` is the number of events in the complete run.
  */
 export function renderEvents(rows: readonly Step[], prefix: string, total: number): Markup {
   const shown = groupDigits(rows.filter(({ number }) => number !== null).length);

@@ -1,8 +1,7 @@
 /**
- * Renders one finding on the page: its picture, the events in plain words and as a story, the same
- * plan on a system where the claim holds, and the playground. Collapsed below are the state of
- * every process with the step-by-step picture, the runs to compare, the verdicts, the table of
- * events and the plan.
+ * Renders one finding on the page: its picture, its events in words, the same plan on a system
+ * where the claim holds, and the playground. Collapsed details follow: process states, runs to
+ * compare, verdicts, the table of events and the plan.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -325,9 +324,8 @@ function happenings({ trace }: Ran): readonly Happening[] {
 }
 
 /**
- * Returns true if two events of the same kind and time have the same words or fields. The same
- * words suffice, even if the requests differ in fields that the words omit. Versions are ignored if
- * only one of the two stores has them.
+ * Returns true if two events of the same kind and time have the same words or fields. Versions are
+ * ignored if only one of the two stores has them.
  */
 function isAlike(
   { event: left, words }: Happening,
