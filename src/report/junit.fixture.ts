@@ -1,6 +1,6 @@
 /**
- * A schema for JUnit XML as Jenkins, GitLab and the surefire plugin read it. There is no standard
- * schema. This one lists the elements and attributes that all three accept, and their values.
+ * A schema for JUnit XML, which has no standard schema. Lists the elements, attributes and values
+ * that Jenkins, GitLab and the surefire plugin all accept.
  */
 export const junitSchema: string = `<?xml version="1.0" encoding="UTF-8"?>
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" elementFormDefault="qualified">

@@ -4,7 +4,6 @@ import { count, digest, exit, head, line, text, texts } from '../search/campaign
 
 /** The outcomes that a kept plan can expect. */
 const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
-/** The possible outcomes of a kept plan. */
 const fates = z.enum([...outcomes, 'nondeterministic']);
 
 /** Fields for a kept plan whose code has changed. */

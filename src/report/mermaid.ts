@@ -1,11 +1,10 @@
 /**
- * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis render:
- * a participant per process, an arrow for each message that is handled or lost, a note for each
- * other event of the story, and a bar for the time in which a process believes that it holds a
- * lock.
+ * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis render.
+ * Each process is a participant, each message an arrow, and each other event of the story a note. A
+ * bar shows the time in which a process believes that it holds a lock.
  *
- * First, the steps of the trace are turned into rows. Then the rows that fit are written as text,
- * without characters that are special in Mermaid, in the surrounding Markdown or in HTML.
+ * The steps of the trace become rows. The rows that fit become text without characters that are
+ * special in Mermaid, Markdown or HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import type { Finding } from '../search/campaign/result.ts';
@@ -284,7 +283,7 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const { from, to, message, isLost } = flight;
   const weight = step.weight;
   const rank = isLate || weight < sending.weight ? weight : sending.weight;
-  // If the `send` event has no note, the arrow also shows the part of this event in the evidence.
+  // If the `send` event has no note, the arrow shows the event's part in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
   const text = timed({ ...step, part }, label);
   const fate = isLost ? 'lost' : 'handled';

@@ -1,5 +1,5 @@
 /**
- * The schema of the lines that `--json` writes. Programs can rely on it. Every line has a `type`
+ * The schema of the lines that `--json` writes, on which programs can rely. Every line has a `type`
  * and the `version` of this format, which is incremented if a field changes its meaning or is
  * removed. This file defines the parts that several lines share, then the lines of `show`, `list`,
  * `shrink`, `check` and `doctor`. `search/campaign/result.ts` defines the lines of `run`, and
@@ -88,7 +88,6 @@ const pointPlace = line('point', {
 
 const word = z.looseObject({ name: text, about: text });
 
-/** The line of `list`. */
 const list = z
   .looseObject({
     ...head('list'),

@@ -137,7 +137,6 @@ export function claimRows(system: SystemResult, isFull: boolean): readonly Claim
   return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
 }
 
-/** Returns the claims that were judged although the scenario does not list them. */
 function unlistedClaims(system: SystemResult): readonly string[] {
   const { holds = [], breaks = [] } = system.expect;
   return Object.keys(system.claims).filter(
@@ -180,7 +179,7 @@ export function markOf(met: boolean | null): {
   return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
 }
 
-/** Returns true if the expectation was met, or null if only the merge of the shards can decide. */
+/** Returns `met`, or null if only the merge of the shards can decide. */
 export function shownMet({ met, isPart = false }: SystemResult): boolean | null {
   return isPart && met === true ? null : met;
 }
@@ -203,9 +202,8 @@ export function expectationText(system: SystemResult): string {
 const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
 
 /**
- * Returns a note that every user of a fence should read: a write after the release is accepted like
- * any other until a client with a higher token has accessed the store. Returns null if the note
- * does not apply.
+ * Returns a note that a fence accepts writes after the release until it has seen a higher token.
+ * Returns null if the note does not apply.
  */
 function adviceOnReleases(system: SystemResult): string | null {
   const { expect } = system;
@@ -242,7 +240,7 @@ function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
 const MOST_ERRORS = 1;
 
 /**
- * Describes how sections ended. Unless `isFull`, usual endings are omitted, and so are errors if no
+ * Describes how sections ended. Unless `isFull`, omits usual endings. Also omits errors if no
  * section was entered, since the vacuity note then includes the reason.
  */
 function sectionLines(system: SystemResult, isFull: boolean): readonly string[] {

@@ -18,7 +18,7 @@ export function renderReportJson({ type, version, summary, findings }: Result): 
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** Returns the fields of a finding to write. Omits the runs, since the plan reproduces them. */
+/** Omits the runs, since the plan reproduces them. */
 function findingJson(finding: Finding): FindingLine {
   const { exhaust, siblings, causation, isExpected, trace } = finding;
   return {
@@ -86,7 +86,7 @@ export interface Since {
   readonly fixed: readonly Earlier[];
 }
 
-/** Compares the findings of a run with earlier ones. */
+/** Compares the findings of a run with earlier findings. */
 export function since(
   earlier: readonly Earlier[],
   { summary, findings }: Pick<Result, 'summary' | 'findings'>,

@@ -41,7 +41,7 @@ export interface ReportedRun {
   readonly hasReportedScenarios?: boolean;
   /** The findings of an earlier run; absent or null if none was named. */
   readonly baseline?: readonly Earlier[] | null;
-  /** Returns a path from the root of the repository, for GitHub; null if it is outside. */
+  /** Returns a path from the root of the repository, for GitHub; null for a file outside. */
   readonly placeOf: (file: string) => string | null;
   /** The number of bytes left for the summary of this CI step, or null if none is requested. */
   readonly stepBytes: number | null;
@@ -79,10 +79,9 @@ function oneFile({ output }: ReportedRun, name: string, text: string): ReportPar
 }
 
 /**
- * Yields the unexpected findings first. If `isVerbose`, all expected findings and all tables come
- * next. Otherwise, the expected findings come next if the run has a single scenario, most of them
- * in brief, and then the tables of systems that did not meet their expectations. The lines of the
- * scenarios and the conclusion come last.
+ * Yields the unexpected findings first and the conclusion last. In between, a verbose run yields
+ * all expected findings and all tables. Other runs yield brief expected findings, if there is a
+ * single scenario, and the tables of systems that did not meet their expectations.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
   const { result, colour, width, isVerbose, hasReportedScenarios } = run;
@@ -120,8 +119,8 @@ function below(text: string): ReportPart {
 }
 
 /**
- * Renders expected findings: the first in full if no finding is unexpected, and in brief the first
- * of each other pair of system and claim.
+ * Renders the first expected finding of each system and claim in brief. The very first is in full
+ * if no finding is unexpected.
  */
 function expectedOfOne(
   { result, colour, width }: ReportedRun,
@@ -161,7 +160,6 @@ function* pages(run: ReportedRun): Iterable<ReportPart> {
   }
 }
 
-/** Returns the scenarios of a run, each with its findings and its place. */
 function reportedScenarios({ result, places }: ReportedRun): readonly ReportedScenario[] {
   return result.summary.scenarios.map((scenario) => {
     const place = places.get(scenario.name) ?? { lines: new Map(), pageFile: '', seconds: 0 };

@@ -1,7 +1,7 @@
 /**
- * Renders both pictures of a finding with their key and controls, and the state of every process
- * right after the violation. The page includes their data as JSON, so that its script can draw them
- * again. The controls are part of the page but hidden until the script activates them.
+ * Renders both pictures of a finding with the key and controls, and the state of every process
+ * right after the violation. The page includes the data as JSON, so that the script can redraw the
+ * pictures. The controls stay hidden until the script activates them.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { ProcessInfo } from '../../core/history/trace.ts';
@@ -53,8 +53,8 @@ export function isWalked({ trace }: Finding): boolean {
 const NOT_PLAIN = /[<>&'\u007f-\uffff]/g;
 
 /**
- * Renders the data as an inert, invisible element: JSON in ASCII without characters that are
- * special in HTML, so that no name can end the element.
+ * Renders the data as inert JSON. Escapes all characters that are special in HTML, so that no name
+ * can end the element.
  */
 export function renderData(id: string, data: PageData): Markup {
   const inert = JSON.stringify(data).replace(NOT_PLAIN, (character) => {
@@ -89,8 +89,8 @@ export function renderPictures(
 export const DRAWN_BY_SCRIPT = 'Scripts draw this picture.';
 
 /**
- * Renders a collapsed section with the state of each process and the step-by-step picture. If the
- * page has a script, only the first finding includes the picture, since the script draws it anyway.
+ * Renders a collapsed section with the state of each process and the step-by-step picture. With a
+ * script, only the first finding includes the picture, since the script draws all pictures.
  */
 export function renderSteps(
   data: PageData,
@@ -198,7 +198,6 @@ const CLIENT = { role: 'client0' } as const;
 const BOLD = { anchor: 'middle', isBold: true } as const;
 const DASHED = { 'stroke-dasharray': '3 3' };
 
-/** Returns a sample of each mark, in the order of the key. */
 function samplesOf(id: string): readonly (readonly [MarkKind, Child])[] {
   const hatched = (hatchId: string, role: Role, isDense: boolean): Child => {
     const paint = { ...ink({ stroke: role }), fill: `url(#${hatchId})`, 'stroke-width': 1.4 };

@@ -1,10 +1,9 @@
 /**
- * Draws a part of a history, and the key to the picture. Each client has a lane, and each operation
- * is a bar from call to return: solid if it belongs to the contradiction, faint otherwise. A dot
- * marks the point at which an operation takes effect in the order that was found, and a cross marks
- * the return that no order satisfies. Events run from left to right. Only their order is drawn,
- * since nothing else matters; every event has its own position, and every bar is wide enough for
- * its text.
+ * Draws a part of a history, and the key to the picture. Each client has a lane. Each operation is
+ * a bar from call to return: solid in the contradiction, faint otherwise. A dot marks where an
+ * operation takes effect in the order that was found. A cross marks the return that no order
+ * satisfies. Events run from left to right in their order, at any distance. Every bar is wide
+ * enough for its text.
  */
 import { entryOf } from '../../core/kernel/entries.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
@@ -47,7 +46,7 @@ export interface HistoryPictureOptions {
 
 const HEAD_PX = 7.4;
 
-/** Draws the names of the lanes, which stay visible, and the lanes, which scroll. */
+/** Draws the lanes, which scroll, and their names, which stay visible. */
 export function drawHistory(
   operations: readonly ReportedOperation[],
   options: HistoryPictureOptions,
@@ -210,8 +209,7 @@ class Axis {
   }
 
   /**
-   * Returns the space to the right of the last event at or before a position. Points between two
-   * events are drawn in this space.
+   * Returns the space after the last event at or before a position, for points between two events.
    */
   slotAfter(position: number): { readonly from: number; readonly to: number } {
     const before = this.events.findLast((event) => event.position <= position);
@@ -226,7 +224,7 @@ class Axis {
     });
   }
 
-  /** Places events in order, so that a bar pushes its return and all later events right. */
+  /** Places events in order. A wide bar pushes its return and all later events to the right. */
   private place(): void {
     let x = LEFT_PX - EVENT_PX;
     let last = Number.NEGATIVE_INFINITY;
@@ -266,7 +264,7 @@ function widthOf(operation: ReportedOperation): number {
   return displayWidth(labelOf(operation)) * column + padding;
 }
 
-/** Assigns lanes. A lane has several rows if operations of one client overlap. */
+/** A lane has several rows if operations of one client overlap. */
 function lanesOf(
   operations: readonly ReportedOperation[],
   end: number,
@@ -419,7 +417,6 @@ function drawOrder({ points }: Layout): Markup {
 
 const DOT = { r: 3.6, 'stroke-width': 1.6, ...ink({ fill: 'paper', stroke: 'ink' }) };
 
-/** Draws dots at the lower edge of the bars. */
 function drawPoints({ points }: Layout): Child {
   return points.map(({ x, y, operation }) =>
     element('circle', { cx: x, cy: y, ...DOT }, element('title', {}, wordsOf(operation))),

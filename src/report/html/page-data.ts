@@ -1,6 +1,6 @@
 /**
  * The data of a finding that the page includes, and the pictures drawn from it. The script of a
- * report imports this file instead of `finding-pictures.ts`, whose markup it never renders.
+ * report imports this file instead of `finding-pictures.ts`, whose markup the script never renders.
  */
 import type { Evidence } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -18,7 +18,7 @@ export interface PageData {
   readonly trace: Trace;
   readonly evidence: readonly Evidence[];
   readonly linearization: Linearization | null;
-  /** The prefix of the anchors of its events: `#<prefix>e=12`. */
+  /** Prefix of the anchors of events: `#<prefix>e=12`. */
   readonly prefix: string;
   readonly title: string;
   readonly isFenced: boolean;

@@ -1,12 +1,12 @@
 /**
  * Renders the HTML report: one file that opens anywhere and is complete with scripts disabled.
- * Findings come first, because they are what a reader looks for; the sweep that found them follows.
+ * Findings come first, and the sweep follows.
  *
  * Read on in this order: `document.ts` (shared by all pages), `finding-article.ts` (one finding)
  * with `verdicts.ts` (the story and the result of each claim), `finding-pictures.ts` (both
- * pictures) with `page-data.ts` (from which the script draws them again), `process-state.ts`,
- * `event-table.ts` and `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`,
- * `sequence.ts`, `timeline.ts`. `../page` runs in the browser, from `boot.ts`. The other page is
+ * pictures) with `page-data.ts` (the data of both), `process-state.ts`, `event-table.ts` and
+ * `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`, `sequence.ts`,
+ * `timeline.ts`. `../page` runs in the browser, from `boot.ts`. The other page is
  * `history-page.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';

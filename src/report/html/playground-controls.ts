@@ -14,8 +14,8 @@ import { faint } from './parts.ts';
 import { type Knob, knobsOf, renderNoTry } from './playground.ts';
 
 /**
- * Returns the stores with which the plan can run on the page, or an empty list if its own store or
- * lock cannot run there.
+ * Returns the stores with which the plan can run on the page; empty if its own lock or store
+ * cannot.
  */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
   if (whyLeftOut(plan, catalogue) !== null) return [];
@@ -40,8 +40,8 @@ function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
 const MOST_MESSAGES = 80;
 
 /**
- * Renders the controls, hidden until the page's script activates them, or a sentence if the plan
- * cannot run on the page.
+ * Renders the controls, or a sentence if the plan cannot run on the page. The page's script unhides
+ * the controls.
  */
 export function renderTry(
   id: string,
@@ -95,7 +95,7 @@ function renderKnob(
   );
 }
 
-/** Renders a drop-down list. `options` maps values to texts. */
+/** `options` maps values to texts. */
 function choice(name: string, options: ReadonlyMap<string, string>, chosen: string): Markup {
   const list = [...options].map(([value, text]) =>
     element('option', { value, selected: value === chosen }, text),

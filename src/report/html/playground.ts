@@ -1,8 +1,8 @@
 /**
- * The playground: a reader changes the numbers of a plan on the page, which runs it again. This
- * file defines the knobs (the amount of each fault, the ttl, the latency, the delay of one message,
- * and the store) and applies them to a plan. `playground-controls.ts` renders the controls. It is
- * separate, since the script of a report does not need it.
+ * The playground: a reader changes the numbers of a plan on the page, and the page runs the plan
+ * again. This file defines the knobs (the amount of each fault, the ttl, the latency, the delay of
+ * one message, and the store) and applies them. `playground-controls.ts` renders the controls,
+ * which the script of a report does not need to do.
  */
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Plan } from '../../core/plan/plan.ts';
@@ -55,7 +55,7 @@ function ttlKnobs(plan: Plan): readonly Knob[] {
   });
 }
 
-/** Changes the ttl. A renewal for the original ttl changes with it. */
+/** A renewal for the original ttl changes, too. */
 function withTtl(client: ClientPlan, fromUs: number, us: number): ClientPlan {
   const ttlUs = Math.max(1, us);
   const sections = client.sections.map((section) => ({

@@ -1,8 +1,8 @@
 /**
- * Computes the state of every process after a step of a trace: what it holds and believes, what it
- * waits for, whether it runs, and how far its clock is off. The state of a lock service includes
- * the actual holder of each lock, and the state of a store includes its contents. On the page, each
- * process has a card that highlights what the step changed.
+ * Computes the state of every process after a step of a trace: the locks that it holds or believes
+ * it holds, its pending calls, its faults and its clock error. A lock service also has the holders
+ * of its locks, and a store its contents. On the page, each process has a card that highlights what
+ * the step changed.
  */
 import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -120,7 +120,7 @@ function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
   client.waits.clear();
 }
 
-/** Facts about a run that decide how an answer is worded. */
+/** Facts about a run that determine the words for an answer. */
 type Known = Pick<Environment, 'calls' | 'versionsBy'>;
 
 /** Records the version of a row in an answer, which the client attaches to its next write. */
@@ -196,7 +196,6 @@ interface StoreContents {
   readonly hasTokens: boolean;
 }
 
-/** Returns the contents of each store, by name. */
 function contentsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, StoreContents> {
   const stores = new Map<string, StoreContents>();
   for (const event of events) {

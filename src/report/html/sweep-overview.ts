@@ -1,8 +1,7 @@
 /**
- * Renders the sweep on the page: a table of claims and systems with expectations, breaches and
- * rates; bars for the effect of the faults; and the speed. Also renders the index of a run over
- * several scenarios: the result of each with a link to its page, and every counterexample, marked
- * as new, known or fixed in comparison with an earlier run.
+ * Renders the sweep on the page: a table of claims and systems, bars for the effect of faults, and
+ * the speed. Also renders the index of a run over several scenarios. The index links the page of
+ * each scenario, and marks each counterexample as new, known or fixed since an earlier run.
  */
 import { basename } from 'node:path';
 import type {
@@ -80,7 +79,7 @@ function renderSystem(system: SystemResult, all: readonly SystemResult[]): Child
   ];
 }
 
-/** Renders a row for each claim that was expected to hold or break in any system, or that broke. */
+/** Renders a row for each claim that broke or was expected to hold or break. */
 function renderMatrix(systems: readonly SystemResult[]): Child {
   const bySystem = systems.map((system) => {
     const rows = new Map(claimRows(system, true).map((row) => [row.claim, row]));
@@ -95,7 +94,7 @@ function renderMatrix(systems: readonly SystemResult[]): Child {
   return matrix('Claims and systems', caption, ['Claim', systems], rows);
 }
 
-/** Renders a table with a `first` column and a column per system, or nothing if it has no rows. */
+/** Renders a table with a `first` column and a column per system, or nothing without rows. */
 function matrix(
   name: string,
   caption: string,
@@ -142,9 +141,8 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult):
 }
 
 /**
- * Renders, per kind of fault, the number of seeds on which it fired, and the number on which it
- * fired while some client held a grant. If the latter is 0, the fault tested nothing. Renders
- * nothing if no fault fired in any system.
+ * Renders on how many seeds each kind of fault fired, and on how many it fired while a client held
+ * a grant. A fault that never fired during a grant tested nothing.
  */
 function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];

@@ -1,7 +1,6 @@
 /**
- * Renders the results of a run on the page: the story of a contradiction, *Let … Then … However …
- * Cure …*; a table with the verdict on every claim, with untested claims listed below it; and the
- * result of a run that the reader starts in the playground.
+ * Renders the results of a run on the page: the story of a contradiction (*Let … Then … However …
+ * Cure …*), a table of verdicts, and the result of a run in the playground.
  */
 import type { Explanation, Verdict } from '../../check/verdict.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
@@ -27,7 +26,7 @@ const STANDINGS = {
   valid: ['✓ holds', 'good'],
 } as const;
 
-/** Returns true for a claim that was not tested because its hazard never arose. */
+/** Returns true if the claim's hazard never arose. */
 function isIdle(verdict: Verdict): boolean {
   return verdict.kind === 'valid' && verdict.exercised === 0;
 }

@@ -1,8 +1,8 @@
 /**
  * Starts the page: activates the controls of each finding, handles keys and the fragment of the
- * address, and switches between dark and light. It renders with the same functions as the command,
- * and fetches and stores nothing. Read on in `finding-view.ts` (steps through a finding) and
- * `playground.ts` (runs it with other numbers).
+ * address, and switches between dark and light. The page renders with the same functions as the
+ * command, and fetches and stores nothing. Read on in `finding-view.ts` (steps through a finding)
+ * and `playground.ts` (runs it with other numbers).
  */
 import type { PageData } from '../html/page-data.ts';
 import { all, FindingView, findElement } from './finding-view.ts';

@@ -1,7 +1,7 @@
 /**
  * The page of `fencepost playground`: an editor for a scenario, which shows errors as the user
- * types. A worker, which runs this same script, examines the scenario on 200 seeds, or on every
- * plan with at most one or two faults. The first plan that breaks a claim is shrunk, explained and
+ * types. A worker runs this same script. It examines the scenario on 200 seeds, or on every plan
+ * with at most one or two faults. The first plan that breaks a claim is shrunk, explained and
  * drawn, with numbers that the user can change. Nothing is fetched. A scenario in the address is
  * filled in but never run automatically.
  */
@@ -40,7 +40,7 @@ const MOST_PLANS = 20_000;
 /** Number of progress reports from the worker. */
 const NOTES = 20;
 
-/** A request to the worker: examine all plans with at most `faults` faults, or seeds if it is 0. */
+/** A request to examine all plans with at most `faults` faults; 0 means seeds. */
 interface Task {
   readonly text: string;
   readonly faults: number;
@@ -77,7 +77,7 @@ function read(text: string): ScenarioRead {
   return readScenario({ text, file: 'scenario', vocabulary: wordsOf(builtIn) });
 }
 
-/** Runs in the worker. Examines each text that it receives, and reports its progress. */
+/** Runs in the worker: examines each text that arrives, and reports the progress. */
 function serve(): void {
   const note = (message: Note): void => self.postMessage(message);
   self.addEventListener('message', ({ data }: MessageEvent<Task>) => {

@@ -1,8 +1,7 @@
 /**
- * Steps through one finding: keeps the current step, shows it in words, in both pictures, in the
- * states and in the table of events, and handles the controls that change these views.
- * `findElement` and `all` look up elements that the page was rendered with; if `findElement` finds
- * none, this is a bug.
+ * Steps through one finding. Shows the current step in words, in both pictures, in the states and
+ * in the table of events, and handles the controls of these views. `findElement` and `all` look up
+ * elements of the rendered page.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { render } from '../../text/markup.ts';
@@ -13,7 +12,7 @@ import { renderState, stateAfter } from '../html/process-state.ts';
 import { xAt } from '../pictures/timeline.ts';
 import { countEvents, listSteps, type Step, withPart } from '../steps.ts';
 
-/** Returns the first element of a kind below `root`. */
+/** Returns the first element of a kind below `root`, which must exist. */
 export function findElement<T extends Element>(
   root: ParentNode,
   selector: string,
@@ -185,7 +184,6 @@ export class FindingView {
     return findElement(this.article, `figure[data-time=${time}] .scroll`, HTMLElement);
   }
 
-  /** Shows the current step in words, in both pictures, in the states and in the table. */
   private show(): void {
     const step = this.steps[this.at];
     if (step === undefined) return;
@@ -257,10 +255,7 @@ export class FindingView {
     if (lane !== undefined) bringIntoFrame(this.canvas('warped'), lane);
   }
 
-  /**
-   * Returns the event of a step. For a step without one, such as the end of a lease, returns the
-   * previous event.
-   */
+  /** Returns the event of a step, or the previous event for a step without an event. */
   private eventAt(at: number): number | null {
     return this.steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? null;
   }
@@ -297,14 +292,13 @@ interface Filter {
   readonly kind: string;
 }
 
-/** The table of events, with its filter and the row of the current step. */
 class EventTable {
   private readonly article: HTMLElement;
   private readonly data: PageData;
   private readonly steps: readonly Step[];
   private filter: Filter = { text: '', process: '', kind: '' };
   private found: readonly Step[];
-  /** The part of `found` that is rendered. Initially, the rows that the page was rendered with. */
+  /** The rendered part of `found`. */
   private shown: readonly Step[];
   private at = 0;
 
@@ -325,7 +319,7 @@ class EventTable {
     for (const row of this.rows()) row.removeAttribute('id');
   }
 
-  /** Marks the row of a step, and renders the part of the table that contains it. */
+  /** Marks the row of a step, and renders the part of the table that contains the row. */
   mark(at: number): void {
     this.at = at;
     const step = this.steps[at];

@@ -1,7 +1,6 @@
 /**
  * Decompresses DEFLATE data (RFC 1951) synchronously. The decompression API of browsers is
- * asynchronous, and a page whose controls become active a moment after it appears would lose a
- * reader's first click.
+ * asynchronous: the controls would become active late, and lose a reader's first click.
  */
 
 /** The number of extra bits for the length of a copy, by symbol minus 257. */
@@ -93,7 +92,6 @@ function unpackBlock(
   }
 }
 
-/** Reads the codes that a block defines. */
 function codesIn(reader: BitReader): readonly [Code, Code] {
   const literals = reader.take(5) + 257;
   const distances = reader.take(5) + 1;

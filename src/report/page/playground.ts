@@ -1,11 +1,10 @@
 /**
- * Lets a reader change the numbers of a plan, which is then run, judged and drawn on the page. The
- * controls are offered only if the unchanged plan gives, in this browser, exactly the trace that
- * the page contains.
+ * Lets a reader change the numbers of a plan, and runs, judges and draws the changed plan. Offers
+ * the controls only if the unchanged plan reproduces the page's trace in this browser.
  *
  * Changed values are stored in the address, `#try=…`, as a JSON object from field names to values.
  * An address is untrusted: only existing fields and valid values are accepted, and nothing runs
- * before the reader confirms it.
+ * before the reader confirms.
  */
 
 import { builtIn } from '../../catalogue.ts';
@@ -41,7 +40,7 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
   section.hidden = false;
   const show = (): void => {
     const knobs = all(section, '[data-knob]', HTMLInputElement);
-    // Check all of them, so that each invalid field shows its error.
+    // Check every knob, so that each invalid field shows its error.
     const isGood = knobs.filter((knob) => !complain(section, knob)).length === knobs.length;
     findElement(section, '[data-stale]', HTMLElement).hidden = isGood;
     findElement(section, '[data-outcome]', HTMLElement).classList.toggle('stale', !isGood);
@@ -154,7 +153,7 @@ function takes(field: Field, value: string): boolean {
   return /^\d{1,12}(?:\.\d{1,3})?$/.test(value);
 }
 
-/** Shows or clears the error of a field. Returns true if there is one. */
+/** Shows or clears the error of a field. Returns true if there is an error. */
 function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
   const why = whyWrong(knob);
   const at = findElement(section, `#${knob.getAttribute('aria-describedby')}`, HTMLElement);

@@ -71,7 +71,7 @@ export interface LayoutOptions extends StepOptions {
   /** The faults of the plan that produced the trace. */
   readonly faults: readonly Fault[];
   readonly claim: string;
-  /** Maximum number of steps. The last ones are kept, because they lead to the violation. */
+  /** Maximum number of steps. The last steps are kept, because they lead to the violation. */
   readonly mostDrawn: number;
   /** An event that must be drawn, even if it is in another part of the trace. */
   readonly around?: number;
@@ -240,7 +240,7 @@ function headWidth({ name }: ProcessInfo): number {
   return Math.min(HEAD_COLUMNS, displayWidth(visible(name))) * HEAD_COLUMN_PX;
 }
 
-/** Returns the labels of the axis: one per instant, beside the first row at this instant. */
+/** Returns the labels of the axis: one per instant, beside the first row of the instant. */
 export function axisOf(layout: Layout): readonly { readonly y: number; readonly text: string }[] {
   let last: number | undefined;
   return layout.items.flatMap(({ step, y }) => {

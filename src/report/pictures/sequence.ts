@@ -71,7 +71,7 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
     lanes.map(({ x }) => vertical(x, [LANE_TOP, layout.bottom + 14], LANE_PAINT)),
     inLanes(spans.faults, scene, drawFault),
     drawClocks(scene),
-    // Draw leases in the lanes of the lock services, in the colors of the clients that hold them.
+    // Draw leases in the lanes of the lock services, in the colors of the holders.
     inLanes(inSlots(spans.leases), scene, (span, lane, extent) => {
       const fill = ink({ fill: layout.lanes.get(span.client)?.role ?? 'soft' });
       return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, leaseTitle(span));
@@ -158,7 +158,7 @@ function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
   return bar({ x: x - 20, width: 40, ...extent }, { ...paint, 'stroke-width': 1 }, title);
 }
 
-/** Draws a strip to the left of a lane for the time in which the clock of its process is wrong. */
+/** Draws a strip to the left of a lane while the clock of the process is wrong. */
 function drawClocks(scene: Scene): Child {
   const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
   const paint = { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes };

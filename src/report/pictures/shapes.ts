@@ -186,7 +186,7 @@ export function hatch(id: string, role: Role, isDense: boolean): Markup {
   );
 }
 
-/** Defines a hatch for the role of each lane, `<id>-<role>`, and a dense one, `<id>-danger`. */
+/** Defines a hatch for the role of each lane, `<id>-<role>`, and a dense hatch, `<id>-danger`. */
 export function hatches(id: string, lanes: Iterable<{ readonly role: Role }>): Markup {
   const roles = new Set([...lanes].map(({ role }) => role));
   const patterns = [...roles].map((role) => hatch(`${id}-${role}`, role, false));
@@ -265,7 +265,7 @@ export interface FlightStyle extends ArrowStyle {
   readonly title: string;
 }
 
-/** Draws a message as an arrow, which ends at a cross if it is lost. A duplicate has two arrows. */
+/** Draws a message as an arrow. A lost message ends at a cross, and a duplicate has two arrows. */
 export function drawMessage(
   { isLost, isCopy, isUnderWay }: Readonly<Record<'isLost' | 'isCopy' | 'isUnderWay', boolean>>,
   [start, stop]: readonly [Point, Point],

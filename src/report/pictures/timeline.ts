@@ -1,8 +1,8 @@
 /**
  * Draws an overview of a finding: time runs to the right and is true to scale, with a row per
- * process. The picture shows which client held which lock when, and what was late. It omits labels
- * that the sequence shows better. Each drawing function records the kinds of mark that it draws, so
- * that the key explains only the marks in the picture.
+ * process. The picture shows when each client held a lock, and what was late. It omits labels that
+ * the sequence shows better. Each drawing function records the kinds of mark that it draws, so that
+ * the key explains only the marks in the picture.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup, render } from '../../text/markup.ts';
@@ -54,7 +54,7 @@ export interface TimelineOptions extends Pick<LayoutOptions, 'claim' | 'evidence
   readonly untilUs?: number;
   /** The order that the checker found, for a claim of linearizability. */
   readonly linearization?: Linearization | null;
-  /** The time to mark as the first difference from the run in the picture beside this one. */
+  /** The time of the first difference from the run shown beside this picture. */
   readonly differsAtUs?: number | null;
 }
 
@@ -271,7 +271,7 @@ function roleIn({ rows }: Scene, process: string): Role {
   return rows.get(process)?.lane.role ?? 'soft';
 }
 
-/** Draws leases in the rows of the lock services, in the colors of the clients that hold them. */
+/** Draws leases in the rows of the lock services, in the colors of the holders. */
 function drawLeases(scene: Scene): Child {
   return inRows(inSlots(scene.spans.leases), scene, (span, { lane, y }, box) => {
     if (lane.process.role === 'lock') scene.marks.add('lease');

@@ -12,7 +12,7 @@ import { type PageScript, scriptIn } from '../../html/document.ts';
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const PATH = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 
-/** True if there is a browser: `$CHROMIUM`, or one in its usual place on Linux. */
+/** True if a browser exists: `$CHROMIUM`, or one at a usual path on Linux. */
 export const hasChromium: boolean = PATH !== undefined && existsSync(PATH);
 
 const FLAGS = [
