@@ -210,6 +210,19 @@ export function keysUnder(
   });
 }
 
+/** Returns when the key of a grant was taken, or null if no other of `grants` was given since. */
+export function takenBefore(
+  { locks }: TraceIndex,
+  { lock, ordinal, atUs }: Grant,
+  grants: readonly Grant[],
+): number | null {
+  const takenUs = locks.get(lock)?.byNumber.get(ordinal)?.keys?.acquired.event.atUs;
+  if (takenUs === undefined) return null;
+  const isBetween = (other: Grant): boolean =>
+    other.lock === lock && other.atUs > takenUs && other.atUs < atUs;
+  return grants.some(isBetween) ? takenUs : null;
+}
+
 /** Returns the key of a grant that its program reports, as it was when the program entered. */
 export function keyAtEntry(indexed: TraceIndex, grant: Grant): KeyChange | null {
   const entered = indexed.locks.get(grant.lock)?.byNumber.get(grant.ordinal)?.enteredAt ?? -1;

@@ -67,6 +67,18 @@ test('a removal of another client’s key is shown with the takings of both keys
       'However alice, who had it from 1 ms until 11 ms at most, removed it at 15 ms by `release`: ' +
       'alice was paused from 13 ms to 14 ms.',
   );
+  const words = (...events: readonly KeyChange[]): string =>
+    breachOf('owner-only-release', [mine, ...events, theirs, removal]).words;
+  const given = at(5, { change: 'removed', message: 'alice/1/del', holder: 'alice' });
+  expect(words(given)).toContain('who had it from 1 ms until its release at 5 ms,');
+  const stolen = { ...given, client: 'carol', holder: '' };
+  expect(words(stolen)).toContain("who had it from 1 ms until carol's release at 5 ms,");
+  const renewed = at(5, { change: 'prolonged', message: 'alice/1/set', untilUs: 12_000 });
+  expect(words(renewed)).toContain('who had it from 1 ms until 12 ms at most,');
+  // A clock that steps ahead ends a key early.
+  expect(words({ ...renewed, untilUs: 30_000 })).toContain('from 1 ms until 12 ms at most,');
+  const lost = at(5, { change: 'lost', client: '', message: '', holder: 'alice' });
+  expect(words(lost)).toContain('who had it from 1 ms until 5 ms,');
   const unseen = { ...removal, taking: '', meant: '' };
   expect(breachOf('owner-only-release', [unseen]).words).toBe(
     'Lock `db` released by alice while bob held it. Then bob had `db`. ' +

@@ -10,7 +10,7 @@
  * expired loses nothing.
  */
 
-import type { KeyChange } from '../core/history/events.ts';
+import type { Grant, KeyChange } from '../core/history/events.ts';
 import { sectionName } from '../core/history/trace.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { breachShown, causesIn } from './evidence.ts';
@@ -137,8 +137,41 @@ function keyBreach<Rule extends string>(
   return breachShown(rule, parts, causesIn(indexed, span));
 }
 
+/**
+ * Returns the time until which a client kept the key that it took, and the change that ended the
+ * key, or null if it expired or is still there. The time is null if the key has no end.
+ */
+export function keptUntil(
+  { keyChanges }: TraceIndex,
+  taking: KeyChange,
+  before: number,
+): { readonly untilUs: number | null; readonly ended: KeyChange | null } {
+  let { untilUs } = taking;
+  let isAfter = false;
+  for (const { event, index } of keyChanges) {
+    if (index >= before) break;
+    if (event === taking) isAfter = true;
+    else if (!isAfter || !event.isDone || event.process !== taking.process) continue;
+    else if (event.key !== taking.key) continue;
+    else if (event.change === 'taken') {
+      // The key had expired. The server's clock may have been set ahead.
+      return { untilUs: untilUs === null ? null : Math.min(untilUs, event.atUs), ended: null };
+    } else if (event.change !== 'prolonged') return { untilUs: event.atUs, ended: event };
+    else untilUs = event.untilUs;
+  }
+  return { untilUs, ended: null };
+}
+
 /** Returns the change by which the client took the key of its grant. Null if there are several. */
 export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | null {
   const [taking, another] = grant?.keys?.takings ?? [];
   return another === undefined ? (taking ?? null) : null;
+}
+
+/** Returns the time at which the client of a grant removed its only key, or null if it did not. */
+export function releasedUsOf(indexed: TraceIndex, { lock, ordinal, client }: Grant): number | null {
+  const taking = takingUnder(indexed.locks.get(lock)?.byNumber.get(ordinal));
+  if (taking === null) return null;
+  const { ended } = keptUntil(indexed, taking.event, Number.POSITIVE_INFINITY);
+  return ended?.change === 'removed' && ended.client === client ? ended.atUs : null;
 }

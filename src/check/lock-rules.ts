@@ -15,8 +15,9 @@ import { listOf } from '../text/prose.ts';
 import type { LockRule } from './claim.ts';
 import type { Contradiction, Sentences, Words } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
-import { actorOf, takerOf } from './lock-keys.ts';
+import { actorOf, keptUntil, takerOf } from './lock-keys.ts';
 import { lossesOf } from './loss-noticed.ts';
+import { handledAtUs } from './messages.ts';
 import { isStepOf } from './never-ended.ts';
 import {
   at,
@@ -362,7 +363,8 @@ function nonOwnerKeyChange(shown: Contradiction): Sentences {
   const { key, message } = change;
   const [doer, holder] = [actorOf(change), takerOf(change)];
   const [what, done, did] = DEEDS[change.change];
-  const who = earlier === undefined ? doer : `${doer}, who had it ${spanText(earlier)},`;
+  const had = earlier === undefined ? '' : keptText(shown, earlier, change);
+  const who = earlier === undefined ? doer : `${doer}, who had it ${had},`;
   const taken = taking === undefined ? 'had' : 'took';
   const when = taking === undefined ? '' : ` ${at(taking)}${endText(taking)}`;
   const command = operationOf(message).split('/').at(-1) ?? '';
@@ -373,9 +375,15 @@ function nonOwnerKeyChange(shown: Contradiction): Sentences {
   };
 }
 
-function spanText({ atUs, untilUs }: KeyChange): string {
-  const from = `from ${proseDuration(atUs)}`;
-  return untilUs === null ? from : `${from} until ${proseDuration(untilUs)} at most`;
+/** `from 3 ms until 24 ms at most`, or `from 3 ms until its release at 9 ms`. */
+function keptText({ indexed, trace }: Contradiction, taking: KeyChange, change: KeyChange): string {
+  const { untilUs, ended } = keptUntil(indexed, taking, trace.events.indexOf(change));
+  const from = `from ${proseDuration(taking.atUs)}`;
+  if (untilUs === null) return from;
+  const until = proseDuration(untilUs);
+  if (ended?.change !== 'removed') return `${from} until ${until}${ended ? '' : ' at most'}`;
+  const whose = ended.client === taking.client ? 'its release' : `${ended.client}'s release`;
+  return `${from} until ${whose} at ${until}`;
 }
 
 function endText({ untilUs }: KeyChange): string {
@@ -442,6 +450,8 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const denial = shown.need('denial', 'return');
   const { client, key, message, untilUs } = taking;
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
+  const index = shown.trace.events.indexOf(denial);
+  const deniedAt = at({ atUs: handledAtUs(shown.trace, { event: denial, index }) });
   const isSameClient = asked.process === client;
   const whose = isSameClient ? 'its own client' : asked.process;
   // In the section that got no answer, the client or its driver sends the command again.
@@ -451,7 +461,7 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   return {
     headline: `\`${key}\` withheld from ${whose} by a key that ${client} never learned of`,
     next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
-    however: `${asked.process} ${did} ${at(asked)} and was denied ${at(denial)} by ${by}`,
+    however: `${asked.process} ${did} ${at(asked)} and was denied ${deniedAt} by ${by}`,
   };
 }
 

@@ -112,7 +112,8 @@ function noticeOf(
     const { operation, call, process } = invoke.event;
     if (process !== entered.process || !operation.startsWith(`${entered.section}/`)) continue;
     const { answer } = returned.event;
-    const isDenied = answer?.kind === 'denied' && call.verb === 'renew';
+    const isDenied =
+      call.verb === 'renew' && (answer?.kind === 'denied' || answer?.kind === 'outdated');
     if (answer?.kind !== 'refused' && !isDenied) continue;
     if (notice === null || returned.index < notice.index) notice = returned;
   }

@@ -130,6 +130,11 @@ describe('on a server that keeps keys', () => {
     expect(breachOf('no-orphan', [...unheard, ...bobAsks]).words).toContain(
       'However bob asked at 5 ms and was denied at 7 ms by the key of alice',
     );
+    // The server had denied it before its client learned of it.
+    const handled = { from: 'bob', to: 'lock', message: 'bob/1/acquire/1/request', isCopy: false };
+    const [asks, isDenied] = [bobAsks.slice(0, 1), bobAsks.slice(1)];
+    const atServer = [...asks, { kind: 'receive', atUs: 6000, ...handled } as const, ...isDenied];
+    expect(breachOf('no-orphan', [...unheard, ...atServer]).words).toContain('denied at 6 ms');
   });
 
   test('a key that never expires is described as such', () => {

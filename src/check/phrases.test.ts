@@ -342,6 +342,20 @@ describe('the end of a lease', () => {
     );
   });
 
+  test('is the release of its key, if its client released it by then', () => {
+    const released = (ms: number): TraceEvent =>
+      keyChange(ms, 'alice', { change: 'removed', holder: 'alice', message: 'alice/1/del' });
+    const taken = keyChange(30, 'alice');
+    const before = grant(35, 'alice', 1, { process: 'alice', sentAtUs: 35_000, untilUs: null });
+    const left = [taken, before, enter(35, 'alice', 1, 90), released(38), grant(39, 'bob', 2)];
+    const evidence = [1, left.length - 1].map((event) => ({ role: 'grant', event }));
+    const words = (events: readonly TraceEvent[]): string =>
+      grantsOf(new Contradiction(traceOf(events), { claim: 'c', rule: 'r', evidence }));
+    expect(words(left)).toContain('(from 35 ms, its key until its release at 38 ms) and B');
+    const late = left.with(3, released(40));
+    expect(words(late)).toContain('(from 35 ms, its key until 40 ms) and B');
+  });
+
   test('is not called unknown if the lease is known to have ended before the entry', () => {
     const answered = (ms: number, client: string): readonly TraceEvent[] => {
       const names = { from: 'lock', to: client, message: `${client}/1/acquire/1/reply` };

@@ -12,7 +12,10 @@ import { listOf } from '../text/prose.ts';
 import { type ProvenCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
-import { endedUnasked, isRemovalByNonOwner, keysUnder } from './leases.ts';
+import { endedUnasked, isRemovalByNonOwner, keysUnder, takenBefore } from './leases.ts';
+import { releasedUsOf } from './lock-keys.ts';
+import { arrivalOf, departureOf, endSetBy, isAfterPause, replicaOf } from './messages.ts';
+import { deniedAtUs } from './stale-client.ts';
 
 /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
 export function grantsOf(shown: Contradiction): string {
@@ -23,20 +26,36 @@ export function grantsOf(shown: Contradiction): string {
       const letter = shown.letterOf(grant.ordinal);
       const keyUntilUs = keys[place]?.untilUs ?? null;
       const staleClient = stalePhrase(shown, grant, keyUntilUs);
-      const known = { keyUntilUs, staleClient, takenUs: takenBefore(shown, grant) };
+      const nextUs = shown.grants[place + 1]?.atUs ?? lastUs;
+      const end = endOf(shown, grant, { keyUntilUs, lastUs: nextUs });
+      const isKept = keyUntilUs !== null;
+      const known = {
+        end,
+        isKept,
+        staleClient,
+        takenUs: takenBefore(shown.indexed, grant, shown.grants),
+      };
       return `${letter} be ${grantPhrase(grant, shown.grants[place - 1], known)}`;
     }),
   );
 }
 
-/** Returns when the key of a grant was taken, or null if no other grant was given since. */
-function takenBefore(shown: Contradiction, { lock, ordinal, atUs }: Grant): number | null {
-  const { keys = null } = shown.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
-  const takenUs = keys?.acquired.event.atUs;
-  if (takenUs === undefined) return null;
-  const isBetween = (other: Grant): boolean =>
-    other.lock === lock && other.atUs > takenUs && other.atUs < atUs;
-  return shown.grants.some(isBetween) ? takenUs : null;
+/** Describes the end of a lease that its server does not report with the grant. */
+function endOf(
+  { indexed }: Contradiction,
+  grant: Grant,
+  { keyUntilUs, lastUs }: { readonly keyUntilUs: number | null; readonly lastUs: number },
+): string {
+  if (keyUntilUs !== null) {
+    const releasedUs = releasedUsOf(indexed, grant);
+    const isReleased = releasedUs !== null && releasedUs <= lastUs;
+    if (isReleased) return `its key until its release at ${proseDuration(releasedUs)}`;
+    return `its key until ${proseDuration(keyUntilUs)}`;
+  }
+  if (!isQuorumGrant(grant)) return 'no end';
+  const deniedUs = deniedAtUs(indexed, grant);
+  const isOver = deniedUs !== null && deniedUs <= lastUs;
+  return isOver ? `over by ${proseDuration(deniedUs)}` : 'no end known';
 }
 
 /**
@@ -72,9 +91,9 @@ export function latePhrase(shown: Contradiction, access: Write | Read): string {
   const { client, atUs, message } = access;
   const noun = nounOf(access);
   const withToken = tokenPhrase(shown, access);
-  const sentAtUs = departureOf(shown, access);
+  const sentAtUs = departureOf(shown.trace, access);
   const sentAt = proseDuration(sentAtUs);
-  const arrived = atUs === sentAtUs ? '' : `, to arrive ${at(access)}`;
+  const arrived = atUs === sentAtUs ? '' : `, to ${arrivalPhrase(shown, access, ['arrive', 'be'])}`;
   const pause = shown.faults.find(
     (fault) =>
       fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
@@ -93,7 +112,21 @@ export function latePhrase(shown: Contradiction, access: Write | Read): string {
   const transit = shown.faults.find(({ target }) => target === message);
   if (transit !== undefined) shown.mentioned.add(transit);
   const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
-  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
+  const arrival = arrivalPhrase(shown, access, ['arrived', 'was']);
+  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, ${arrival}`;
+}
+
+/** `arrived at 12 ms`, or `arrived at 12 ms and was applied at 20 ms` if the store took longer. */
+function arrivalPhrase(
+  { trace }: Contradiction,
+  access: Write | Read,
+  [arrive, be]: readonly ['arrived' | 'arrive', 'was' | 'be'],
+): string {
+  const arrivedUs = arrivalOf(trace, access);
+  const handled = `${be} ${access.kind === 'read' ? 'served' : 'applied'} ${at(access)}`;
+  if (arrivedUs === null) return handled;
+  const arrived = `${arrive} at ${proseDuration(arrivedUs)}`;
+  return arrivedUs === access.atUs ? arrived : `${arrived} and ${handled}`;
 }
 
 /** Lists the faults that no phrase has mentioned: `: alice was paused from 3 ms to 20 ms`. */
@@ -142,12 +175,16 @@ export function causePhrase(
   if (event.kind === 'fault') return faultPhrase(trace, event);
   const message = 'message' in event ? messagePhrase(trace, event.message) : '';
   if (kind === 'expiry') {
-    return `the lease of ${messagePhrase(trace, named)} had expired ${at(event)}`;
+    // The event is the first that shows the expiry.
+    const endUs = endSetBy(trace, named, index) ?? event.atUs;
+    return `the lease of ${messagePhrase(trace, named)} had expired at ${proseDuration(endUs)}`;
   }
   if (kind === 'order') return `${messagePhrase(trace, named)} was handled before ${message}`;
   if (kind === 'timer') return `the timer \`${named}\` was drawn longer than its base length`;
   if (kind === 'message') {
-    return `${message} ${event.kind === 'lose' ? 'was lost' : 'arrived'} ${at(event)}`;
+    const isHeld = event.kind === 'receive' && isAfterPause(trace, event);
+    const fate = event.kind === 'lose' ? 'was lost' : isHeld ? 'was handled' : 'arrived';
+    return `${message} ${fate} ${at(event)}`;
   }
   if (event.kind !== 'key-change') return `${message} was executed ${at(event)}`;
   const whose = event.holder === event.client ? 'its own' : `${event.holder}'s`;
@@ -199,16 +236,7 @@ function deedPhrase(shown: Contradiction, access: Write | Read): string {
   return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
 }
 
-function departureOf(shown: Contradiction, access: Write | Read): number {
-  let departedUs = access.atUs;
-  for (const event of shown.trace.events) {
-    if (event.kind === 'invoke' && event.operation === access.operation) departedUs = event.atUs;
-    if (event.kind === 'send' && event.message === access.message) return event.atUs;
-  }
-  return departedUs;
-}
-
-/** Describes a breach by its evidence, for a rule without fitting words. */
+/** Describes a breach by its evidence, if its rule has no words that fit. */
 export function bareSentences(shown: Contradiction): Sentences {
   const { claim, rule, parts } = shown;
   const seen = listOf(parts.map(({ role, event }) => `the ${role} ${at(event)}`));
@@ -224,12 +252,13 @@ function grantPhrase(
   grant: Grant,
   previous: Grant | undefined,
   known: {
-    readonly keyUntilUs: number | null;
+    readonly end: string;
+    readonly isKept: boolean;
     readonly staleClient: string;
     readonly takenUs: number | null;
   },
 ): string {
-  const { keyUntilUs, staleClient, takenUs } = known;
+  const { end, isKept, staleClient, takenUs } = known;
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
   const facts =
@@ -237,10 +266,9 @@ function grantPhrase(
       ? [`from ${proseDuration(atUs)}`]
       : [`its key taken at ${proseDuration(takenUs)}`, `entered at ${proseDuration(atUs)}`];
   if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
-  if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
-  else if (untilUs !== null) {
+  if (untilUs !== null) {
     if (ttlUs !== previous?.ttlUs && ttlUs > 0) facts.push(`ttl ${proseDuration(ttlUs)}`);
-  } else if (staleClient === '') facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
+  } else if (isKept || staleClient === '') facts.push(end);
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})${staleClient}`;
 }
 
@@ -344,22 +372,8 @@ export function messagePhrase(trace: Trace, message: string): string {
   const call =
     asked === undefined ? callPhrase(trace, operation) : `the check of ${callPhrase(trace, asked)}`;
   const replica = replicaOf(trace, message);
-  if (leg === 'reply') return `the reply${replica === null ? '' : ` of ${replica}`} to ${call}`;
-  return replica === null ? call : `${call} to ${replica}`;
-}
-
-/** Returns the replica at the other end of a message, or null if its store has no replicas. */
-function replicaOf({ events }: Trace, message: string): string | null {
-  const sent = events.find((event) => event.kind === 'send' && event.message === message);
-  if (sent?.kind !== 'send') return null;
-  const server = message.endsWith('/reply') ? sent.from : sent.to;
-  const isReplica = events.some(
-    (event) =>
-      (event.kind === 'write' || event.kind === 'read') &&
-      event.store !== undefined &&
-      server.startsWith(`${event.store}-`),
-  );
-  return isReplica ? `\`${server}\`` : null;
+  if (leg === 'reply') return `the reply${replica === null ? '' : ` of \`${replica}\``} to ${call}`;
+  return replica === null ? call : `${call} to \`${replica}\``;
 }
 
 /** Returns `alice's acquire`, with the name of the call if alice made several of this kind. */
@@ -467,11 +481,7 @@ export function outcomePhrase(call: string, here: string, there: string | null):
   return `${call} was ${here}${there === null ? ' only here' : `, and is ${there} there`}`;
 }
 
-export function orderPhrase(server: string, first: string, second: string): string {
-  return `\`${server}\` handled ${first} before ${second}`;
-}
-
-/** Describes a write under no grant, which prevents the judgment of claims about grants. */
+/** Names a write under no grant, which leaves a claim about grants not judged. */
 export function outsidePhrase({ client, key, operation }: Write | Read): string {
   return `${client} wrote \`${key}\` outside any grant, by \`${operation}\``;
 }

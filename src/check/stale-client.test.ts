@@ -2,8 +2,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
+import { Contradiction } from './explanation.ts';
+import { grantsOf } from './phrases.ts';
 import { type StaleClient, staleClientUnder as staleClientIn } from './stale-client.ts';
-import { enter, fault, grant, keyChange, send, traceOf } from './trace-builder.fixture.ts';
+import {
+  answer,
+  enter,
+  fault,
+  grant,
+  keyChange,
+  send,
+  traceOf,
+  write,
+} from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 const ttlUs = new Map([
@@ -196,4 +207,59 @@ test('the end of a quorum grant counts only if there are lock servers', () => {
   expect(staleClientUnder(trace, given, ttlUs)).toMatchObject({ sentAtUs: 1000, overUs: 12_000 });
   const processes = trace.processes.filter(({ role }) => role !== 'lock');
   expect(staleClientUnder({ ...trace, processes }, given, ttlUs)).toBeNull();
+});
+
+describe('if a server reports only its answers', () => {
+  const ofClient = (ms: number): Grant =>
+    grant(ms, 'alice', 1, { process: 'alice', sentAtUs: ms * 1000, untilUs: null });
+  const call = { verb: 'renew', lock: 'db', token: 0 } as const;
+  const operation = 'alice/1/renew';
+  const renewal: readonly TraceEvent[] = [
+    { kind: 'invoke', atUs: 4000, process: 'alice', operation, call },
+    {
+      kind: 'receive',
+      atUs: 5000,
+      from: 'alice',
+      to: 'lock',
+      message: `${operation}/1/request`,
+      isCopy: false,
+    },
+  ];
+  const isDone = false;
+  const miss = keyChange(5, 'alice', { key: 'other', change: 'prolonged', isDone, isNamed: false });
+
+  test.each<[string, readonly TraceEvent[]]>([
+    ['outdated', [...renewal, answer(7, operation, { kind: 'outdated' })]],
+    ['denied', [...renewal, answer(7, operation, { kind: 'denied', holder: '' })]],
+    ['without effect', [miss]],
+  ])('a lease had ended by the time at which a renewal was %s', (_, denied) => {
+    const before = traceOf([...denied, ofClient(9), enter(9, 'alice', 1, 30)]);
+    const found = { client: 'alice', enteredUs: 9000, sentAtUs: 9000, overUs: 5000 };
+    expect(staleClientUnder(before, ofClient(9), ttlUs)).toEqual(found);
+    const after = [ofClient(2), enter(2, 'alice', 1, 30), ...denied];
+    expect(staleClientUnder(traceOf(after), ofClient(2), ttlUs)).toBeNull();
+    const evidence = [{ role: 'grant', event: 0 }];
+    const words = (last: TraceEvent): string =>
+      grantsOf(
+        new Contradiction(traceOf([...after, last]), {
+          claim: 'c',
+          rule: 'r',
+          evidence: [...evidence, { role: 'write', event: after.length }],
+        }),
+      );
+    expect(words(write(8, 'alice', 1, 1))).toContain('(from 2 ms, over by 5 ms)');
+    expect(words(write(4, 'alice', 1, 1))).toContain('(from 2 ms, no end known)');
+  });
+
+  test.each<[string, readonly TraceEvent[]]>([
+    ['an honored renewal', [...renewal, answer(7, operation, { kind: 'renewed' })]],
+    [
+      'a denied acquire',
+      [asked(4, 'alice', 'alice/1'), answer(7, 'alice/1/set', { kind: 'denied', holder: '' })],
+    ],
+    ['a denied renewal of another section', [{ ...miss, message: 'alice/2/pexpire/1/request' }]],
+  ])('%s ends no lease', (_, answered) => {
+    const trace = traceOf([...answered, ofClient(9), enter(9, 'alice', 1, 30)]);
+    expect(staleClientUnder(trace, ofClient(9), ttlUs)).toBeNull();
+  });
 });

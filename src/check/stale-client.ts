@@ -12,13 +12,15 @@
  * late. User code may request a longer lease than its scenario states, so the end counts only if
  * another section won the lock later and entered first.
  *
- * If the program itself reports an earlier end, that end is used.
+ * If the program itself reports an earlier end, that end is used. If a server denied a renewal or a
+ * release before the entry, or answered that the lease was outdated, the lease had ended by then.
  */
 import type { Enter, Grant, KeyChange } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { isQuorumGrant } from './holders.ts';
 import { keyAtEntry } from './leases.ts';
+import { handledAtUs } from './messages.ts';
 import type { TraceIndex } from './trace-index.ts';
 
 export interface StaleClient {
@@ -64,12 +66,41 @@ export function staleClientUnder(
     const sentAtUs = sent?.atUs ?? key.atUs;
     return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
   }
+  const deniedUs = deniedAtUs(indexed, grant);
+  if (deniedUs !== null && deniedUs <= enteredUs) {
+    return { client, enteredUs, sentAtUs: grant.sentAtUs, overUs: deniedUs };
+  }
   const won = wonBy(trace, entry);
   if (won === null) return null;
   const { sentAtUs, begunUs } = won;
   const overUs = begunUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
   if (overUs > enteredUs || !wentToAnother(trace, entry, begunUs)) return null;
   return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
+}
+
+/**
+ * Returns the first time at which a server denied a renewal or a release of the section that
+ * entered under a grant, answered that its lease was outdated, or left its key unchanged; null if
+ * none did. The lease had ended by then.
+ */
+export function deniedAtUs(
+  { trace, operations, keyChanges, locks }: TraceIndex,
+  { lock, ordinal }: Grant,
+): number | null {
+  const entry = trace.events[locks.get(lock)?.byNumber.get(ordinal)?.enteredAt ?? -1];
+  if (entry?.kind !== 'enter') return null;
+  const { section } = entry;
+  const times = keyChanges.flatMap(({ event: { change, isDone, message, atUs } }) =>
+    isDone || change === 'taken' || sectionOf(message) !== section ? [] : [atUs],
+  );
+  for (const { invoke, return: returned } of operations.values()) {
+    const { operation, call } = invoke.event;
+    const answer = returned?.event.answer?.kind;
+    if (returned === null || sectionOf(operation) !== section) continue;
+    const isDenied = answer === 'denied' && (call.verb === 'renew' || call.verb === 'release');
+    if (isDenied || answer === 'outdated') times.push(handledAtUs(trace, returned));
+  }
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 /**

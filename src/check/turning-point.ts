@@ -23,7 +23,6 @@ import {
   holdingPhrase,
   messagePhrase,
   oddityPhrase,
-  orderPhrase,
   outcomePhrase,
 } from './phrases.ts';
 import type { Evidence } from './verdict.ts';
@@ -189,7 +188,7 @@ function orderAt(
   }
   const [first, second] = [messagePhrase(failing, what), messagePhrase(failing, overtaken)];
   const server = event.kind === 'receive' ? event.to : where.slice(0, -'/answers'.length);
-  return { kind: 'order', text: orderPhrase(server, first, second) };
+  return { kind: 'order', text: `\`${server}\` handled ${first} before ${second}` };
 }
 
 /** Returns the indexes of the events on the way to the breach, in trace order. */
