@@ -94,7 +94,7 @@ describe('every lock and store can have all faults', () => {
 
 test.each([
   ['all', '`all` includes every kind and cannot be in a list: write faults: all, or list kinds'],
-  ['drop: { chance: 1/2 }\n  - all', '`all` has every kind, and stands in no list'],
+  ['drop: { chance: 1/2 }\n  - all', '`all` includes every kind and cannot be in a list'],
 ])('`all` with other faults or in a list is refused: %j', (listed, what) => {
   const text = `name: x\nsystems:\n  s: { ${HOLDER} }\nfaults:\n  - ${listed}\n`;
   const read = loadScenario(text, 'x.yaml');

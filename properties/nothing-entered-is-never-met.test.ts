@@ -124,7 +124,7 @@ describe.each([
     const { judged, counts } = await found('forgotten-await', faults);
     expect(judged.met).toBeNull();
     expect(counts.failed).toBe(10);
-    expect(counts.failures[0]?.error).toMatch(/guard\.work\(\) at [\w.-]+:\d+:\d+ was still under/);
+    expect(counts.failures[0]?.error).toMatch(/guard\.work\(\) at [\w.-]+:\d+:\d+ was still in/);
     expect(counts.sections.failed).toHaveLength(1);
   });
 

@@ -89,11 +89,11 @@ describe('a user-defined claim', () => {
       },
       'its judge threw: no idea',
     ],
-    ['counts nothing', () => ({ exercised: Number.NaN }), 'did not say how often'],
+    ['counts nothing', () => ({ exercised: Number.NaN }), 'did not return `exercised`'],
     [
       'names no event',
       () => ({ exercised: 1, breach: { headline: 'a', evidence: [{ role: 'a', event: -1 }] } }),
-      'which is no event of the trace',
+      'is not an event of the trace',
     ],
     ['is undecided', () => ({ exercised: 1, unknown: 'it is dark' }), 'it is dark'],
   ])('that %s is unknown, with the reason', (_, judge, reason) => {

@@ -16,8 +16,7 @@ export const atMostOnce: Claim = defineClaim({
   name: 'at-most-once',
   about: 'a job runs at most once per tick, and no two runs overlap',
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
-  hazard:
-    'second deliveries of a job: started again, skipped, or denied because the first had the key',
+  hazard: 'second deliveries of a job: run again, skipped, or denied because the first had the key',
   needsNoLock: true,
   rules: ['ran-again', 'ran-at-once'],
   judge: judgeJobs,

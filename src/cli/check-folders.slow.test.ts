@@ -181,7 +181,7 @@ describe('the order of the events', () => {
   test('by time needs times, and an unknown order is refused', async () => {
     const path = file('untimed.txt', TEXT);
     expect((await check(path, '--order=time')).err).toContain(
-      ':1:1: expected a time, less than 2^53 from the first, and there is none',
+      ':1:1: expected a time within 2^53 of the first, found none',
     );
     expect((await check(path, '--order=tme')).err).toContain('unknown order "tme"; known: file');
   });

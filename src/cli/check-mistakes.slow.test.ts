@@ -32,7 +32,7 @@ describe('a mistake in the input', () => {
     ],
     ['bad.jsonl', `${invoke}\n{"process":1;}\n`, /:2:13: not JSON: unexpected ";"/],
     ['type.jsonl', invoke.replace('invoke', 'invok'), /:1:1: unknown type "invok"; .*"invoke"/],
-    ['f.jsonl', invoke.replace('write', 'wirte'), /:1:1: no model knows all of wirte/],
+    ['f.jsonl', invoke.replace('write', 'wirte'), /:1:1: no model has all of the operations wirte/],
     ['cut.edn', '[{:process 1, :type :invoke, :f :read', /:1:2: the file ends inside this map/],
     ['list.edn', '[{:process 1, :type :invoke, :f :read}', /:1:1: the file ends before "]"/],
     ['odd.edn', '{:process 1, :type}', /:1:1: a key of this map has no value/],
@@ -54,7 +54,7 @@ describe('a mistake in the input', () => {
     await refused('binary', Uint8Array.from([1, 2, 0, 4]), /a binary file/);
     await refused('gzip', Uint8Array.from([0x1f, 0x8b, 8, 0]), /this gzip file is broken/);
     await refused('latin', Uint8Array.from([0x7b, 0xe9, 0x7d]), /not UTF-8/);
-    expect((await check(folder)).err).toContain('this is a directory');
+    expect((await check(folder)).err).toContain('this directory contains');
     expect((await check(join(folder, 'nothing'))).err).toContain('there is no such file');
   });
 
@@ -100,7 +100,7 @@ describe('a text log that ends without a line end', () => {
   test('is judged, with a note, since its last value may be truncated', async () => {
     const short = await check(file('short.log', completeLog.slice(0, -2)), ...options);
     expect(short).toMatchObject({ code: 0, err: '' });
-    expect(short.out).toContain('it may be cut short');
+    expect(short.out).toContain('it may be truncated');
   });
   test('differs from one that is complete', async () => {
     const complete = await check(file('whole.log', completeLog), ...options);

@@ -203,7 +203,7 @@ test('a map without the key answers nil with --init null, which the report sugge
   const path = file('nil.jsonl', calls([{ f: 'get', key: 'x' }, { value: null }]));
   const { code, out } = await check(path);
   expect(code).toBe(1);
-  expect(out.replaceAll(/\s+/g, ' ')).toContain('as with --init null');
+  expect(out.replaceAll(/\s+/g, ' ')).toContain('or null, with --init null');
   expect((await check(path, '--init=null')).code).toBe(0);
 });
 

@@ -90,7 +90,7 @@ describe('a history of the project', () => {
     const path = file('hard.jsonl', `${[...events, read].join('\n')}\n`);
     const { code, line } = await judged(path, '--model=counter', '--max-configurations=50');
     expect(code).toBe(5);
-    expect(line.parts[0]?.because).toMatch(/configurations without an answer; .* 0 of 1 returns/);
+    expect(line.parts[0]?.because).toMatch(/configurations without a result; .* 0 of 1 returns/);
   });
 });
 

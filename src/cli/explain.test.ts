@@ -161,7 +161,7 @@ describe('a word', () => {
   test.each([
     ['grantorder', 'did you mean "grant-order"?'],
     ['pausee', 'did you mean "pause"?'],
-    ['wibble-wobble-wubble', 'the nearest are '],
+    ['wibble-wobble-wubble', 'similar words: '],
   ])('%j is a mistake, with the nearest words', (word, hint) => {
     expect(() => meaningsOf(word)).toThrow(UserError);
     expect(() => meaningsOf(word)).toThrow(hint);

@@ -19,7 +19,7 @@ test('the points of each client are listed in the order of a run without faults'
     'alice/1/write = write x at store: accepted',
     'alice/1/release = release db at lock: released',
   ]);
-  expect(out).toContain('of a drawn section: acquire, checked, release, write, as in');
+  expect(out).toContain('words for points in any section: acquire, checked, release, write, as in');
 });
 
 test('for user code, each call is listed with its meaning', async () => {

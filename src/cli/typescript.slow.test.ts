@@ -80,7 +80,9 @@ describe('a lock in TypeScript', () => {
     put('src/plan.yaml', readFileSync(join(folder, PLAN), 'utf8'));
     put('src/tries.ts', `${before}// another\n`);
     const { code, err } = run('replay', 'src/plan.yaml');
-    expect(err).toContain('./lock.ts (./tries.ts has changed) is not what the plan was made with');
+    expect(err).toContain(
+      './lock.ts (./tries.ts has changed) differs from the version that the plan was made with',
+    );
     expect(code).toBe(2);
     const named = run('replay', 'src/plan.yaml', '--modules', 'src');
     expect(named.err).toContain('with another version of ./lock.ts (./tries.ts has changed)');

@@ -86,7 +86,7 @@ describe('a sentence', () => {
     );
     expect(words({ required: required.slice(0, -1) }, all)).toContain('`write(1)` by m11 allows');
     const [optional, rest] = [required.slice(-4), required.slice(0, -4)];
-    expect(words({ required: rest, optional }, all)).toContain('with the 13 other operations of ');
+    expect(words({ required: rest, optional }, all)).toContain('and the 13 other operations of ');
   });
   it('names a span in the given way', () => {
     const core = { required: [4, 5], optional: [], areOthersFree: true, from: 5, isMinimal: true };

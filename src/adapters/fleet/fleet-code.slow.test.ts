@@ -96,7 +96,7 @@ onRedis(
 
 onRedis('a module in a version other than the coordinator’s is not run', async () => {
   const reason = await failureOf({ digest: `sha256:${'0'.repeat(64)}` });
-  expect(reason).toMatch(/\.\/m\.mjs is another version .*\(looked for in .*theirs\)/);
+  expect(reason).toMatch(/\.\/m\.mjs is not the required version .*\(looked for in .*theirs\)/);
   expect(reason).not.toContain('it was run');
 });
 

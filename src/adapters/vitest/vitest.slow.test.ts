@@ -259,7 +259,7 @@ inTurn('a test fails with a place if no client gets the lock, or work is not awa
   );
   expect(messageOf('no guard')).toMatch(/ever entered: \d+ returned without section\.guard\(\)/);
   expect(messageOf('no await')).toMatch(
-    /guard\.work\(\) at saboteurs\.test\.ts:18:\d+ was still under way when its guard was left/,
+    /guard\.work\(\) at saboteurs\.test\.ts:18:\d+ was still in progress when its guard was left/,
   );
 });
 

@@ -273,7 +273,7 @@ describe('a plan that uses a module', () => {
 
     test('is not run if it differs from that of the plan', async () => {
       expect(await problemsIn(await planWith(OTHER))).toBe(
-        `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs has changed since the plan was made, so it was not run; name its folder to run it`,
+        `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs differs from the version that the plan was made with, so it was not run; name its folder to run it`,
       );
       expect(hasRun()).toBe(false);
     });

@@ -153,7 +153,7 @@ function refusalOf(
 ): readonly UnplacedProblem[] {
   const { path, digest } = change;
   if (accepted === undefined || accepted[path] === digest) return [];
-  const text = `${inWords(change)} has changed since the plan was made, so it was not run${ifChanged}`;
+  const text = `${inWords(change)} differs from the version that the plan was made with, so it was not run${ifChanged}`;
   return [{ path: ['use', path], isKey: true, what: text }];
 }
 

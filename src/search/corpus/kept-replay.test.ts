@@ -262,7 +262,7 @@ describe('if the code has changed', () => {
     const kept = await replayKept(plan, { catalogue, hasChanged: true });
     expect(kept).toMatchObject({
       outcome: 'reproduced',
-      changes: ['other latencies and random numbers'],
+      changes: ['different latencies and random numbers'],
     });
     expect(kept.plan.chance).toBeNull();
     expect((await replayKept(kept.plan, { catalogue })).digest).toBe(kept.digest);
@@ -272,7 +272,7 @@ describe('if the code has changed', () => {
     const kept = await replayKept(atLostTry(tightly()), { catalogue, hasChanged: true });
     expect(kept).toMatchObject({
       outcome: 'reproduced',
-      changes: [MOVED, 'other latencies and random numbers'],
+      changes: [MOVED, 'different latencies and random numbers'],
     });
   });
 });

@@ -156,7 +156,7 @@ test('the same seeds fail for every chunk size, and one seed at a time', async (
 });
 
 test.each([
-  ['Object.freeze of Array', 'Object.freeze(Array);'],
+  ['Object.freeze on Array', 'Object.freeze(Array);'],
   ['Object.seal of util', "Object.seal(require('node:util'));"],
   ['Reflect.preventExtensions of Math', 'Reflect.preventExtensions(Math);'],
 ])('a change that cannot be undone is refused at its call: %s', async (name, statement) => {

@@ -273,10 +273,10 @@ test('a shard of an exhaustive search has its share of each system’s plans', a
   };
   expect(merged({ s: 88 })).toEqual([]);
   expect(merged({ s: 101 })).toEqual(['44 of 51 plans', '44 of 50 plans']);
-  const problems = shards.map(({ file }) => `${file}: too many results: 44 for its share`);
+  const problems = shards.map(({ file }) => `${file}: too many results: 44, but its share is`);
   expect(merged({})).toEqual({
     kind: 'refused',
-    problems: problems.map((problem) => `${problem} of 0 plans of zombie, s`),
+    problems: problems.map((problem) => `${problem} 0 plans of zombie, s`),
   });
 });
 

@@ -276,7 +276,7 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
       'workload: { steps: [ transition: { for: 1ms } ] }',
       'a transition needs a queue',
     ],
-    ['a queue without a transition', 'queue: { steps: 2 }', 'no section has a step transition'],
+    ['a queue without a transition', 'queue: { steps: 2 }', 'no section has a transition step'],
     [
       'a step beyond the last',
       `${steps}`.replace('steps: 2,', 'steps: 2, messages: [{ steps: 2 }],'),
@@ -300,7 +300,7 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
     [
       'one message more than that',
       `${steps}`.replace('steps: 2,', 'steps: 10000, retries: 0, copies: [{ steps: 1 }],'),
-      'may draw 10000 copies, 1 × 10000 × 1 (machines × steps × tries of each); a plan has room for 9999',
+      'may draw 10000 copies, 1 × 10000 × 1 (machines × steps × attempts); a plan has room for 9999',
     ],
     [
       'two transitions',

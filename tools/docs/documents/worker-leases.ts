@@ -200,7 +200,7 @@ export const document: SourceDocument = {
         prints: [
           /✓ step: met[\s\S]*?at-most-once +holds +0 of 60/,
           /✓ step-fence: met[\s\S]*?at-most-once +breaks/,
-          /of step-fence in redelivered-steps[\s\S]*claims a key of the\s+step before it runs it/,
+          /of step-fence in redelivered-steps[\s\S]*claims the\s+key\s+of\s+a\s+step\s+before\s+running\s+the\s+step/,
         ],
       },
     },

@@ -68,7 +68,7 @@ describe('the page in a browser', () => {
     expect(await lock.innerText()).toMatch(/token 1.*← changed/s);
     await page.keyboard.press('v');
     const state = await page.locator('[data-state]').innerText();
-    expect(state).toMatch(/✗ (its lease is over|\w+ holds it)/);
+    expect(state).toMatch(/✗ (its lease has ended|\w+ holds it)/);
   });
 
   law('marks the current step in both pictures', async () => {
