@@ -7,6 +7,7 @@ import type { Call } from '../core/history/call.ts';
 import type { FaultInjected, Invoke, Receive, TraceEvent } from '../core/history/events.ts';
 import {
   type BreachCause,
+  breachPlace,
   causeOf,
   causeText,
   faultsBehind,
@@ -19,6 +20,7 @@ import {
   fault,
   grant,
   invoke,
+  keyChange,
   pause,
   read,
   release,
@@ -277,4 +279,40 @@ test('a fault counts if any process that it affected granted the lock', () => {
   const beside = fault(1, 'partition', '', { processes: ['carol', 'store'], untilMs: 3 });
   const events = [grant(0, 'alice', 1), partition, beside, grant(4, 'bob', 2)];
   expect(causeIn('mutual-exclusion', events).faults.map(({ kind }) => kind)).toEqual(['partition']);
+});
+
+describe('the place of a breach', () => {
+  const events: readonly TraceEvent[] = [
+    grant(1, 'alice', 1),
+    enter(2, 'alice', 1, 15),
+    invoke(3, 'alice/1/write'),
+    write(4, 'alice', 1, 5, { key: 'y' }),
+    pause(5, 'alice', 9),
+    answer(10, 'alice/1/write', { kind: 'accepted' }),
+    call(11, 'alice/1/del'),
+    handled(12, 'alice/1/del'),
+    keyChange(12, 'alice', { key: 'lock.db', message: 'alice/1/del/1/request' }),
+  ];
+  const placeAt = (...evidence: readonly (readonly [role: string, event: number])[]): string => {
+    const shown = evidence.map(([role, event]) => ({ role, event }));
+    const verdict = { kind: 'invalid', claim: 'a', exercised: 1, rule: 'a' } as const;
+    return breachPlace(traceOf(events), { ...verdict, evidence: shown });
+  };
+
+  test.each([
+    ['a grant', 0, 'alice/1 db'],
+    ['an entry', 1, 'alice/1 db'],
+    ['a call', 2, 'alice/1 x'],
+    ['a write', 3, 'alice/1 y'],
+    ['an answer', 5, 'alice/1 x'],
+    ['a message', 7, 'alice/1 lock.db'],
+    ['the change of a key', 8, 'alice/1 lock.db'],
+  ])('is the section and the key of %s', (_, event, place) => {
+    expect(placeAt(['first', 0], ['last', event])).toBe(place);
+  });
+
+  test('is given neither by a fault nor by an event beside the contradiction', () => {
+    expect(placeAt(['write', 3], ['pause', 4], ['lease test', 8])).toBe('alice/1 y');
+    expect(placeAt(['pause', 4])).toBe('');
+  });
 });

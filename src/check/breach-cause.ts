@@ -13,11 +13,11 @@
  * before release)`.
  */
 
-import type { FaultInjected, Invoke } from '../core/history/events.ts';
-import type { ProcessInfo } from '../core/history/trace.ts';
-import { operationOf } from '../core/kernel/name.ts';
+import type { EventKind, FaultInjected, Invoke } from '../core/history/events.ts';
+import type { ProcessInfo, Trace } from '../core/history/trace.ts';
+import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { affectsLinks, affectsMessage, type FaultKind } from '../core/plan/fault.ts';
-import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
+import { ASIDE_ROLES, causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isQuorumGrant } from './holders.ts';
 import { areRivals, isHeldAt, serversOf } from './leases.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
@@ -71,6 +71,48 @@ export function faultsBehind(
   verdict: Invalid,
 ): readonly Numbered<FaultInjected>[] {
   return behind(indexed, verdict).faults;
+}
+
+/**
+ * Returns where a claim broke: the section and the key of the last event in the evidence that
+ * belongs to the contradiction and is not a fault, as text. Empty if there is no such event.
+ */
+export function breachPlace(trace: Trace, { evidence }: Invalid): string {
+  const last = evidence.findLast(({ role, event }) => {
+    const kind = trace.events[event]?.kind ?? 'fault';
+    return !ASIDE_ROLES.has(role) && !FAULT_EVENTS.has(kind);
+  });
+  const event = trace.events[last?.event ?? -1];
+  if (last === undefined || event === undefined) return '';
+  const operation =
+    'operation' in event ? event.operation : 'message' in event ? operationOf(event.message) : '';
+  const section = sectionAt(trace, last.event) ?? sectionOf(operation);
+  if ('key' in event) return `${section} ${event.key}`;
+  if ('lock' in event) return `${section} ${event.lock}`;
+  const invoke = trace.events.find((one) => one.kind === 'invoke' && one.operation === operation);
+  if (invoke?.kind !== 'invoke') return section;
+  return `${section} ${'key' in invoke.call ? invoke.call.key : invoke.call.lock}`;
+}
+
+const FAULT_EVENTS: ReadonlySet<EventKind> = new Set(['fault', 'resume', 'heal', 'restart']);
+
+/** Returns the section of a grant, an access, a call or a mark, such as `alice/1`, or null. */
+export function sectionAt({ events }: Trace, index: number): string | null {
+  const event = events[index];
+  if (event === undefined) return null;
+  if ('section' in event) return event.section;
+  if ('operation' in event) return sectionOf(event.operation);
+  if (event.kind === 'mark') return sectionOf(event.point);
+  if (event.kind === 'grant' || event.kind === 'lease-test') {
+    const { lock, ordinal } = event;
+    const entered = events.find(
+      (one) => one.kind === 'enter' && one.lock === lock && one.ordinal === ordinal,
+    );
+    if (entered?.kind === 'enter') return entered.section;
+  }
+  return 'lock' in event && 'message' in event && event.message !== ''
+    ? sectionOf(event.message)
+    : null;
 }
 
 /**

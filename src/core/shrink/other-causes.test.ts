@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Plan } from '../plan/plan.ts';
 import { pause, planWith } from './sample-plan.fixture.ts';
 import type { Tried } from './search.ts';
-import { shrinkWith } from './shrink.ts';
+import { shrinkWith } from './shrink-with.fixture.ts';
 
 function pausedUs(plan: Plan, name: string): number {
   return plan.faults.reduce(

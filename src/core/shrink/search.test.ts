@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { pause, planWith } from './sample-plan.fixture.ts';
-import { shrinkWith } from './shrink.ts';
+import { shrinkWith } from './shrink-with.fixture.ts';
 
 // An order in which each plan is simpler than any other, and than itself.
 vi.mock('./simpler.ts', async (original) => ({

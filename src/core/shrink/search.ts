@@ -22,6 +22,11 @@ export interface OtherBreach {
   readonly cause: string;
   /** The simplest plan found with this cause. */
   readonly plan: Plan;
+  /**
+   * True if `plan` is the shrunk plan without one fault, and breaks the claim in another section or
+   * at another key.
+   */
+  readonly isElsewhere: boolean;
 }
 
 /** Maximum number of other causes for which a plan is kept. More would add no information. */
@@ -81,7 +86,7 @@ export class Search {
   }
 
   get others(): readonly OtherBreach[] {
-    return [...this.othersByCause].map(([cause, plan]) => ({ cause, plan }));
+    return [...this.othersByCause].map(([cause, plan]) => ({ cause, plan, isElsewhere: false }));
   }
 
   get passCounts(): readonly PassCount[] {
@@ -124,7 +129,7 @@ export class Search {
     const answer = yield* this.ask(candidate);
     if (answer !== true) {
       if (answer !== null && typeof answer === 'object') {
-        this.keep({ cause: answer.otherCause, plan: candidate });
+        this.keep(answer.otherCause, candidate);
       }
       return false;
     }
@@ -133,7 +138,7 @@ export class Search {
     return true;
   }
 
-  private keep({ cause, plan }: OtherBreach): void {
+  private keep(cause: string, plan: Plan): void {
     const known = this.othersByCause.get(cause);
     const isNew = known === undefined && this.othersByCause.size < MAX_OTHERS;
     if (isNew || (known !== undefined && isSimpler(plan, known)))

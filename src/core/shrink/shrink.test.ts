@@ -3,7 +3,8 @@ import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import { client, pause, planWith } from './sample-plan.fixture.ts';
 import { excessOf } from './search.ts';
-import { type ShrinkResult, shrinkWith } from './shrink.ts';
+import type { ShrinkResult } from './shrink.ts';
+import { shrinkWith } from './shrink-with.fixture.ts';
 import { isSimpler, workOf } from './simpler.ts';
 
 /** Returns the pauses of alice, or none if she no longer writes. */

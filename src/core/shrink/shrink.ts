@@ -23,14 +23,7 @@ import {
 } from './drop.ts';
 import { moveFaults, type PointsOf, placeFaults } from './place-faults.ts';
 import { dropAndRetime, keepTwoSections, retime } from './retime.ts';
-import {
-  type OtherBreach,
-  type Pass,
-  type PassCount,
-  Search,
-  type Steps,
-  type Tried,
-} from './search.ts';
+import { type OtherBreach, type Pass, type PassCount, Search, type Steps } from './search.ts';
 import {
   lowerCounts,
   lowerLatencies,
@@ -76,7 +69,7 @@ export interface ShrinkResult {
   readonly whyNoBoundary: string | null;
 }
 
-const DEFAULT_MAX_RUNS = 1000;
+export const DEFAULT_MAX_RUNS = 1000;
 /** Runs reserved for the boundary search, a bisection over microseconds. */
 const BOUNDARY_RUNS = 64;
 
@@ -159,26 +152,22 @@ function resultOf(
   return { plan, runs, accepted, passes, others, ...rest };
 }
 
-/** Shrinks with a synchronous predicate. */
-export function shrinkWith(
-  plan: Plan,
-  stillBreaks: (candidate: Plan) => Tried,
-  options?: ShrinkOptions,
-): ShrinkResult {
-  const steps = shrink(plan, options);
+/** Answers each question of a generator. Returns its result. */
+export function answerAll<Question, Answer, Result>(
+  steps: Generator<Question, Result, Answer>,
+  answer: (question: Question) => Answer,
+): Result {
   let step = steps.next();
-  while (step.done !== true) step = steps.next(stillBreaks(step.value));
+  while (step.done !== true) step = steps.next(answer(step.value));
   return step.value;
 }
 
-/** Shrinks with an asynchronous predicate. */
-export async function shrinkWithAsync(
-  plan: Plan,
-  stillBreaks: (candidate: Plan) => Promise<Tried>,
-  options?: ShrinkOptions,
-): Promise<ShrinkResult> {
-  const steps = shrink(plan, options);
+/** Like `answerAll`, with asynchronous answers. */
+export async function answerAllAsync<Question, Answer, Result>(
+  steps: Generator<Question, Result, Answer>,
+  answer: (question: Question) => Promise<Answer> | Answer,
+): Promise<Result> {
   let step = steps.next();
-  while (step.done !== true) step = steps.next(await stillBreaks(step.value));
+  while (step.done !== true) step = steps.next(await answer(step.value));
   return step.value;
 }

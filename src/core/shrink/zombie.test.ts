@@ -7,7 +7,8 @@ import type { Fault } from '../plan/fault.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
 import { parametersOf } from './parameter.ts';
 import { digitsOf } from './round.ts';
-import { type ShrinkResult, shrinkWith } from './shrink.ts';
+import type { ShrinkResult } from './shrink.ts';
+import { shrinkWith } from './shrink-with.fixture.ts';
 import { workOf } from './simpler.ts';
 
 /** An event queue in time order: the smallest world in which a lease can expire. */

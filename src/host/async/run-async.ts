@@ -5,11 +5,10 @@
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { openSections, type Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { Tried } from '../../core/shrink/search.ts';
-import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
+import { answerAllAsync, type ShrinkResult } from '../../core/shrink/shrink.ts';
 import type { RunWatcher } from '../../core/world/world.ts';
 import type { SeedResult, ShrinkFailureOptions } from '../../harness.ts';
-import { answersWith, expectsBreach, judgeRun } from '../../harness.ts';
+import { expectsBreach, judgeRun, shrinkBreach } from '../../harness.ts';
 import { builtInParts } from '../../parts.ts';
 import { digestOf, pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
@@ -204,12 +203,10 @@ async function shrinkPinned(
 ): Promise<ShrinkResult> {
   const pinned = expectsBreach(await pinAsync(plan, catalogue), claim);
   const shrinkIn = (manner: RunManner): Promise<ShrinkResult> => {
-    const answer = answersWith(claim);
-    const stillBreaks = async (candidate: Plan): Promise<Tried> => {
+    return answerAllAsync(shrinkBreach(pinned, claim, options), async (candidate) => {
       await yieldToEventLoop?.();
-      return answer(await examineEither(candidate, [claim], catalogue, manner));
-    };
-    return shrinkWithAsync(pinned, stillBreaks, options);
+      return await examineEither(candidate, [claim], catalogue, manner);
+    });
   };
   if (graphToReuse(catalogue.locks.get(plan.system.lock)?.buildAsync) === null) return shrinkIn({});
   const realms = new RealmBlock();

@@ -3,7 +3,7 @@ import { judge } from '../../check/claims.ts';
 import { termsOf } from '../../check/terms.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import { shrinkWithAsync } from '../../core/shrink/shrink.ts';
+import { answerAllAsync, shrink } from '../../core/shrink/shrink.ts';
 import { digestOf } from '../../run.ts';
 import { MS } from '../../systems/plan.fixture.ts';
 import { lockPlan, withLock } from './lock-user.fixture.ts';
@@ -41,7 +41,7 @@ test('the failure is shrunk to one pause, with its boundary', async () => {
   ];
   const plan = lockPlan(3, { faults });
   const pinned = await pinAsync(plan, withLock);
-  const { plan: small, isMinimal, boundary } = await shrinkWithAsync(pinned, breaks);
+  const { plan: small, isMinimal, boundary } = await answerAllAsync(shrink(pinned), breaks);
   expect(isMinimal).toBe(true);
   expect(small.clients.map(({ sections }) => sections.length)).toEqual([1, 1]);
   expect(small.decisions).toEqual({});

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { elsewhere } from '../../blaming-claim.fixture.ts';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import { describeShrunk } from '../../report/describe-finding.ts';
@@ -105,8 +106,8 @@ describe('a campaign', () => {
       },
     });
     if (examined === null) expect.fail('nothing was examined');
-    const elsewhere = examined;
-    const again = await run({ range: null, examined: async () => elsewhere });
+    const given = examined;
+    const again = await run({ range: null, examined: async () => given });
     expect(again.result).toEqual(here.result);
     expect(kindsOf(again.events)).toEqual(['scenario', 'failure shrunk', 'conclusion']);
   });
@@ -132,6 +133,26 @@ describe('a campaign', () => {
     const { result } = await run({ range: { from: 0, to: 0 } }, subject);
     const faults = result.findings.map(({ plan }) => plan.faults.map(({ kind }) => kind));
     expect(faults).toEqual([['pause'], ['delay']]);
+  });
+
+  test('reports what breaks elsewhere without one fault as a finding of its own', async () => {
+    const text = `
+name: blamed
+systems: { tested: { lock: lock-service, store: fenced, expect: { breaks: [own] } } }
+clients: { count: 2, ttl: 10ms, think: 0ms..5ms }
+workload: { kind: blind-writes }
+faults:
+  - pause: { process: lock, at: 1ms, for: 1ms, chance: 1 }
+  - pause: { process: store, at: 1ms, for: 1ms, chance: 1 }
+`;
+    const read = loadScenario(text, 'blamed.yaml', elsewhere);
+    if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+    const subject = { scenario: read.scenario, file: 'blamed.yaml', catalogue: elsewhere };
+    const { result } = await run({ range: { from: 0, to: 0 } }, subject);
+    const processes = result.findings.map(({ plan }) =>
+      plan.faults.map((fault) => ('process' in fault ? fault.process : '')),
+    );
+    expect(processes).toEqual([['lock', 'store'], ['store']]);
   });
 
   test('reports a breach that does not occur again on its seed', async () => {

@@ -67,7 +67,13 @@ export async function shrinkClaim(
     if (best === null) return;
     met.push(...best.others);
     const finding = await context.describe(best.failure);
-    if (finding !== null && !found.some((old) => isSameFinding(old, finding))) found.push(finding);
+    if (finding === null || found.some((old) => isSameFinding(old, finding))) return;
+    found.push(finding);
+    const { result, seed } = best.failure;
+    for (const { plan, isElsewhere } of result.others) {
+      // It has fewer faults, so this ends.
+      if (isElsewhere && !isInterrupted()) await next([seed], () => plan);
+    }
   };
   const isWritten = limits.keepsWritten && isWrittenOut(subject, broken.system);
   for (const [at, seeds] of seedsByKind.slice(0, isWritten ? 1 : limits.kinds).entries()) {
@@ -142,7 +148,9 @@ async function simplestOf(
     if (result.others.length > 0) {
       const causes = result.others.map(({ cause }) => cause);
       await emit({ kind: 'other causes', system, claim, seed, causes });
-      others.push(...result.others.map(({ plan }) => ({ plan, seed })));
+      others.push(
+        ...result.others.flatMap(({ plan, isElsewhere }) => (isElsewhere ? [] : [{ plan, seed }])),
+      );
     }
     const isBetter = best === null || isSimpler(result.plan, best.result.plan);
     if (isBetter) best = failureOf(seed, original, result);

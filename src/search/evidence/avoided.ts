@@ -7,7 +7,7 @@
  * very call that a fault affects. The proof of a cure for one plan requires more: the cured run
  * must also contain each fault on which the breach depends.
  */
-import { faultsBehind } from '../../check/breach-cause.ts';
+import { faultsBehind, sectionAt } from '../../check/breach-cause.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
 import type { Invalid } from '../../check/verdict.ts';
 import type { FaultInjected } from '../../core/history/events.ts';
@@ -30,7 +30,8 @@ export function haveRun(broken: TraceIndex, breach: Invalid, other: TraceIndex):
 }
 
 function fatesIn(other: TraceIndex, broken: TraceIndex, breach: Invalid): readonly Fate[] {
-  const involved = sectionsInvolved(broken, breach);
+  const shown = breach.evidence.map(({ event }) => sectionAt(broken.trace, event));
+  const involved = [...new Set(shown)].filter((section) => section !== null);
   const sections = involved.length > 0 ? involved : sectionsOf(other);
   return sections.map((section) => fateOf(other, section));
 }
@@ -76,30 +77,6 @@ function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<F
   if (known.length > 0) return known;
   const last = Math.max(0, ...breach.evidence.map(({ event }) => event));
   return indexed.faults.filter(({ index }) => index < last);
-}
-
-function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): readonly string[] {
-  const entries = new Map<string, string>();
-  for (const { lock, entries: events } of locks.values()) {
-    for (const { event } of events) {
-      if (event.kind === 'enter') entries.set(`${lock} ${event.ordinal}`, event.section);
-    }
-  }
-  const names = evidence.map(({ event: index }) => {
-    const event = trace.events[index];
-    if (event === undefined) return null;
-    if ('section' in event) return event.section;
-    if ('operation' in event) return sectionOf(event.operation);
-    if (event.kind === 'mark') return sectionOf(event.point);
-    if (event.kind === 'grant' || event.kind === 'lease-test') {
-      const entered = entries.get(`${event.lock} ${event.ordinal}`);
-      if (entered !== undefined) return entered;
-    }
-    return 'lock' in event && 'message' in event && event.message !== ''
-      ? sectionOf(event.message)
-      : null;
-  });
-  return [...new Set(names.filter((name) => name !== null))];
 }
 
 /**

@@ -6,6 +6,7 @@
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Boundary } from '../../core/shrink/boundary.ts';
+import { answerAllAsync } from '../../core/shrink/shrink.ts';
 import { examineEither, pinAsync } from '../../host/async/run-async.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
 import { type BrokenRun, type ExplainedBreach, explainBreach } from './explain-run.ts';
@@ -39,12 +40,11 @@ export async function explainRun(
 ): Promise<ExplainedBreach> {
   const { claim } = broken.verdict;
   const plan = await pinAsync(broken.plan, catalogue);
-  const steps = causationSteps({ plan, claim, catalogue, boundary });
   const claims = claimsWeighed(claim);
-  let step = steps.next();
-  while (step.done !== true) {
-    const { plan: beside, interventions = [] } = step.value;
-    step = steps.next(await examineEither(beside, claims, catalogue, { interventions }));
-  }
-  return explainBreach(broken, step.value);
+  const found = await answerAllAsync(
+    causationSteps({ plan, claim, catalogue, boundary }),
+    ({ plan: beside, interventions = [] }) =>
+      examineEither(beside, claims, catalogue, { interventions }),
+  );
+  return explainBreach(broken, found);
 }

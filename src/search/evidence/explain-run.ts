@@ -11,6 +11,7 @@ import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
+import { answerAll } from '../../core/shrink/shrink.ts';
 import { examine } from '../../examine.ts';
 import { pin } from '../../run.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
@@ -31,12 +32,10 @@ export function explainRunNow(broken: BrokenRun): ExplainedBreach {
   const { claim } = broken.verdict;
   const steps = causationSteps({ plan: pin(broken.plan), claim, catalogue: builtIn });
   const claims = claimsWeighed(claim);
-  let step = steps.next();
-  while (step.done !== true) {
-    const { plan, interventions } = step.value;
-    step = steps.next(examine(plan, claims, builtIn, interventions));
-  }
-  return explainBreach(broken, step.value);
+  const found = answerAll(steps, ({ plan, interventions }) =>
+    examine(plan, claims, builtIn, interventions),
+  );
+  return explainBreach(broken, found);
 }
 
 /** Explains the breach. `found` is null if the plan did not break the claim again. */
