@@ -94,7 +94,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   return trace.events.some(({ kind }) => kind === 'key-change') ? asKept(trace, spans) : spans;
 }
 
-/** Replaces leases that only clients report by the lifetimes of their keys. */
+/** If only clients report the leases, replaces them with the lifetimes of their keys. */
 function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[] {
   const { locks } = indexTrace(trace);
   return leases.map((lease) => {

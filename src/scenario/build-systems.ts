@@ -338,7 +338,9 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   );
 }
 
-/** Returns why this scenario can only measure `MEASURED_CLAIM`. Null if it can expect the claim. */
+/**
+ * Returns why this scenario can only measure `MEASURED_CLAIM`. Null if the claim may be expected.
+ */
 function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {

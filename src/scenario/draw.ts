@@ -35,7 +35,7 @@ export class Draw {
     return odds === null || this.wide() % odds.denominator < odds.numerator;
   }
 
-  /** Returns a time in the range. A range of one time draws nothing. */
+  /** Returns a time in the range. Draws nothing if the range contains only one time. */
   time({ minUs, maxUs }: RangeUs): number {
     if (minUs === maxUs) return minUs;
     if (this.isInMilliseconds) {
@@ -46,7 +46,7 @@ export class Draw {
     return this.within(minUs, maxUs);
   }
 
-  /** Returns an integer in the range. A range of one integer draws nothing. */
+  /** Returns an integer in the range. Draws nothing if the range contains only one. */
   integer({ minUs, maxUs }: RangeUs): number {
     return minUs === maxUs ? minUs : this.within(minUs, maxUs);
   }

@@ -48,9 +48,9 @@ export function readScenario(
 }
 
 /**
- * Returns further problems in a file that the schema refused. Removes the refused parts to find
- * them. If a part other than a fault was refused, returns only problems of systems, since others
- * may result from its removal.
+ * Returns further problems in a file that the schema refused. The refused parts are removed first.
+ * If they are not all faults, only problems of systems are returned, since the removal may cause
+ * other problems.
  */
 function foundBeside(
   refused: readonly UnplacedProblem[],

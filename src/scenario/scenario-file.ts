@@ -27,7 +27,7 @@ import { type ReadFault, readFaultSchema } from './read-faults.ts';
 /** Names, or a number of default names. */
 export type ReadNames = number | readonly string[];
 
-/** Replaces the list of faults by every kind that can affect a system. */
+/** Stands for every kind of fault that can affect a system. */
 export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');

@@ -4,8 +4,8 @@
  * shards, the fleet and `simTest`. They choose the seeds, the executor of the runs and the stop
  * condition, print events, and report the `Result`. This module does no I/O.
  *
- * A shard writes its `Examined` to a file. The merge passes it to `campaign` as `examined`, which
- * then starts with the conclusion.
+ * A shard writes its `Examined` to a file. The merge passes it to `campaign`, which then only draws
+ * the conclusion.
  *
  * Read next, in this order: `setting.ts` (input and output), `count-plans.ts` (for an exhaustive
  * search), `self-check.ts`, `conclude.ts` (judges expectations), `shrink-failures.ts`, `result.ts`

@@ -29,8 +29,8 @@ const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], stopped: 'stopped' };
 
 /**
  * Returns all plans of each system. Throws `TooManyPlans` if a system has too many. Calls
- * `onUncounted` with each system that could not be counted, and the reason, or null if counting was
- * stopped.
+ * `onUncounted` with each system that could not be counted and the reason. The reason is null if
+ * counting was stopped.
  */
 export async function countAllPlans(
   scenario: Scenario,

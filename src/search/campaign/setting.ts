@@ -81,7 +81,7 @@ export type CampaignEvent =
       readonly lost: string | null;
     }
   | ({ readonly kind: 'modules' } & ReuseCheck)
-  /** Each of the system's first seeds died of the same error, so its other seeds are skipped. */
+  /** Each of the system's first seeds died of the same error, so the others are skipped. */
   | { readonly kind: 'dies'; readonly system: string }
   /** A system starts again from its first seed. Each seed now loads its modules. */
   | {

@@ -121,7 +121,7 @@ function otherCause(
   return isSameCause(cause, kept) ? null : causeName(cause);
 }
 
-/** Replaces labels of the kept cause by current labels, since operations may be renamed. */
+/** Replaces labels of the kept cause with current labels, since operations may be renamed. */
 function translateLabels(
   { faults }: KeptCause,
   { faults: now }: BreachCause,

@@ -61,7 +61,7 @@ export type CorpusChange =
   | { readonly kind: 'reserved'; readonly by: string };
 
 /**
- * Replaces the text `before` of a file by `after`, or deletes the file if `after` is null. A
+ * Replaces the text `before` of a file with `after`, or deletes the file if `after` is null. A
  * reservation file excludes other writers. A stale reservation is never taken over, since its
  * writer may be slow rather than dead.
  */

@@ -1,7 +1,7 @@
 /**
  * Decides whether a run withstood the conditions that broke another run. The claim must hold, and
- * no section of the breach may hang. Also, unless another section did its work, one of these
- * sections must not have been denied the lock.
+ * no section of the breach may hang. Also, unless another section did its work, at least one of
+ * these sections must not have been denied the lock.
  *
  * This is enough for a twin on the same seed: the twin may need no fault, and a cure may omit the
  * very call that a fault affects. The proof of a cure for one plan requires more: the cured run

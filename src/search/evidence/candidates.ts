@@ -2,8 +2,8 @@
  * Lists the events of a failing run that may be causes, each with the intervention that neutralizes
  * it. The kinds are: a fault, a late or lost message, a late timer, the expiry of a lease, a
  * renewal, a release, and the order of two concurrent calls at a server. All faults and timers are
- * listed, and all expiries before the breach. Other events are listed only if the breach depends on
- * them causally.
+ * listed, and all expiries before the breach. Other events are listed only if they are in the
+ * causal past of the breach.
  *
  * An expiry belongs to the request that set it. It is listed if nothing changed the lease before
  * its end, and if a later event of the same lock shows the expiry. Two calls are concurrent if each

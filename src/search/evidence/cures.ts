@@ -28,7 +28,7 @@ interface Row {
   /** Another built-in store. With `insteadOf`, only if the plan has one of those stores. */
   readonly store?: string;
   readonly insteadOf?: readonly string[];
-  /** Replaces lock `from` by lock `to`. Applies only to plans that use `from`. */
+  /** Replaces lock `from` with lock `to`. Applies only to plans that use `from`. */
   readonly lock?: readonly [from: string, to: string];
   readonly options?: Readonly<Record<string, Json>>;
   readonly clients?: Partial<ClientSettings>;

@@ -1,8 +1,9 @@
 /**
  * Enumerates every plan that differs from a base by at most a given number of faults and swaps of
  * tied events. Each set of these departures is enumerated once, in the order in which they happen.
- * A departure affects only later events. Therefore, running a plan shows where its next departure
- * can be placed: at or after its last one. Several faults at one place are ordered by their keys.
+ * A departure affects only later events. Therefore, a run of a plan shows the possible places of
+ * the next departure: at or after the last departure. Several faults at one place are ordered by
+ * their keys.
  *
  * Plan numbers start with the base, then all plans with one fault, then all plans with two, so that
  * the first counterexample has the fewest faults. The plans that extend one plan have consecutive
@@ -177,9 +178,10 @@ interface Threshold {
  * so the thresholds are those of the run with the largest amount. The caller also tries amounts
  * that are one microsecond smaller or larger, and the limits of the scenario.
  *
- * A fault ends at the process that it affects, or at the receiver of its message. The next message
- * of this process arrives one latency later. It meets a threshold at a server if its sender is a
- * client, and vice versa. A partition also releases the messages that it held back.
+ * A fault ends at the process that it affects, or at the receiver of its message. One latency
+ * later, the next message of this process meets a threshold at another process: a client's message
+ * at a server, or a server's message at a client. A partition also releases the messages that it
+ * held back.
  *
  * `largest` is the run whose last fault is the slot's fault, at its maximum amount.
  */

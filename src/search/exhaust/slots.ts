@@ -1,7 +1,7 @@
 /**
- * Finds the slots in which the next fault of a plan can be placed. Watches a run of the plan: a
- * slot is a point that a client passed, a message, or a timer at which the scenario allows a kind
- * of fault. Slots are listed in the order in which the run reaches them.
+ * Finds the slots in which the next fault of a plan can be placed, by watching a run of the plan. A
+ * slot is a point that a client passed, a message, or a timer, if the scenario allows a fault
+ * there. Slots are listed in the order in which the run reaches them.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { TraceEvent } from '../../core/history/events.ts';
@@ -32,7 +32,7 @@ import {
   targetIn,
 } from '../../scenario/scenario.ts';
 
-/** A fault, without its amount, that can be injected at one place of a run. */
+/** A place in a run, with a fault that can be injected there. The amount of the fault is open. */
 export interface Slot {
   /** Distinguishes and orders the slots at one place. */
   readonly key: string;
@@ -40,10 +40,10 @@ export interface Slot {
   readonly place: string;
   /** The length of the trace when the fault fires. */
   readonly position: number;
-  /** The index of the turn in which the fault fires, from 0; fractional if its time is fixed. */
+  /** The index of the turn in which the fault fires, from 0. Fractional if its time is fixed. */
   readonly turn: number;
   readonly atUs: number;
-  /** The allowed amounts: the union of these ranges. Empty if the fault has no amount. */
+  /** The allowed amounts, as a union of ranges. Empty if the fault has no amount. */
   readonly ranges: readonly RangeUs[];
   readonly fault: (amountUs: number) => Fault;
 }
@@ -58,7 +58,7 @@ export interface Watched {
   readonly timers: ReadonlyMap<string, Passed>;
   /** The first event of each instant. */
   readonly instants: readonly Passed[];
-  /** The trace index at which each fault of the plan fired, by index of the fault. */
+  /** The trace index at which each fault fired, by index of the fault in the plan. */
   readonly injections: ReadonlyMap<number, number>;
   /** All events of the event loop, in order. */
   readonly turns: readonly Turn[];
@@ -76,11 +76,11 @@ interface Passed {
   readonly position: number;
   readonly turn: number;
   readonly atUs: number;
-  /** True if the place coincides with the preceding place, which represents both. */
+  /** True if the place coincides with the previous place, which represents both. */
   readonly isTwin?: true;
 }
 
-/** The way to watch runs, and the catalogue that resolves the names in their plans. */
+/** The function that watches runs, and the catalogue for the names in their plans. */
 export interface Watching {
   readonly catalogue: Catalogue;
   /** `watchAsync`, except in the page, which has no asynchronous code. */
@@ -108,7 +108,7 @@ export async function watchRun(plan: Plan, { catalogue, watch }: Watching): Prom
   return { plan, trace, passed, timers, instants, injections, turns };
 }
 
-/** Returns the index of the turn in which an event of the trace was recorded. */
+/** Returns the index of the turn that recorded an event of the trace. */
 export function turnOf(turns: readonly Turn[], event: number): number {
   let [least, most] = [0, turns.length - 1];
   while (least < most) {
@@ -130,7 +130,7 @@ function injectionsIn({ events }: Trace): ReadonlyMap<number, number> {
 
 /**
  * Returns the first time that each place is passed. A point at which a fault fired counts as passed
- * at that moment, because the trace records the operation only after the fault has held it back.
+ * at that moment, because the fault delays the record of the operation.
  */
 function passedIn(
   { trace: { events }, plan: { faults }, turns }: Pick<Watched, 'trace' | 'plan' | 'turns'>,
@@ -174,7 +174,7 @@ export function injectedAt(fault: Fault): string {
   return 'atUs' in at ? `at ${at.atUs}` : `${at.kind} ${placeNamed(fault)}`;
 }
 
-/** A fault with all its fields except its place and its amount. */
+/** A fault without its place and its amount. */
 interface Form {
   readonly template: FaultTemplate;
   readonly values: ReadonlyMap<string, FieldTypes[FieldType]>;
@@ -337,7 +337,7 @@ function isTimerMeant(target: Target, name: string, { atUs }: Passed): boolean {
   return isIts && atUs >= target.at.minUs;
 }
 
-/** Returns every combination of field values of a template, without its place and its amount. */
+/** Returns every combination of the field values of a template. */
 function formsOf(template: FaultTemplate): readonly Form[] {
   let forms: readonly ReadonlyMap<string, FieldTypes[FieldType]>[] = [new Map()];
   for (const field of template.fields) {
@@ -355,7 +355,7 @@ function formsOf(template: FaultTemplate): readonly Form[] {
   });
 }
 
-/** Returns the values of a field, or null if the field is the place or the amount of the fault. */
+/** Returns the values of a field. Null if the field is the place or the amount of the fault. */
 function choicesOf(field: TemplateField): readonly FieldTypes[FieldType][] | null {
   switch (field.type) {
     case 'process':
@@ -399,7 +399,7 @@ export function amountingTo(fault: Fault, us: number): Fault {
   return faultWith(kind, ({ name }) => (name === amount ? us : (values.get(name) ?? null)));
 }
 
-/** Returns a key that distinguishes two faults at one place. It ignores amounts. */
+/** Returns a key that distinguishes two faults at one place. The key ignores amounts. */
 export function keyOf(fault: Fault): string {
   const amount = amountField(fault.kind)?.name;
   const values = Object.entries(fault).filter(([name]) => {
@@ -408,7 +408,7 @@ export function keyOf(fault: Fault): string {
   return JSON.stringify(values);
 }
 
-/** Returns the allowed amounts, or null if the fault has none or never ends. */
+/** Returns the allowed amounts. Null if the fault has none or never ends. */
 function rangeOf({ fields }: FaultTemplate): RangeUs | null {
   for (const { type, value } of fields) {
     if (type === 'duration' || type === 'durationOrNever' || type === 'step') return value;

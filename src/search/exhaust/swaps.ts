@@ -1,12 +1,12 @@
 /**
  * Enumerates orders of events that are due at the same instant. By default, a plan runs them in the
- * order in which they were scheduled; a swap moves one event ahead of other events of the same
- * receiver. The order in which different receivers act at one instant has no effect.
+ * order in which they were scheduled. A swap moves one event ahead of other events of the same
+ * receiver. The order of different receivers at one instant has no effect.
  *
  * A swap by two equals two swaps of neighbors: `a b c` becomes `c a b`. Swaps are listed by the
  * position that they fill, and each position is filled once. Therefore, every order that a given
  * number of neighbor swaps can produce is found exactly once: `b c a` is a swap by one at the first
- * position, followed by a swap by one at the second position.
+ * position, then a swap by one at the second.
  */
 import { isTimer } from '../../core/plan/operation-names.ts';
 import { FIRST } from '../../core/world/agenda.ts';
@@ -18,17 +18,17 @@ export interface Swap {
   readonly name: string;
   /** The number of events of the same receiver that the moved event overtakes. */
   readonly by: number;
-  /** All events of the instant up to this one, in the format of a plan's `order`. */
+  /** All events of the instant up to this event, in the format of a plan's `order`. */
   readonly order: readonly string[];
 }
 
-/** A swap and the index of the turn that its event takes over. */
+/** A swap, and the index of the turn that the moved event takes. */
 export interface PlacedSwap {
   readonly swap: Swap;
   readonly turn: number;
 }
 
-/** Returns the `order` of a plan. The last swap of an instant replaces earlier ones. */
+/** Returns the `order` of a plan. The last swap of an instant replaces earlier swaps. */
 export function orderOf(swaps: readonly Swap[]): readonly string[] {
   let order: readonly string[] = [];
   for (const { order: latest } of swaps) {
@@ -39,9 +39,8 @@ export function orderOf(swaps: readonly Swap[]): readonly string[] {
 }
 
 /**
- * Returns every swap by `by` positions at a turn of the run. Only running a swap shows if it is
- * possible: an event caused by the preceding event, or a later event on the same connection, stays
- * in place.
+ * Returns every swap by `by` positions at a turn of the run. Some of them have no effect: an event
+ * stays in place if the preceding event causes it or is on the same connection.
  */
 export function swapsIn(watched: Watched, by: number): readonly PlacedSwap[] {
   const { turns, plan } = watched;
@@ -51,7 +50,6 @@ export function swapsIn(watched: Watched, by: number): readonly PlacedSwap[] {
   for (const { text } of turns) (seen.has(text) ? often : seen).add(text);
   const found: PlacedSwap[] = [];
   for (let from = 0; from < turns.length; ) {
-    // The index after the last turn of the instant.
     let to = from;
     while (turns[to]?.atUs === turns[from]?.atUs && to < turns.length) to += 1;
     if ((turns[from]?.atUs ?? 0) >= plan.limits.healAtUs) break;
@@ -69,9 +67,8 @@ interface Instant {
 }
 
 /**
- * Returns the swaps within one instant. A plan orders events by name at any instant. Therefore an
- * event with a recurring name stays in place, as does any event that would have to be ordered
- * together with it.
+ * Returns the swaps within one instant. A plan orders events by name, at every instant. Therefore,
+ * an event with a recurring name must stay in place, with the events behind it.
  */
 function swapsBetween(
   { turns, from, to, by }: Instant,
@@ -95,7 +92,7 @@ function swapsBetween(
   return found;
 }
 
-/** Returns a function that maps an event name to its receiver, or to null if that is unknown. */
+/** Returns a function that maps an event name to its receiver, or to null if unknown. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

@@ -1,9 +1,9 @@
 /**
- * Checks that each fault of a scenario has a place: a point that some client passes, or an existing
- * message or timer. Points that follow from the plan are known beforehand. For all others, a few
- * seeds are run, first without faults. A name that no run has seen is a problem. It is only a
- * warning if the runs had similar names whose numbers depend on the run (`acquire-7` is the seventh
- * attempt), or if user code may still produce it (`operations` declares it).
+ * Checks that each fault of a scenario has a place: a point that a client passes, or an existing
+ * message or timer. The plan determines most points. For the others, a few seeds are run, first
+ * without faults. A name that no run has seen is reported as a problem. It is reported as a warning
+ * if its number depends on the run (`acquire-7` is the seventh attempt), or if user code declares
+ * it in `operations`.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -60,7 +60,7 @@ interface PlaceAsked {
   /** A verb, the name of a point or timer, or the operation of a message. */
   readonly word: string;
   readonly message: string;
-  /** For a verb, the clients from whose sections a point is drawn; empty for all clients. */
+  /** For a verb, the clients from whose sections a point is drawn. Empty for all clients. */
   readonly subjects: readonly string[];
 }
 
@@ -110,7 +110,6 @@ class KnownPlaces {
   private readonly scenario: Scenario;
   private readonly catalogue: Catalogue;
   private readonly systems: readonly SystemScenario[];
-  /** Places that follow from the plan, by name. */
   private readonly planned = new Map<string, PlacePassed>();
   private readonly passed = new Map<string, PlacePassed['kind']>();
   private readonly messages = new Set<string>();
@@ -153,7 +152,7 @@ class KnownPlaces {
     }
   }
 
-  /** Returns true if a run passed the place or, for a verb, a point that it may draw. */
+  /** Returns true if a run passed the place or, for a verb, one of its points. */
   has(asked: PlaceAsked): boolean {
     if (asked.kind === 'verb') return this.pointsOf(asked).some((name) => this.passed.has(name));
     const passed = this.passed.get(asked.word);
@@ -162,7 +161,6 @@ class KnownPlaces {
     return passed === 'operation' || (passed === 'mark' && asked.kind === 'point');
   }
 
-  /** Returns the points that may be drawn for a verb. */
   private pointsOf({ word, subjects }: Pick<PlaceAsked, 'word' | 'subjects'>): readonly string[] {
     const clients = subjects.filter((subject) =>
       this.scenario.clients.some(({ name }) => name === subject),
@@ -174,7 +172,7 @@ class KnownPlaces {
     return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
   }
 
-  /** Describes a place that no run passed. `isOpen` is true if another run may still pass it. */
+  /** Describes a place that no run passed. `isOpen` is true if another run may pass it. */
   verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
     const { kind, word, message } = asked;
     const isOpen = this.isTruncated || this.mayCome(asked);
@@ -212,10 +210,7 @@ class KnownPlaces {
     });
   }
 
-  /**
-   * Returns the known names of the same section. If there are none, returns the names of the same
-   * client or, if there are none either, all names.
-   */
+  /** Returns the known names of the section, or else of the client, or else all names. */
   private namesLike({ kind, word }: PlaceAsked): readonly string[] {
     const isTimer = kind === 'timer';
     const all = [...this.passed].filter(([, of]) => (of === 'timer') === isTimer);
@@ -228,7 +223,6 @@ class KnownPlaces {
     return ofClient.length > 0 ? ofClient : names;
   }
 
-  /** Returns true if more runs might pass the place. */
   private mayCome({ kind, word, subjects }: PlaceAsked): boolean {
     if (kind === 'verb') return this.pointsOf({ word, subjects }).length > 0;
     if (this.planned.has(word)) return true;
@@ -243,5 +237,4 @@ class KnownPlaces {
 
 const NOTHING_SEEN: RunPoints = { places: [], messages: new Set(), isTruncated: true };
 
-/** Maximum number of similar names in a report. */
 const MOST_NAMED = 8;

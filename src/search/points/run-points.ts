@@ -1,8 +1,8 @@
 /**
- * Lists the points that a run passes, by name and in order: the operations, marks and timers of its
- * clients. For built-in systems, most of them follow from the plan (`sectionPointsOf`). Operations
- * of user code, and operations that happen only after a denial, are found by running the plan.
- * `places.ts` uses the points to check that each fault of a scenario has a place.
+ * Lists the points that a run passes, in order: the operations, marks and timers of its clients.
+ * For built-in systems, the plan determines most of them (`sectionPointsOf`). Only a run shows the
+ * operations of user code, and operations after a denial. `places.ts` uses the points to check that
+ * each fault of a scenario has a place.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -11,21 +11,21 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { watchAsync } from '../../host/async/run-async.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 
-/** A place that a run passed, or that follows from its plan but was not passed. */
+/** A place that a run passed, or that the plan determines. */
 export interface PlacePassed {
   /** For example `alice/1/write`, as faults name it. */
   readonly name: string;
   readonly kind: 'operation' | 'mark' | 'timer';
   readonly process: string;
-  /** The number of its section; null if it has none, such as a timer of asynchronous code. */
+  /** The number of the section. Null without a section, as for a timer of asynchronous code. */
   readonly section: number | null;
-  /** The time at which it was first passed, or null if it was not. */
+  /** The time at which the run first passed the place, or null if it did not. */
   readonly atUs: number | null;
   /** The verb by which a scenario can place a fault here, or null if none is known. */
   readonly word: string | null;
-  /** The server that receives the operation; null for other places. */
+  /** The server that receives the operation. Null for other places. */
   readonly server: string | null;
-  /** The call of an operation, and its answer if known; null for other places. */
+  /** The call of an operation, and the answer if known. Null for other places. */
   readonly call: Call | null;
   readonly answer: Answer | null;
 }
@@ -34,11 +34,11 @@ export interface PlacePassed {
 export interface RunPoints {
   readonly places: readonly PlacePassed[];
   readonly messages: ReadonlySet<string>;
-  /** True if the run was truncated or failed, so that further places may exist. */
+  /** True if the run was truncated or failed. More places may then exist. */
   readonly isTruncated: boolean;
 }
 
-/** Returns the plan without its faults, planned or drawn. */
+/** Returns the plan without planned or drawn faults. */
 export function withoutFaults(plan: Plan): Plan {
   const { chance } = plan;
   if (chance === null) return { ...plan, faults: [] };
@@ -91,7 +91,7 @@ function placeNamed(
   return { name, kind, process, section, atUs: null, word, server: null, call: null, answer: null };
 }
 
-/** Returns the places that follow from the plan alone, which a run without faults can pass. */
+/** Returns the places that the plan determines. A run without faults can pass them. */
 export function plannedPlaces(
   { clients }: Pick<Plan, 'clients'>,
   { store, operations }: Pick<SystemScenario, 'store' | 'operations'>,
@@ -108,8 +108,8 @@ export function plannedPlaces(
 }
 
 /**
- * Returns the places of a plan without its faults, by client and section. Within a section, places
- * that were not passed come last.
+ * Returns the places of a plan without its faults, by client and section. Places that were not
+ * passed come last in their section.
  */
 export async function placesOf(
   plan: Plan,

@@ -1,8 +1,7 @@
 /**
- * Finds systems that die of the same error on each of their first seeds, so that the sweep can skip
- * their other seeds, which would die of the same error. A shard also uses the first seeds of the
- * whole range. Therefore, all shards skip the same seeds, and a merge can detect this from the
- * counts alone.
+ * Finds systems that die of the same error on each of their first seeds. The sweep skips the other
+ * seeds of these systems. A shard also uses the first seeds of the whole range. Therefore, all
+ * shards skip the same seeds, and a merge can detect this from the counts.
  */
 import { builtIn } from '../../catalogue.ts';
 import { expand } from '../../scenario/expand.ts';

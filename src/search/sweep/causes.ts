@@ -1,7 +1,7 @@
 /**
- * Counts the causes of the breaches of one claim over many seeds, with the lowest seeds per cause.
- * A cause may list more faults than its breach needs. Therefore, causes that differ only in
- * additional faults are one kind of failure, represented by the cause with the fewest faults.
+ * Counts the causes of the breaches of one claim, with the lowest seeds per cause. A cause may list
+ * more faults than its breach needs. Therefore, causes that differ only in additional faults are
+ * one kind of failure. The cause with the fewest faults represents the kind.
  */
 import { z } from 'zod';
 import { type BreachCause, causeText, isPartOf, isSameCause } from '../../check/breach-cause.ts';
@@ -18,8 +18,8 @@ export interface CauseCounts {
 export const KEPT_OF_CAUSE = 3;
 
 /**
- * Maximum number of causes to keep per claim. The first causes in alphabetical order are kept, so
- * that the order in which chunks are merged does not matter. Few claims have 12 causes or more.
+ * Maximum number of causes per claim. The first causes in alphabetical order are kept, so that the
+ * merge order of chunks has no effect. Few claims have 12 causes or more.
  */
 export const KEPT_CAUSES = 48;
 
@@ -57,7 +57,6 @@ function together(one: CauseCounts, other: CauseCounts): CauseCounts {
   };
 }
 
-/** Returns true if `one` is the same cause with fewer earlier faults. */
 function isLess(one: BreachCause, other: BreachCause): boolean {
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
   if (more.length === 0 || uniqueName(one) !== uniqueName(other)) return false;
@@ -66,7 +65,7 @@ function isLess(one: BreachCause, other: BreachCause): boolean {
     : fewer.length < more.length;
 }
 
-/** Groups causes into kinds of failure, ordered by their lowest seed. */
+/** Groups causes into kinds of failure, by lowest seed. */
 export function kindsAmong(causes: readonly CauseCounts[]): readonly CauseCounts[] {
   const kinds: CauseCounts[] = [];
   const fewestFirst = [...causes].sort(

@@ -1,8 +1,7 @@
 /**
- * Wraps each file of sweep results with a checksum and an origin. The checksum lets a later reader,
- * perhaps on another machine, verify that the file is complete and unchanged. Results are merged
- * only if their origins are equal: the same seeds of another scenario or version are different
- * runs.
+ * Wraps each file of sweep results with a checksum and an origin. The checksum lets a reader verify
+ * that the file is complete and unchanged. Results are merged only if their origins are equal: the
+ * same seeds of another scenario or version are different runs.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -59,7 +58,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns `sha256:…` of the content as JSON. `JSON.parse` preserves the order of fields. */
+/** `JSON.parse` preserves the order of fields, so the checksum of parsed content is the same. */
 function checksumOf(content: unknown): string {
   return `sha256:${bytesToHex(sha256(utf8ToBytes(JSON.stringify(content) ?? '')))}`;
 }
@@ -67,7 +66,7 @@ function checksumOf(content: unknown): string {
 export interface Origin {
   readonly fencepost: string;
   readonly scenario: string;
-  /** `sha256:…` of the parsed scenario; comments and layout do not matter. */
+  /** `sha256:…` of the parsed scenario. Comments and layout do not matter. */
   readonly digest: string;
   /** The modules that the scenario uses, with their digests. */
   readonly modules: ModuleDigests;
@@ -80,7 +79,7 @@ export const originSchema: z.ZodType<Origin> = z.strictObject({
   modules: modulesSchema,
 });
 
-/** Returns the origin to record with a scenario's results from this version of fencepost. */
+/** Returns the origin of results from this version of fencepost. */
 export function originOf(scenario: Scenario, fencepost: string): Origin {
   const { use = {}, ...words } = scenario;
   const digest = `sha256:${bytesToHex(sha256(utf8ToBytes(JSON.stringify(words))))}`;
@@ -88,8 +87,7 @@ export function originOf(scenario: Scenario, fencepost: string): Origin {
 }
 
 /**
- * Returns the first difference as a clause, such as `is from fencepost 0.1.0, not 0.2.0`, or null
- * if there is none.
+ * Returns the first difference as a clause, such as `is from fencepost 0.1.0, not 0.2.0`, or null.
  */
 export function mismatchReason(theirs: Origin, ours: Origin): string | null {
   if (theirs.fencepost !== ours.fencepost) {

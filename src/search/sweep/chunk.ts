@@ -1,5 +1,5 @@
 /**
- * Examines a chunk, a range of consecutive seeds of one system, and adds up its results. A chunk is
+ * Examines a chunk, a range of consecutive seeds of one system, and adds up the results. A chunk is
  * a pure function of the scenario and the range, so running it twice is harmless.
  */
 import { changesOfLocks } from '../../check/lock-keys.ts';
@@ -34,8 +34,8 @@ import type { SeedRange } from './shards.ts';
 import { ALL_SIMULATED, mergeUnsimulated, type UnsimulatedCounts } from './unsimulated.ts';
 
 /**
- * A range of seeds, both ends inclusive, without the seeds in `skip`, which hung or crashed a
- * worker.
+ * A range of seeds, both ends inclusive. The seeds in `skip`, which hung or crashed a worker, are
+ * left out.
  */
 export interface Chunk extends SeedRange {
   readonly system: string;
@@ -44,7 +44,7 @@ export interface Chunk extends SeedRange {
   readonly isReusing?: boolean;
   /** True if the system runs user code, which may change shared state. Default: false. */
   readonly isWalked?: boolean;
-  /** In an exhaustive search, the blocks that contain the plans of the range; absent for seeds. */
+  /** The blocks that contain these plans, in an exhaustive search. Absent for seeds. */
   readonly planBlocks?: readonly PlanBlock[];
 }
 
@@ -60,29 +60,27 @@ export type Examiner = (
   passing?: Passing,
 ) => SeedResult | Promise<SeedResult>;
 
-/** Options for a system that reuses realms: the earlier seeds of a block have to be run first. */
+/** Options for a system that reuses realms. The earlier seeds of a block must be run first. */
 export interface Passing {
   readonly skip: readonly number[];
-  /** Called when one of these earlier seeds starts. */
+  /** Called when an earlier seed of the block starts. */
   readonly onPass: () => void;
-  /** Called with a description if the results with reused and with new realms differ. */
+  /** Called with a description if reused and new realms give different results. */
   readonly onDifference: (description: string) => void;
 }
 
-/** A seed whose results with reused and with new realms differ. */
+/** A seed for which reused and new realms give different results. */
 export interface ReuseDifference {
   readonly seed: number;
-  /** A description of the difference. */
   readonly what: string;
 }
 
 type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
 
 /**
- * Examines a chunk. Calls `onSeed` with each seed before it starts. For each earlier seed of its
- * block that has to be run first, calls `onSeed` with a number between `seed - 1` and `seed`. A
- * block of seeds in which user code changed shared state is examined again (`walked`), so that no
- * seed affects another's result.
+ * Examines a chunk. Calls `onSeed` with each seed before it starts. The earlier seeds of its block
+ * are run first and reported as numbers between `seed - 1` and `seed`. If user code changed shared
+ * state, the block is examined again (`walked`), so that no seed affects the result of another.
  */
 export async function examineChunk(
   chunk: Chunk,
@@ -160,7 +158,6 @@ class Count {
   private unsimulated: UnsimulatedCounts = ALL_SIMULATED;
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimCounts>> = new Map();
-  /** The causes of the breaches of each listed claim, in seed order. */
   private readonly breaches: Map<string, CauseCounts[]> = new Map();
   private readonly faults: Map<FaultKind, Draft<Omit<FaultCounts, 'strikes'>>> = new Map();
   private readonly stages: Map<FaultKind, PositionCounts> = new Map();
@@ -277,12 +274,12 @@ class Count {
 }
 
 /**
- * Returns the kinds of fault that fired. The value of a kind is true if such a fault affected a
- * held grant: it fired while the service considered a grant live, or it lasted until a grant was
- * made. After a client leaves its section, its lock still counts as held: while its key exists if
- * the server reports keys; otherwise from the release request until the client knows that the lock
- * is released. A wrong clock counts as lasting forever. If no client requests a lock, a fault
- * counts if a store was accessed after it.
+ * Returns the kinds of fault that fired. The value is true if such a fault fired while a grant was
+ * live, or lasted until a grant was made. A wrong clock lasts forever.
+ *
+ * After a client leaves its section, its lock counts as held while its key exists or, without
+ * reported keys, from the release request to its answer. If no client requests a lock, a fault
+ * counts if a store was accessed later.
  */
 function faultsThatFired(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {
   const { trace } = indexed;

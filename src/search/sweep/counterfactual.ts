@@ -1,14 +1,13 @@
 /**
- * Counts the seeds on which a system *avoided* a breach that occurred in a twin. A twin is any
- * other system of the scenario. A lock that prevents two simultaneous holders may never meet the
- * hazard of its claim; a twin that breaks the claim on the same seed shows that the hazard was
- * there. Both systems are run again on each of the lowest seeds on which a twin broke a claim,
- * whether or not the twin lists the claim. The seed counts if the system withstood what broke the
- * twin (`evidence/avoided.ts`).
+ * Counts the seeds on which a system *avoided* a breach that occurred in a twin, that is, any other
+ * system of the scenario. A lock that prevents two simultaneous holders may never meet the hazard
+ * of its claim. A twin that breaks the claim on the same seed shows that the hazard was there. Both
+ * systems are run again on each of the lowest seeds on which a twin broke the claim. The seed
+ * counts if the system withstood what broke the twin (`evidence/avoided.ts`).
  *
- * This happens after all seeds have been examined. It uses the lowest seeds with a breach, which
- * the counts list. The results therefore depend neither on chunks nor on machines, and a merge of
- * shards gets the same results. The number of runs is limited to a fraction of the sweep's runs.
+ * The counts of the sweep list the lowest seeds with a breach. Therefore, chunks, machines and
+ * shards do not affect the results. The number of runs is limited to a fraction of the sweep's
+ * runs.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { indexTrace } from '../../check/trace-index.ts';
@@ -40,11 +39,11 @@ export interface CounterfactualOptions {
   readonly catalogue?: Catalogue;
   /** Called before each seed. If it returns true, the counts so far are returned. */
   readonly shouldStop?: () => boolean;
-  /** The plans of each system in an exhaustive search; absent if seeds are examined. */
+  /** The plans of each system in an exhaustive search. Absent if seeds are examined. */
   readonly numbered?: ReadonlyMap<string, NumberedPlans>;
 }
 
-/** Counts the avoided seeds. The stores of the scenario's systems must be prepared. */
+/** Counts the avoided seeds. The stores of all systems must be prepared. */
 export async function countAvoided(
   scenario: Scenario,
   countsBySystem: ReadonlyMap<string, SweepCounts>,
@@ -92,7 +91,7 @@ export function avoidedOn(avoided: AvoidedSeeds, system: string, claim: string):
   return avoided.get(system)?.get(claim) ?? 0;
 }
 
-/** A claim that should hold for one system and that a twin broke on the current seed. */
+/** A claim that should hold for `cure`, and that `twin` broke on the current seed. */
 interface Trial {
   readonly claim: string;
   readonly cure: string;
@@ -101,15 +100,15 @@ interface Trial {
 
 interface SeedTrials {
   readonly seed: number;
-  /** The lowest of the seed's positions in the seed lists of its claims. */
+  /** The seed's lowest position in the seed lists of its claims. */
   readonly rank: number;
   readonly trials: readonly Trial[];
 }
 
 /**
- * Returns the trials by seed, starting with the lowest seeds of each claim of each system. A system
- * with a failed seed is skipped. In an exhaustive search, a plan number refers to a different plan
- * for each system, so each twin is tried separately (`areNumbers`).
+ * Returns the trials by seed, starting with the lowest seeds of each claim of each system. Skips
+ * systems with a failed seed. In an exhaustive search (`areNumbers`), a number means a different
+ * plan in each system, so each twin is tried separately.
  */
 function trialsOf(
   { systems }: Scenario,
@@ -140,7 +139,7 @@ function trialsOf(
   return [...bySeed.values()].sort((a, b) => a.rank - b.rank || a.seed - b.seed);
 }
 
-/** Returns the distinct pairs of a system and a claim whose breach it avoided on a seed. */
+/** Returns each system and claim whose breach it avoided on a seed, without duplicates. */
 function avoidedIn(
   trials: readonly Trial[],
   runs: ReadonlyMap<string, SeedResult>,

@@ -1,4 +1,4 @@
-/** Counts of synthetic seeds, whose verdicts, faults and failures depend on the seed alone. */
+/** Counts of synthetic seeds. The seed alone determines the verdicts, faults and failures. */
 import type { SectionRun, Unsimulated } from '../../core/history/trace.ts';
 import type { SeedResult } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
@@ -7,23 +7,19 @@ import type { SweepCounts } from './counts.ts';
 
 const EXPECT = { holds: ['grant-order'], breaks: ['tokens-unique'] };
 
-/** A section that ended with the error `text`, or that returned if `text` is null. */
 function ended(section: string, text: string | null): SectionRun {
   const run = { process: section.slice(0, -2), section, beganUs: 0 };
   if (text === null) return { ...run, end: { kind: 'returned', atUs: 0, isUnguarded: true } };
   return { ...run, end: { kind: 'failed', atUs: 0, error: { text, place: 'lock.mjs:1:2' } } };
 }
 
-/**
- * Returns an unsimulated command. Many seeds together have more different commands than the counts
- * keep.
- */
+/** Together, the seeds request more different commands than the counts keep. */
 function asked(seed: number): Unsimulated {
   const what = `X${seed % 37}`;
   return { kind: 'command', what, place: `queue.mjs:${seed}:1`, package: null, count: seed % 5 };
 }
 
-/** Returns the result of a synthetic seed. Each kind of event recurs with a different period. */
+/** Each kind of event recurs with a different period. */
 function examine(seed: number): SeedResult {
   if (seed % 7 === 6) throw new Error(`seed ${seed} throws`);
   const plan = planOf({ clients: [clientOf('alice', [])] });

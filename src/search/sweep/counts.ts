@@ -1,7 +1,7 @@
 /**
  * Adds up the results of many seeds of one system. The counts are plain data. Merging is
- * commutative, so the result of a sweep depends neither on how it was split into chunks nor on the
- * speed of the workers. The schemas validate counts and other sweep data that are read from files.
+ * commutative, so neither the split into chunks nor the speed of the workers affects the result.
+ * The schemas validate counts and other sweep data from files.
  */
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
@@ -22,9 +22,9 @@ import {
 export interface SweepCounts {
   readonly seeds: number;
   readonly events: number;
-  /** Seeds that broke at least one claim that the scenario lists. */
+  /** Seeds that broke at least one listed claim. */
   readonly broken: number;
-  /** Seeds on which a claim that the scenario lists could not be judged. */
+  /** Seeds on which a listed claim could not be judged. */
   readonly unknown: number;
   readonly claims: Readonly<Record<string, ClaimCounts>>;
   readonly faults: Readonly<Partial<Record<FaultKind, FaultCounts>>>;
@@ -39,8 +39,8 @@ export interface SweepCounts {
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
   /**
-   * The number of failed seeds that did not finish: the thread produced no more events or filled
-   * its memory, and was killed.
+   * The number of failed seeds that did not finish. Their thread was killed, because it stopped
+   * producing events or filled its memory.
    */
   readonly killed: number;
 }
@@ -50,10 +50,10 @@ export interface ClaimCounts {
   readonly broken: number;
   /** The lowest seeds that broke the claim, in ascending order, at most `KEPT_BROKEN`. */
   readonly brokenSeeds: readonly number[];
-  /** The causes of the breaches of a listed claim; absent if no seed broke it. */
+  /** The causes of the breaches of a listed claim. Absent if no seed broke the claim. */
   readonly causes?: readonly CauseCounts[] | undefined;
   readonly unknown: number;
-  /** The lowest seed on which the verdict was unknown, and why. */
+  /** The lowest seed on which the verdict was unknown, with the reason. */
   readonly firstUnknown: { readonly seed: number; readonly reason: string } | null;
   readonly exercised: number;
   /** Number of times that the claim was exercised, over all seeds. */
@@ -70,7 +70,7 @@ export interface FaultCounts {
   readonly strikes: FaultStages;
 }
 
-/** Seeds on which something was measured, and its longest duration. */
+/** Seeds on which something was measured, and the longest duration. */
 export interface OverlapCounts {
   readonly seeds: number;
   readonly longestUs: number;
@@ -92,7 +92,7 @@ export interface SeedFailure {
 /** Maximum number of seeds of one kind to list. The others are only counted. */
 export const KEPT_SEEDS = 10;
 
-/** The same limit for seeds that broke a claim. These seeds show what other systems avoided. */
+/** Maximum number of seeds to list that broke a claim. They show what other systems avoided. */
 export const KEPT_BROKEN = 50;
 
 export const NO_COUNTS: SweepCounts = {
@@ -152,23 +152,20 @@ export function mergeCounts(a: SweepCounts, b: SweepCounts): SweepCounts {
   };
 }
 
-/**
- * Returns the first failure of each distinct error. The same error in another process is not
- * distinct.
- */
+/** Returns the first failure of each error. The same error in two processes counts as one. */
 export function distinctFailures({ failures }: SweepCounts): readonly SeedFailure[] {
   return failures.filter(
     ({ error }, at) => !failures.slice(0, at).some((before) => isSameError(before.error, error)),
   );
 }
 
-/** Returns true if two errors are equal, ignoring their process and words that contain a digit. */
+/** Returns true if two errors differ only in their process and in words that contain a digit. */
 export function isSameError(one: string, other: string): boolean {
   const [first, second] = [one, other].map((error) => withoutIds(error.replace(/^[\w-]+:? /, '')));
   return first === second;
 }
 
-/** Sorts kinds by name, since the kind that fired first depends on how the seeds were split. */
+/** Sorts kinds by name, since the kind that fired first depends on the chunks. */
 function mergeFaults(a: SweepCounts['faults'], b: SweepCounts['faults']): SweepCounts['faults'] {
   const merged = mergeRecords(a, b, (x, y) => ({
     fired: x.fired + y.fired,
@@ -209,7 +206,7 @@ function mergeRecords<T>(
   return Object.fromEntries(merged);
 }
 
-/** Returns the counts of a claim, which are all 0 if it was judged on no seed. */
+/** Returns the counts of a claim, which are all 0 if the claim was never judged. */
 export function claimCounts(counts: SweepCounts, claim: string): ClaimCounts {
   const known = Object.hasOwn(counts.claims, claim) ? counts.claims[claim] : undefined;
   return known ?? EMPTY_CLAIM;
@@ -226,7 +223,7 @@ export function counts(...names: readonly string[]): Counts<string> {
   return Object.fromEntries(names.map((name) => [name, countSchema]));
 }
 
-/** Text that was truncated before it was stored. */
+/** Text that was truncated before storage. */
 export const truncatedTextSchema: z.ZodType<string> = z.string().max(MOST_TEXT);
 
 const claimCountsSchema: z.ZodType<ClaimCounts> = z.strictObject({

@@ -12,7 +12,7 @@ import { ASKS } from './sections.ts';
 /** All fields count seeds. */
 export interface CoverageCounts {
   /**
-   * Several clients requested one lock. Requests to memoize do not count: one client memoizes for
+   * Several clients requested one lock. Excludes memoize requests, since one client memoizes for
    * all.
    */
   readonly contested: number;
@@ -49,9 +49,8 @@ export function mergeCoverage(a: CoverageCounts, b: CoverageCounts): CoverageCou
 }
 
 /**
- * Returns the reasons why the claims that held were not really exercised; empty if they were.
- * `isOneEnough`: the claims may hold because one client does the work for all. `isWriting`: a store
- * is expected to contain data.
+ * Returns the reasons why the claims that held were not really exercised. `isOneEnough`: the claims
+ * may hold because one client does the work for all. `isWriting`: the store should contain data.
  */
 export function nothingAtStake(
   coverage: CoverageCounts,
@@ -125,7 +124,6 @@ export function addCoverage(counts: Draft<CoverageCounts>, plan: Plan, trace: Tr
   counts.readBack += readBack;
 }
 
-/** Detects whether two clients act on the same lock. Stores the first client of each lock. */
 class Clients {
   areSeveral = false;
   private readonly firsts: Map<string, string> = new Map();

@@ -1,6 +1,6 @@
 /**
- * Examines a seed of a scenario with a catalogue, and checks that examining it twice gives the same
- * result: a run must be a function of its plan.
+ * Examines a seed of a scenario with a catalogue. Also checks that examining it twice gives the
+ * same result: a run must be a function of its plan.
  */
 
 import { builtIn, type Catalogue } from '../../catalogue.ts';
@@ -23,10 +23,9 @@ import type { PlanBlock } from '../exhaust/placements.ts';
 import type { Examiner, Passing } from './chunk.ts';
 
 /**
- * Returns an examiner that judges all cheap claims and those that the scenario lists. The systems
- * in `reusing` reuse the realms of a block of seeds. If a seed breaks something with reused realms,
- * it is examined again with new realms, and only that result counts. For an exhaustive search,
- * seeds are plan numbers, resolved by `numbered`.
+ * Returns an examiner that judges the listed claims and all cheap claims. The systems in `reusing`
+ * reuse the realms of a block of seeds. If a seed then breaks something, only its result with new
+ * realms counts. In an exhaustive search, seeds are plan numbers in the blocks `numbered`.
  */
 export function examinerOf(
   scenario: Scenario,
@@ -78,7 +77,6 @@ export function examinerOf(
   };
 }
 
-/** Returns a function that maps a seed or plan number of a system to its plan. */
 function planSource(
   scenario: Scenario,
   blocks: readonly PlanBlock[],
@@ -94,7 +92,7 @@ function planSource(
   };
 }
 
-/** Returns true if a run shows a problem. Problems are reported only from runs with new realms. */
+/** Returns true if a run shows a problem. Only runs with new realms may report problems. */
 function isTrouble({ verdicts, trace }: SeedResult): boolean {
   return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
 }
@@ -102,7 +100,6 @@ function isTrouble({ verdicts, trace }: SeedResult): boolean {
 interface OpenBlock {
   readonly number: number;
   readonly realms: RealmBlock;
-  /** The seed to run next in these realms. */
   next: number;
 }
 
@@ -110,13 +107,13 @@ interface OpenBlock {
 type Pass = (seed: number, realms: RealmBlock) => Promise<unknown>;
 
 /**
- * Provides the realms of the current block of seeds. A seed gets them in the state that all earlier
- * seeds of its block left, regardless of where a chunk or a shard begins.
+ * Provides the realms of the current block of seeds. A seed gets the state that all earlier seeds
+ * of its block left, regardless of where a chunk or a shard begins.
  */
 export class SeedBlocks {
   private readonly open: Map<string, OpenBlock> = new Map();
 
-  /** Returns the realms for a seed, after calling `pass` for the earlier seeds of its block. */
+  /** Returns the realms for a seed. Calls `pass` for the earlier seeds of its block first. */
   async realmsFor(
     { system, seed, skip }: { system: string; seed: number; skip: readonly number[] },
     pass: Pass,
@@ -139,7 +136,7 @@ export class SeedBlocks {
   }
 }
 
-/** Loads the dependencies of the stores of the scenario's systems. */
+/** Loads the dependencies of the stores of all systems. */
 export async function prepareScenario(
   scenario: Scenario,
   catalogue: Catalogue = builtIn,
@@ -147,7 +144,7 @@ export async function prepareScenario(
   await prepare(scenario.systems, catalogue);
 }
 
-/** Returns the listed claims, and the claims that are judged on every run without being listed. */
+/** Returns the listed claims, and the claims that are judged on every run. */
 export function claimsJudged(
   listed: readonly string[],
   { claims }: Pick<Catalogue, 'claims'> = builtIn,

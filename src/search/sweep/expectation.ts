@@ -1,8 +1,7 @@
 /**
- * Decides whether a system met the expectations of its scenario. A `breaks` claim must have broken
- * on at least one seed. A `holds` claim must have held on every seed and been exercised on at least
- * one. A claim is exercised if its hazard arises, or if it holds on a seed on which it breaks in a
- * twin. The same rules apply whatever the limits of the run, with and without faults. A shard
+ * Decides whether a system met the expectations of its scenario. A `breaks` claim must break on at
+ * least one seed. A `holds` claim must hold on every seed and be exercised on at least one. A claim
+ * is exercised if its hazard arises, or if it holds on a seed on which a twin breaks it. A shard
  * leaves the decision to the merge.
  *
  * A hazard may arise although almost nothing happens. In a run of several seeds, `holds` claims are
@@ -11,10 +10,9 @@
  * fault did affect a grant of the twin, or the twin does not write to a store either.
  *
  * A claim is due on every seed. It is judged on a seed unless the code failed or the verdict is
- * unknown, for example because the run was cut off or a section never ended. A claim that did not
- * break and was judged on fewer than nine of ten seeds is not judged at all. Nor is a system whose
- * code requested something that is not simulated, because the refusal may have changed its
- * behavior.
+ * unknown. A claim that did not break and was judged on fewer than nine of ten seeds is not judged
+ * at all. Nor is a system whose code requested something that is not simulated, because the refusal
+ * may have changed its behavior.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { builtInClaims } from '../../check/claims.ts';
@@ -46,24 +44,24 @@ export interface Judgement {
   readonly isIncomplete: boolean;
 }
 
-/** The examined part of the range: all of it if `isComplete`, a single seed if `isSingle`. */
+/** The examined part of the range. `isSingle`: the range is a single seed. */
 interface Coverage {
   readonly isComplete: boolean;
   readonly isSingle: boolean;
-  /** True for one of several shards: the merge judges them. Default: false. */
+  /** True for one of several shards, which the merge judges. Default: false. */
   readonly isPart?: boolean;
-  /** True if no claim has to be exercised. By default, each claim that should hold must be. */
+  /** True if `holds` claims need not be exercised. Default: false. */
   readonly isCalm?: boolean;
   readonly avoided?: AvoidedSeeds;
-  /** The counts of all systems of the scenario; absent if there is only one. */
+  /** The counts of all systems of the scenario. Absent if there is only one. */
   readonly countsBySystem?: ReadonlyMap<string, SweepCounts>;
   readonly catalogue?: Catalogue;
 }
 
 /**
- * Judges a system. A claim that should break is judged once it breaks, or at the end of the whole
- * range. A proven breach is final. If seeds failed, claims that should hold are not judged. If
- * seeds did not finish, claims that should break are not judged either.
+ * Judges a system. A breach is final. A `breaks` claim that held is judged only at the end of the
+ * range. If seeds failed, `holds` claims are not judged. If seeds did not finish, `breaks` claims
+ * are not judged either.
  */
 export function judgeSystem(
   scenario: Scenario,
@@ -98,7 +96,7 @@ export function judgeSystem(
   return { met, unexpected, missing, vacuous: isPart ? empty : idle, hints, isIncomplete };
 }
 
-/** Returns the claims to shrink: all unexpected breaches, else the first expected one. */
+/** Returns the claims to shrink: all unexpected breaches, or else the first expected breach. */
 export function claimsToShrink(system: SystemScenario, counts: SweepCounts): readonly string[] {
   const unexpected = unexpectedIn(system, counts);
   if (unexpected.length > 0) return unexpected;
@@ -110,12 +108,11 @@ function isBroken(counts: SweepCounts, claim: string): boolean {
 }
 
 /**
- * Claims that may hold because one client does the work for all. The other clients may never get
- * the lock.
+ * Claims that may hold because one client does the work for all. Other clients may never get the
+ * lock.
  */
 const ONE_IS_ENOUGH: ReadonlySet<string> = new Set(['at-most-once', 'single-flight', 'progress']);
 
-/** Returns the reasons why something that should hold was not tested. */
 function untestedIn(
   scenario: Scenario,
   system: SystemScenario,
@@ -143,7 +140,7 @@ function untestedIn(
     isWriting: twins.length === 0 || twins.some((twin) => twin.coverage.written > 0),
   });
   const { idle, kinds } = idleFaults(scenario, system, counts, twins);
-  // Not every fault of the scenario has to fire on a single seed.
+  // On a single seed, only some of the scenario's faults may fire.
   const isIdle = isSingle || ran === 1 ? idle.length === kinds : idle.length > 0;
   const reasons = neverMet.map((claim) => `${claim} was never exercised`);
   const short = shortFaults(scenario, system, counts.leases, neverMet);
@@ -151,9 +148,7 @@ function untestedIn(
   return [...coverage, ...(isIdle ? idle : []), ...reasons];
 }
 
-/**
- * Returns a description of each kind of fault that affected nothing, and the number of all kinds.
- */
+/** Describes each kind of fault that affected nothing. `kinds` is the number of all kinds. */
 function idleFaults(
   { faults, exhaust }: Scenario,
   system: SystemScenario,
@@ -172,7 +167,7 @@ function idleFaults(
   return { idle, kinds: kinds.size };
 }
 
-/** Returns a reason if no section was entered: without holders, the lock was not exercised. */
+/** Returns a reason if no section was entered. A lock without holders is not exercised. */
 function nothingEntered(
   { hasGrants = true }: SystemScenario,
   { seeds, failed, sections }: SweepCounts,
@@ -181,7 +176,7 @@ function nothingEntered(
   return [`no section was ever entered: ${fateText(sections)}`];
 }
 
-/** Returns a reason if errors ended every section. What was tested before an error still counts. */
+/** Returns a reason if errors ended every section and no claim was exercised before. */
 function nothingButErrors(
   { expect, hasGrants = true }: SystemScenario,
   counts: SweepCounts,

@@ -1,7 +1,7 @@
 /**
- * Defines the expectations of a system: the claims that its scenario lists and, for user code, also
- * `progress`, unless the scenario lists it in `holds`, `breaks` or `may`. Without `progress`, code
- * that never ends would pass every claim.
+ * Defines the expectations of a system. These are the claims in its scenario. User code must also
+ * hold `progress`, unless the scenario lists that claim: code that never ends would otherwise pass
+ * every claim.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
@@ -24,10 +24,7 @@ export function unexpectedIn(system: SystemScenario, counts: SweepCounts): reado
   return expectedOf(system).holds.filter((claim) => claimCounts(counts, claim).broken > 0);
 }
 
-/**
- * The number of seeds on which a claim was due, and how many of these have a verdict and no
- * failure.
- */
+/** The number of seeds on which a claim was due, and the number with a verdict and no failure. */
 export interface Judged {
   readonly due: number;
   readonly judged: number;

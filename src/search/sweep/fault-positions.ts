@@ -1,6 +1,6 @@
 /**
- * Counts, per kind of fault, at which stage of its section a client was when a fault affected it or
- * one of its messages. `hints.ts` turns the counts into words.
+ * Counts the stages of clients at which each kind of fault fired. `hints.ts` turns the counts into
+ * words.
  */
 import { z } from 'zod';
 import type { Invoke } from '../../core/history/events.ts';
@@ -44,7 +44,6 @@ export function faultStagesOf(counts: PositionCounts = []): FaultStages {
   return stages;
 }
 
-/** Adds up two counts, in the order of the stages. */
 export function mergeFaultStages(a: FaultStages, b: FaultStages): FaultStages {
   const both: { [position in Position]?: number } = {};
   for (const position of STAGES) {
@@ -54,7 +53,7 @@ export function mergeFaultStages(a: FaultStages, b: FaultStages): FaultStages {
   return both;
 }
 
-/** Tracks what a client has done since it got its lock, as far as it knows. */
+/** Tracks the accesses of a client since its lock was granted, as far as the client knows. */
 class Standing {
   private isHolding = false;
   private hasRead = false;

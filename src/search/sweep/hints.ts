@@ -1,7 +1,6 @@
 /**
- * Explains why a sweep found nothing. If a claim that should break held, describes what the faults
- * affected; if sections gave up, explains why. A hint suggests a change only if the scenario does
- * not contain it yet.
+ * Explains why a sweep found nothing. If a `breaks` claim held, describes the effects of faults. If
+ * sections gave up, explains why. A hint suggests only changes that the scenario does not contain.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -102,7 +101,6 @@ function isAtWrite({ type, value }: TemplateField): boolean {
   return value.verb === 'write' && value.leg === 'request';
 }
 
-/** Returns true if the sections of the client read before they write. */
 function readsFirst({ workload: { kind, steps } }: ClientScenario): boolean {
   if (kind === 'steps') return steps.some((step) => READING.includes(step.kind));
   return kind === 'read-modify-write' || kind === 'transfer';
@@ -124,10 +122,7 @@ export function contentionAdvice(scenario?: Scenario): string {
   return `try ${parts.join(', ')}, or more \`seeds\``;
 }
 
-/**
- * If at least one in this many sections gave up, this is reported even if clients try for a whole
- * lease.
- */
+/** The hint is always given if at least one in this many sections gave up. */
 const FEW = 10;
 
 /**

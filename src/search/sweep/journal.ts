@@ -1,7 +1,7 @@
 /**
  * Reads and writes the journal of a sweep: one line per finished chunk with its counts, so that a
- * killed sweep can resume. Each line is written at once, so a kill can truncate only the last line.
- * A truncated last line is accepted; any other damage is reported.
+ * killed sweep can resume. Each line is written at once. A kill can thus truncate only the last
+ * line, which is accepted. Any other damage is reported.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
@@ -17,10 +17,10 @@ import type { FinishedRange } from './chunk.ts';
 import { countSchema, counts, countsSchema, rangeSchema, type SweepCounts } from './counts.ts';
 import type { SeedRange, Shard } from './shards.ts';
 
-/** Identifies the sweep that the chunks belong to. */
+/** Identifies the sweep of the chunks. */
 export interface JournalHead {
   readonly origin: Origin;
-  /** The seeds that were requested, including those of other shards. */
+  /** The requested seeds, including seeds of other shards. */
   readonly range: SeedRange;
   readonly shard: Shard | null;
 }
@@ -28,7 +28,7 @@ export interface JournalHead {
 /** A chunk and its counts. */
 export interface FinishedChunk extends FinishedRange {
   readonly counts: SweepCounts;
-  /** The total duration of the sweep until this chunk finished, over all its attempts. */
+  /** The duration of the sweep until this chunk finished, over all attempts. */
   readonly milliseconds: number;
 }
 
@@ -64,7 +64,7 @@ export type JournalRead =
       readonly head: JournalHead;
       /** No two chunks of a system overlap. */
       readonly chunks: readonly FinishedChunk[];
-      /** True if the last line was truncated. It is omitted. */
+      /** True if the last line was truncated. The read omits it. */
       readonly isTorn: boolean;
     }
   /** The file is empty: the process was killed before it wrote the first line. */
@@ -99,7 +99,6 @@ export function readJournal(pieces: Iterable<string>): JournalRead {
 
 interface Line {
   readonly text: string;
-  /** True if the line ends with a line break. */
   readonly isComplete: boolean;
 }
 
@@ -115,8 +114,8 @@ function* linesOf(pieces: Iterable<string>): Generator<Line> {
 }
 
 /**
- * Removes each range that overlaps one that is kept, and preserves the order. Two processes that
- * resumed the same journal may have examined the same seeds, with the same result.
+ * Removes each range that overlaps a kept one, and preserves the order. Two processes may have
+ * resumed one journal and examined the same seeds, with the same result.
  */
 export function withoutRepeats<T extends FinishedRange>(ranges: readonly T[]): readonly T[] {
   const kept = new Set<T>();
@@ -142,9 +141,7 @@ function readLine<T extends object>(line: string, form: Form, schema: z.ZodType<
   return checked.kind === 'value' ? checked.value : `is not a ${form.type} written by fencepost`;
 }
 
-/**
- * Returns a clause with the reason why a journal belongs to another sweep, or null if it does not.
- */
+/** Returns why a journal belongs to another sweep, as a clause, or null if it does not. */
 export function whyOtherSweep(theirs: JournalHead, ours: JournalHead): string | null {
   const mismatch = mismatchReason(theirs.origin, ours.origin);
   if (mismatch !== null) return mismatch;

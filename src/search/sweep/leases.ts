@@ -1,7 +1,7 @@
 /**
- * Collects data about leases in a sweep: the shortest lease, and sections that called `guard()`
- * before they took the key of their lock. The shortest lease may explain why no claim about leases
- * was exercised: no fault could outlast it.
+ * Collects data about leases in a sweep: the shortest lease, and sections that called `guard()` too
+ * early. The shortest lease may explain why no claim about leases was exercised: no fault could
+ * outlast it.
  */
 import { z } from 'zod';
 import { isKeyOf } from '../../check/holders.ts';
@@ -14,9 +14,9 @@ import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf } from '../../text/prose.ts';
 
 export interface LeaseCounts {
-  /** The shortest lease of a lock, or null if no lock was taken or no lease ends. */
+  /** The shortest lease of a lock, or null if no lease was granted or none ends. */
   readonly shortestUs: number | null;
-  /** True if this lease is the expiry of a key. */
+  /** True if the shortest lease is the expiry of a key. */
   readonly ofKey: boolean;
   /** Seeds on which a section called `guard()` before it took its key, and the first of them. */
   readonly early: number;
@@ -102,9 +102,7 @@ const OF_LEASES: ReadonlySet<string> = new Set([
 
 const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
 
-/**
- * Returns a hint if `claims` need a fault that outlasts a lease and no fault does, otherwise null.
- */
+/** Returns a hint if `claims` need a fault that outlasts a lease but none does, otherwise null. */
 export function shortFaults(
   scenario: Scenario,
   system: SystemScenario,

@@ -1,4 +1,4 @@
-/** A scenario with two systems that lose updates on some seeds. Only `one` is expected to do so. */
+/** A scenario with two systems that lose updates on some seeds. Only `one` is expected to. */
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 

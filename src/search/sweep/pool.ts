@@ -1,8 +1,8 @@
 /**
- * Runs chunks and tasks on worker threads, which are reused for the next scenario. A worker that
- * makes no progress, or that a seed kills, is replaced. The seed becomes a finding, and its chunk
- * is examined again without it, unless too much CPU time has been lost to such seeds. A seed that
- * was lost in the check for determinism is not run again.
+ * Runs chunks and tasks on worker threads, which the next scenario reuses. A worker is replaced if
+ * it makes no progress or if a seed kills it. The seed becomes a finding, and its chunk is examined
+ * again without it, unless such seeds have cost too much CPU time. A seed that was lost in the
+ * check for determinism is not run again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -28,8 +28,7 @@ export interface PoolOptions {
 }
 
 /**
- * A job. `next` returns the next chunk, or null after the last one; `onCounts` receives each
- * result.
+ * A job. `next` returns the next chunk, or null after the last. `onCounts` receives the results.
  */
 export interface PoolJob {
   readonly scenario: Scenario;
@@ -126,7 +125,7 @@ export interface WorkerSetting {
   readonly examinerUrl: string;
   /** A number in shared memory: the current seed. */
   readonly seedCell: Float64Array;
-  /** A number in shared memory: nonzero if the current task should end with the results it has. */
+  /** A number in shared memory. Nonzero: end the current task with the results so far. */
   readonly stopCell: Int32Array;
   /** Shared memory in which the worker publishes its current activity. */
   readonly beacon: SharedArrayBuffer;
@@ -156,16 +155,15 @@ export interface ChunkDone {
 const CHUNK_MS = 100;
 const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
-/** The CPU limit without progress is this many times larger between two runs than within a run. */
+/** The CPU limit without progress is this many times larger between runs than within a run. */
 const BETWEEN = 4;
 /** Time that an abandoned chunk may still run. */
 const GRACE_MS = 800;
 const LOOK_EVERY_MS = 200;
 
-/** The result of sending an order. */
 type Sent<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }
-  /** The worker is gone; `why` is a clause. */
+  /** The worker is gone. `why` is a clause. */
   | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'given up' }
   /** The order must be sent again when no other lane runs a seed that may never finish. */
@@ -181,11 +179,9 @@ interface SendOptions {
 class Lane {
   private readonly options: PoolOptions;
   private readonly patience: Patience;
-  /** The current seed, written by the worker; NaN before the first seed of a chunk. */
+  /** The current seed, written by the worker. NaN before the first seed of a chunk. */
   private readonly seedCell = new Float64Array(new SharedArrayBuffer(8));
-  /** Nonzero if the current task should end. */
   private readonly stopCell = new Int32Array(new SharedArrayBuffer(4));
-  /** The current activity of the worker. */
   private beacon = new ProgressBeacon();
   private seedsPerChunk = FIRST_CHUNK;
   private worker: Worker | null = null;
@@ -204,7 +200,7 @@ class Lane {
   }
 
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
-    // Clear the activity of an earlier task, which would be reported if this one is lost.
+    // Clear the activity of an earlier task. Otherwise, it would be reported if this task is lost.
     this.beacon.write('nothing', '');
     const sent = await this.send<TaskDone>(order, { isGivenUp });
     assert(sent.kind !== 'put off', 'a task is never put off');
@@ -220,8 +216,8 @@ class Lane {
   /**
    * Examines a chunk, repeatedly if necessary, each time without the seeds that killed the worker.
    * If these seeds cost too much time, only they are reported. If a seed kills a worker with reused
-   * realms, the chunk is first repeated with new realms: only a seed that kills a worker with new
-   * realms is a finding.
+   * realms, the chunk is repeated with new realms. Only a seed that also kills the second worker is
+   * a finding.
    */
   private async examine(fullChunk: Chunk, job: PoolJob): Promise<void> {
     const { scenario, modules, isGivenUp } = job;
@@ -268,7 +264,7 @@ class Lane {
     }
   }
 
-  /** Sends an order to the worker. Resolves to its answer, or to the reason why there is none. */
+  /** Sends an order to the worker. Resolves to the answer, or to the reason why there is none. */
   private send<Answer extends object>(order: object, options: SendOptions): Promise<Sent<Answer>> {
     this.worker ??= this.start();
     const { worker, stopCell, patience } = this;
@@ -327,10 +323,7 @@ class Lane {
     });
   }
 
-  /**
-   * Checks regularly whether the order is no longer wanted or has to be put off, and if so, ends
-   * it.
-   */
+  /** Checks regularly whether the order was given up or has to be put off, and if so, ends it. */
   private look(
     watch: ThreadWatch,
     { isGivenUp, isPutOff }: SendOptions,
@@ -391,7 +384,7 @@ class Patience {
   isWary = false;
   /** Seeds that did not finish before the sweep. */
   known: (SeedFailure & { readonly system: string })[] = [];
-  /** The lane that runs a seed that may never finish. Only one lane may do so at a time. */
+  /** The lane whose seed may never finish. Only one lane may run such a seed at a time. */
   private suspected: Lane | null = null;
 
   get isSpent(): boolean {

@@ -1,16 +1,15 @@
 /**
- * Counts the sections of a system: how many its plans had, and how each ended. These counts
- * distinguish a sweep in which nothing broke from one in which no lock was held or no section
- * ended. For generators and asynchronous code alike, the trace records separately from its events
- * how each section ended; the events show what the section did before. The probe runs after the
- * clients and is not counted. Each section that began has exactly one end:
+ * Counts the sections of a system: how many the plans had, and how each ended. The counts show
+ * whether a sweep without breaches really did something. The trace records how each section ended;
+ * its events show what the section did before. The probe is not counted. Each section that began
+ * has exactly one end:
  *
  *     planned >= began = ended + gaveUp + failed + crashed + open
  *
- * Errors with the same place and the same text, ignoring numbers and ids, are counted as one. Of
- * the distinct errors, only the first few in order of place and text are kept. An error among the
- * first few of all seeds is also among the first few of each part in which it occurs. So the counts
- * depend neither on how the seeds were split nor on the order of merging.
+ * Errors with the same place and text, ignoring numbers and ids, are counted as one. Only the first
+ * few errors in order of place and text are kept. An error among the first few of all seeds is also
+ * among the first few of each part in which it occurs. So the counts depend neither on how the
+ * seeds were split nor on the order of merging.
  */
 import type { Return, TraceEvent } from '../../core/history/events.ts';
 import type { SectionRun, Trace } from '../../core/history/trace.ts';
@@ -36,8 +35,8 @@ export interface SectionCounts {
   readonly refused: number;
   readonly crashed: number;
   /**
-   * Ended without a call to `section.guard()`, although no request of their asynchronous code was
-   * denied or failed.
+   * Ended without a call to `section.guard()`, although none of their requests was denied or
+   * failed. Only for asynchronous code.
    */
   readonly unguarded: number;
   /** Errors that ended sections of asynchronous code, at most `KEPT_ERRORS`. */
@@ -103,7 +102,6 @@ function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCou
   }
 }
 
-/** Keeps the first errors by key, and counts the others. */
 function keptOf(
   errors: ReadonlyMap<string, SectionErrorCount>,
 ): Pick<SectionCounts, 'failed' | 'otherFailed'> {
@@ -117,7 +115,7 @@ export function failedSections({ failed, otherFailed }: SectionCounts): number {
   return failed.reduce((sum, { count }) => sum + count, otherFailed);
 }
 
-/** Describes sections without a lock: `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`. */
+/** Describes the ends of sections: `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`. */
 export function fateText(sections: SectionCounts): string {
   const { began, open, gaveUp, crashed, unguarded, failed } = sections;
   if (began === 0) return 'none began';
@@ -180,7 +178,6 @@ export class SectionCounter {
   }
 }
 
-/** One section as seen in the trace. */
 interface Seen {
   readonly run: SectionRun;
   /** The prefix of the names of its operations: `alice/1/`. */
@@ -195,7 +192,6 @@ interface Seen {
 /** Verbs that request a lock, or the current token of a lock. */
 export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 
-/** Collects the sections of a run in one pass. */
 class Walk {
   readonly sections: Map<string, Seen> = new Map();
   /** By operation name. A lookup is cheaper than splitting the name. */
@@ -266,7 +262,7 @@ class Walk {
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
   }
 
-  /** Returns the section of an operation, or null if it belongs to no section or to the probe. */
+  /** Returns the section of an operation. Null for the probe and outside of sections. */
   private sectionOf(process: string, operation: string): Seen | null {
     const before = this.latest.get(process);
     // Most operations of a process belong to its latest section.

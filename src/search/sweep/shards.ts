@@ -1,9 +1,9 @@
 /**
- * Splits a range of seeds among machines by arithmetic alone, so that the machines need not
- * communicate, and merges their results. A shard is a range of consecutive seeds, because seeds
- * cost the same everywhere in the range, and any machine can repeat a shard with `--seeds A..B`.
- * The file of a shard contains the counts of its seeds and some plans as drawn; the merge judges
- * and shrinks. The merge is refused if a shard is missing, duplicated, or from another run.
+ * Splits a range of seeds among machines that need not communicate, and merges their results. A
+ * shard is a range of consecutive seeds, because all seeds cost about the same. Any machine can
+ * repeat a shard with `--seeds A..B`. The file of a shard contains the counts of its seeds and some
+ * plans as drawn; the merge judges and shrinks. A merge is refused if a shard is missing,
+ * duplicated, or from another run.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
@@ -36,9 +36,8 @@ export interface Shard {
 export const MOST_SHARDS = 100_000;
 
 /**
- * Returns the seeds of one shard. The shards partition the range, and their sizes differ by at most
- * one seed; the first ones are larger. If there are more shards than seeds, the last ones are
- * empty.
+ * Returns the seeds of one shard. The sizes of shards differ by at most one seed; the first shards
+ * are larger. If there are more shards than seeds, the last shards are empty.
  */
 export function rangeOfShard({ from, to }: SeedRange, { index, of }: Shard): SeedRange {
   const seeds = to - from + 1;
@@ -71,7 +70,7 @@ export function seedsLeftOut(
   return isAlike && killed === 0 ? left : 0;
 }
 
-/** A shard and the file it was read from. */
+/** A shard and its file. */
 export interface FiledShard {
   readonly file: string;
   readonly shard: ShardFile;
@@ -89,7 +88,6 @@ export type Merge =
       readonly of: number;
     };
 
-/** Maximum number of missing shards to list. */
 const MOST_NAMED = 10;
 
 export interface Merged {
@@ -149,7 +147,6 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   return { kind: 'merged', merged: { range: first.shard.range, scenarios, truncated } };
 }
 
-/** Returns, per system of a shard, the number of examined seeds and the size of its share. */
 function countsOf({ file, shard }: FiledShard): readonly TruncatedShard[] {
   return shard.scenarios.flatMap(({ origin, countsBySystem, exhausted }) =>
     Object.entries(countsBySystem).map(([system, { seeds: examined }]): TruncatedShard => {
@@ -167,12 +164,12 @@ function tooManyText({ file, scenario, system, examined, seeds, trial }: Truncat
   return `${file}: too many results: ${examined}, but its share is ${share}`;
 }
 
-/** Identifies the run that a shard is a part of. */
+/** Identifies the run of a shard. */
 export interface ShardRunOrigin extends Pick<ShardFile, 'shard' | 'range'> {
   readonly scenarios: readonly Pick<ScenarioShard, 'origin' | 'exhausted'>[];
 }
 
-/** Returns a clause that describes the first difference, or null if both belong to the same run. */
+/** Returns the first difference as a clause, or null if both belong to the same run. */
 export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): string | null {
   if (theirs.shard.of !== ours.shard.of) {
     return `is one of ${theirs.shard.of} shards, not one of ${ours.shard.of}`;
@@ -198,7 +195,6 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
   return null;
 }
 
-/** Reports both files if two neighbors have the same index. */
 function doublesIn(sorted: readonly FiledShard[]): readonly string[] {
   return sorted.flatMap(({ file, shard }, at) => {
     const next = sorted[at + 1];
@@ -261,7 +257,7 @@ export type RunDifference = Data<typeof runDifferenceSchema>;
 
 const FORM: Form = { type: 'shard', version: 3 };
 
-/** A seed that broke a claim listed by the scenario, with its plan as drawn. */
+/** A seed that broke a listed claim, with its plan as drawn. */
 const counterexample = z.strictObject({
   system: z.string(),
   claim: z.string(),
@@ -274,9 +270,7 @@ export type Counterexample = Data<typeof counterexample>;
 /** The results of one shard for one scenario. */
 const scenarioShard = z.strictObject({
   origin: originSchema,
-  /**
-   * The path of the scenario, as typed on the machine that ran the shard, and the scenario's text.
-   */
+  /** The path of the scenario, as typed on the machine of the shard, and the scenario's text. */
   file: z.string(),
   text: z.string(),
   /** True if every seed of the shard was examined. */
@@ -292,7 +286,7 @@ const scenarioShard = z.strictObject({
   difference: runDifferenceSchema.nullable(),
   /** The folder of kept plans, or null for `plans` beside the scenario. */
   corpus: z.string().nullable(),
-  /** The scope and number of plans in an exhaustive search; absent if seeds were examined. */
+  /** The scope of an exhaustive search and the number of plans. Absent if seeds were examined. */
   exhausted: z
     .strictObject({
       scope: z.strictObject({

@@ -1,8 +1,8 @@
 /**
  * Finds modules that keep state from one run to the next, although they did nothing suspicious when
- * they were loaded. The seeds of a block are run with reused realms and with new ones, and must
- * give the same results. If they differ, each package in turn is excluded from reuse; if the
- * results then agree, that package keeps the state.
+ * they were loaded. The seeds of a block must give the same results with reused and with new
+ * realms. If they do not, each package in turn is excluded from reuse. If the results then agree,
+ * the excluded package keeps the state.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -23,7 +23,7 @@ export interface BlockToCompare {
   readonly seeds: number;
 }
 
-/** The reason why the runs of a system differ if realms are reused. */
+/** The reason why results differ if realms are reused. */
 export interface Keeper {
   readonly seed: number;
   /** The package that keeps state, or null if no single package explains the difference. */

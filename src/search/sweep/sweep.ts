@@ -1,14 +1,14 @@
 /**
  * Examines a range of seeds of every system of a scenario, on worker threads or on this thread,
- * until the range is done or the caller stops it.
+ * until the range is done or the caller stops the sweep.
  *
  * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (consecutive seeds), `counts.ts`
  * (their counts, with `sections.ts`, `coverage.ts`, `fault-positions.ts` and `causes.ts`),
  * `expectation.ts` (judges the counts), `counterfactual.ts` (what a system avoided); `pool.ts` and
  * `worker.ts` (threads), `shards.ts` and `journal.ts` (several machines, and resuming after a kill)
- * with `checksummed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope by number, instead of
- * seeds; `exhaust/edge.ts` finds the shortest fault that breaks a claim) and `corpus/entry.ts`
- * (kept plans).
+ * with `checksummed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope instead of seeds;
+ * `exhaust/edge.ts` finds the shortest fault that breaks a claim) and `corpus/entry.ts` (kept
+ * plans).
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
@@ -32,11 +32,11 @@ import type { Named } from './tasks.ts';
 export interface SweepOptions extends SeedRange {
   /** Opened and closed by the caller. Null means this thread, which a hanging seed would block. */
   readonly pool: Pool | null;
-  /** The range per system to examine instead of `from` and `to`. */
+  /** Ranges per system, which replace `from` and `to`. */
   readonly ranges?: ReadonlyMap<string, NumberRange>;
   /**
    * Resolves the names in the scenario. Default: the built-in catalogue. With a pool, all other
-   * definitions in it must have been loaded from modules, as `loadScenarioFile` does.
+   * definitions must come from modules, as `loadScenarioFile` loads them.
    */
   readonly catalogue?: Catalogue;
   /** Seeds per chunk on this thread if there is no pool. Default: 64. */
@@ -50,10 +50,7 @@ export interface SweepOptions extends SeedRange {
   /** If it returns true, the sweep also abandons running chunks, after one second. */
   readonly isGivenUp?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /**
-   * Chunks of this range that an earlier attempt examined. They are counted, but not examined
-   * again.
-   */
+  /** Chunks of this range from an earlier attempt. They are counted, but not examined again. */
   readonly finished?: readonly FinishedChunk[];
   /** Called if reused realms change a system's result. The system restarts without reuse. */
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
@@ -63,7 +60,7 @@ export interface SweepOptions extends SeedRange {
 
 /** Seeds or plan numbers, both ends inclusive. */
 export interface NumberRange extends SeedRange {
-  /** The blocks of plans in an exhaustive search; absent for seeds. */
+  /** The blocks of plans in an exhaustive search. Absent for seeds. */
   readonly blocks?: readonly PlanBlock[] | undefined;
 }
 
@@ -199,8 +196,8 @@ type Examine = (chunk: Chunk) => Promise<SweepCounts>;
 
 /**
  * Examines seeds of user code one at a time, for tests that end with the first failure. Shared
- * state is compared after each block of seeds, and before a seed that fails or breaks a claim is
- * counted. If the state was changed, the seeds are examined again individually.
+ * state is compared after each block of seeds, and before a failure or breach is counted. If the
+ * state was changed, the seeds are examined again individually.
  */
 class SingleSeeds {
   private readonly onCounts: PoolJob['onCounts'];
@@ -222,9 +219,8 @@ class SingleSeeds {
   }
 
   /**
-   * Checks the shared state. If it was changed, examines the seeds since the last check again.
-   * Stops at the first seed that fails, or at `last`, which is not counted yet, and counts only
-   * this seed. Returns true if the state was changed.
+   * Checks the shared state. If it was changed, examines the seeds since the last check again and
+   * returns true. Stops at the first seed that fails, or at `last`, and counts only this seed.
    */
   async settle(last: Chunk | null = null): Promise<boolean> {
     const { since } = this;
@@ -256,8 +252,8 @@ export class ChunkSource {
   }
 
   /**
-   * Returns about `seeds` seeds of the system that is furthest behind, extended to the end of the
-   * last block. Returns null if all seeds have been handed out.
+   * Returns about `seeds` seeds of the system that is furthest behind, up to the end of a block.
+   * Returns null if all seeds have been handed out.
    */
   next(seeds: number, block = 1): Chunk | null {
     let behind: { readonly system: string; readonly ranges: SeedRange[]; from: number } | null =
@@ -276,7 +272,6 @@ export class ChunkSource {
   }
 }
 
-/** Returns the parts of a range that are not in `taken`. */
 function without(range: SeedRange, taken: readonly SeedRange[]): SeedRange[] {
   const pieces = (ranges: readonly SeedRange[], { from, to }: SeedRange): SeedRange[] =>
     ranges.flatMap((piece) => [

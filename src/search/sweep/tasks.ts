@@ -1,7 +1,6 @@
 /**
- * Performs single tasks that run user code, on a thread that can be killed: check a seed for
- * determinism, count plans, find the shortest faults that break a claim, or shrink a plan. Without
- * a pool, tasks run on this thread.
+ * Performs single tasks that run user code, on a thread that can be killed. Without a pool, tasks
+ * run on this thread.
  */
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -73,11 +72,11 @@ export interface TaskContext {
   readonly pool: TaskPool | null;
   readonly catalogue: Catalogue;
   /**
-   * If it returns true, the task ends with its results so far. A second later, it is ended without
-   * results.
+   * If it returns true, the task ends with its results so far. One second later, the task is
+   * killed.
    */
   readonly isGivenUp: () => boolean;
-  /** Labels what runs on this thread. By default, only shrinking has a label: its title. */
+  /** Labels the work on this thread. By default, only shrinking has a label: its title. */
   readonly named?: Named;
 }
 
@@ -85,9 +84,9 @@ export interface TaskContext {
 export interface Piece {
   /** A noun phrase: `seed 3 of unfenced`. */
   readonly what: string;
-  /** The seed it belongs to, if any. */
+  /** The seed of this work, if any. */
   readonly seed?: number;
-  /** The kept plan it belongs to, if any. */
+  /** The kept plan of this work, if any. */
   readonly file?: string;
 }
 

@@ -1,13 +1,13 @@
 /**
  * Adds up requests of user code for things that are not simulated: Redis commands, Node builtins,
- * servers. A run in which a request was refused shows only how the code behaves after the refusal,
- * so a system with any such request is not judged.
+ * servers. A run with a refused request shows only how the code behaves after the refusal.
+ * Therefore, a system with such a request is not judged.
  */
 import { z } from 'zod';
 import type { Unsimulated } from '../../core/history/trace.ts';
 import { groupDigits } from '../../text/prose.ts';
 
-/** A request, counted over all seeds. `place` is where it came from on `firstSeed`. */
+/** A request, counted over all seeds. `place` is the origin of the request on `firstSeed`. */
 interface UnsimulatedCount extends Unsimulated {
   readonly firstSeed: number;
 }

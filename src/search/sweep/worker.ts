@@ -71,7 +71,6 @@ async function work({ examinerUrl, seedCell, stopCell, beacon }: WorkerSetting):
 /** The modules of the last order, kept because loading a driver takes longer than a chunk. */
 let loaded: { readonly key: string; readonly catalogue: Catalogue } | null = null;
 
-/** True if globals have been replaced by the virtual ones of simulated processes. */
 let isVirtual = false;
 
 await work(workerData);
