@@ -17,6 +17,7 @@ import type { Scenario } from '../src/scenario/scenario.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
 import { some } from './runs.ts';
 import { type ThirdPartyLock, thirdPartyLocks } from './third-party-locks.ts';
+import { reasonedLocks } from './third-party-reasons.ts';
 import { retriedLocks } from './third-party-retries.ts';
 
 const SEEDS = 120;
@@ -42,8 +43,7 @@ clients: ${clients ?? '{ count: 3, ttl: 20ms, sections: 3, think: 0ms..10ms }'}
 ${work ?? 'workload: { kind: read-modify-write }'}
 network: { latency: 1ms..2ms }
 swarm: false
-faults:
-${faults.map((fault) => `  - ${fault}`).join('\n')}
+faults: [${faults.map((fault) => `{ ${fault} }`).join(', ')}]
 `;
   const read = loadScenario(text, 'foreign.yaml', catalogue);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
@@ -66,9 +66,8 @@ async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: s
 }
 
 describe('the story of a lock that', () => {
-  const rows = [...some(thirdPartyLocks), ...some(retriedLocks)].map(
-    (lock) => [lock.title, lock] as const,
-  );
+  const locks = [...some(thirdPartyLocks), ...some(retriedLocks), ...some(reasonedLocks)];
+  const rows = locks.map((lock) => [lock.title, lock] as const);
   test.each(rows)('%s', async (_, lock) => {
     const { words: story, roles } = await storyOf(loaded(lock), 'tested', lock.claim);
     for (const said of lock.says) expect(story).toMatch(said);

@@ -86,17 +86,20 @@ export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;
 
 /**
- * Returns the causes to report. If a fault is a cause, only faults, expiries and removals of
- * another client's key are reported, because the other kinds are part of any run.
+ * Returns the causes to report. If a fault or the removal of another client's key is a cause, only
+ * faults, expiries and such removals are reported, because the other kinds are part of any run.
  */
 export function reportedCauses(
   { events }: Trace,
   causes: readonly ProvenCause[],
 ): readonly ProvenCause[] {
-  const isFaultless = causes.every(({ kind }) => kind !== 'fault');
-  return causes.filter(({ kind, event: index }) => {
+  const isByNonOwner = ({ event: index }: ProvenCause): boolean => {
     const event = events[index];
-    const isByNonOwner = event !== undefined && isRemovalByNonOwner(event);
-    return isFaultless || isByNonOwner || kind === 'fault' || kind === 'expiry';
-  });
+    return event !== undefined && isRemovalByNonOwner(event);
+  };
+  const hasReason = causes.some((cause) => cause.kind === 'fault' || isByNonOwner(cause));
+  return causes.filter(
+    (cause) =>
+      !hasReason || isByNonOwner(cause) || cause.kind === 'fault' || cause.kind === 'expiry',
+  );
 }

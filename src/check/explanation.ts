@@ -113,6 +113,13 @@ export class Contradiction {
     return place < 0 || place > 25 ? `grant ${ordinal}` : String.fromCharCode(65 + place);
   }
 
+  /** Returns the reason that a server gave for ending a grant, or ''. */
+  whyEnded(ordinal: number): string {
+    const { events } = this.trace;
+    const end = events.find((event) => event.kind === 'grant-end' && event.ordinal === ordinal);
+    return end?.kind === 'grant-end' ? end.why : '';
+  }
+
   /** Returns the client that entered under a grant after the lease had ended, or null. */
   staleClientOf(ordinal: number): StaleClient | null {
     const grant = this.grants.find((candidate) => candidate.ordinal === ordinal);

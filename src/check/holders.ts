@@ -71,6 +71,19 @@ export function isClientGrant(grant: Grant): boolean {
   return isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
 }
 
+/** Returns true if a run without faults let one client in while another one was inside. */
+export function wereInsideAtOnce(
+  events: readonly TraceEvent[],
+  inside: Grant,
+  next: Grant,
+): boolean {
+  if (!isQuorumGrant(inside) || !isQuorumGrant(next)) return false;
+  const hasLeft = events.some(
+    (event) => event.kind === 'leave' && event.ordinal === inside.ordinal && event.atUs < next.atUs,
+  );
+  return !hasLeft && events.every(({ kind }) => kind !== 'fault');
+}
+
 const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
 
 /** Returns true if a key is named for a lock: `db`, `lock:db`, `db-mutex`. */

@@ -256,6 +256,13 @@ describe('the cause', () => {
     const named = 'alice/1/acquire/1/request';
     expect(causePhrase(traceOf([event]), { kind, event: 0, named })).toBe(words);
   });
+
+  test('of a forgotten record states a time by which it was gone', () => {
+    const record = { kind: 'expiry', event: 0, named: 'alice/1/release/1/request' } as const;
+    expect(causePhrase(traceOf([grant(5, 'bob', 2)]), { ...record, isRecord: true })).toBe(
+      "the record left by alice's release had expired by 5 ms",
+    );
+  });
 });
 
 describe('the events of a contradiction', () => {

@@ -11,7 +11,7 @@ import { faultClause } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
 import { type ProvenCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
-import { isClientGrant, isQuorumGrant } from './holders.ts';
+import { isClientGrant, isQuorumGrant, wereInsideAtOnce } from './holders.ts';
 import { endedUnasked, isRemovalByNonOwner, keysUnder, takenBefore } from './leases.ts';
 import { releasedUsOf } from './lock-keys.ts';
 import { arrivalOf, departureOf, endSetBy, isAfterPause, replicaOf } from './messages.ts';
@@ -139,12 +139,14 @@ export function whileFaults(shown: Contradiction): string {
 
 /** Like `whileFaults`, followed by the server's decision to end the grant or by other causes. */
 export function withCauses(shown: Contradiction): string {
-  const isFaultless = shown.faults.length === 0;
   const faults = whileFaults(shown);
   const ended = endedPhrase(shown);
   const others = ended === '' ? otherCauses(shown) : ended;
-  if (others !== '') return `${faults}${faults === '' ? ':' : ', and'} ${others}`;
-  return isFaultless ? atOncePhrase(shown) : faults;
+  const atOnce = atOncePhrase(shown);
+  if (others === '') return `${faults}${atOnce}`;
+  const isOrder = shown.causes.some(({ kind }) => kind === 'order');
+  if (isOrder && atOnce !== '') return `${atOnce}; ${others}`;
+  return `${faults}${faults === '' ? ':' : ', and'} ${others}`;
 }
 
 function otherCauses(shown: Contradiction): string {
@@ -155,29 +157,40 @@ function otherCauses(shown: Contradiction): string {
     const event = trace.events[index];
     if (kind === 'fault' || event === undefined) return false;
     if (isRemovalByNonOwner(event)) return true;
+    // Without a fault, the end of a lease is the reason, which its event does not state.
+    if (kind === 'expiry' && shown.faults.length === 0) return true;
     if (events.has(event)) return false;
-    if (kind === 'order') return atOncePhrase(shown) === '';
-    return kind === 'expiry' || !('message' in event && messages.has(event.message));
+    return (
+      kind === 'expiry' || kind === 'order' || !('message' in event && messages.has(event.message))
+    );
   });
   return listOf(others.map(({ text }) => text));
 }
 
 /**
  * Describes a cause: `carol's `del` removed bob's key`. `named` is the timer, the request whose
- * lease expired, or the first of two calls.
+ * lease expired (or the record of it, with `isRecord`), or the first of two calls.
  */
 export function causePhrase(
   trace: Trace,
-  { kind, event: index, named }: Pick<ProvenCause, 'kind' | 'event'> & { readonly named: string },
+  cause: Pick<ProvenCause, 'kind' | 'event'> & {
+    readonly named: string;
+    readonly isRecord?: boolean;
+  },
 ): string {
+  const { kind, event: index, named, isRecord = false } = cause;
   const event = trace.events[index];
   if (event === undefined) return `\`${named}\` was late`;
   if (event.kind === 'fault') return faultPhrase(trace, event);
   const message = 'message' in event ? messagePhrase(trace, event.message) : '';
   if (kind === 'expiry') {
-    // The event is the first that shows the expiry.
+    if (event.kind === 'grant-end') {
+      return `\`${event.process}\` ended ${event.client}'s grant ${at(event)}, as ${event.why}`;
+    }
+    const by = messagePhrase(trace, named);
+    if (isRecord) return `the record left by ${by} had expired by ${proseDuration(event.atUs)}`;
     const endUs = endSetBy(trace, named, index) ?? event.atUs;
-    return `the lease of ${messagePhrase(trace, named)} had expired at ${proseDuration(endUs)}`;
+    return `the lease of ${by} had expired at ${proseDuration(endUs)}`;
   }
   if (kind === 'order') return `${messagePhrase(trace, named)} was handled before ${message}`;
   if (kind === 'timer') return `the timer \`${named}\` was drawn longer than its base length`;
@@ -191,12 +204,14 @@ export function causePhrase(
   return `${message} ${kind === 'renewal' ? 'extended' : 'removed'} ${whose} key`;
 }
 
-/** Describes a server's decision to revoke a grant, `\`lock\` ended A at 3 ms`; '' if none. */
+/** Describes a server's decision to revoke a grant: `\`lock\` ended A at 3 ms, as …`. */
 function endedPhrase(shown: Contradiction): string {
   for (const [place, next] of shown.grants.slice(1).entries()) {
     const grant = shown.grants[place];
     const end = grant === undefined ? null : endedUnasked(shown.trace, grant, next);
-    if (end !== null) return `\`${end.process}\` ended ${shown.letterOf(end.released)} ${at(end)}`;
+    if (end === null) continue;
+    const why = shown.whyEnded(end.released);
+    return `\`${end.process}\` ended ${shown.letterOf(end.released)} ${at(end)}${why && `, as ${why}`}`;
   }
   return '';
 }
@@ -207,17 +222,7 @@ function endedPhrase(shown: Contradiction): string {
  */
 function atOncePhrase(shown: Contradiction): string {
   const [one, other] = shown.grants;
-  if (one === undefined || other === undefined) return '';
-  if (
-    !isQuorumGrant(one) ||
-    !isQuorumGrant(other) ||
-    shown.trace.events.some(({ kind }) => kind === 'fault')
-  )
-    return '';
-  const left = shown.trace.events.find(
-    (event) => event.kind === 'leave' && event.ordinal === one.ordinal,
-  );
-  if (left !== undefined && left.atUs < other.atUs) return '';
+  if (!one || !other || !wereInsideAtOnce(shown.trace.events, one, other)) return '';
   const [before, after] = holdersOf(shown.trace, one, other);
   if (before === after) return '';
   return `: the lock let ${after} in while ${before} was inside, and no fault was needed`;

@@ -15,8 +15,11 @@ export type Intervention =
   | { readonly kind: 'message on time'; readonly message: string }
   /** Lets a timer run for its base length, without the drawn part. */
   | { readonly kind: 'timer on time'; readonly timer: string }
-  /** The expiry that this request sets is postponed until the run ends. */
-  | { readonly kind: 'expiry postponed'; readonly message: string }
+  /**
+   * A lease or key that this request sets to expire lasts until the run ends, or the server keeps
+   * its record of an ended lease until then.
+   */
+  | { readonly kind: 'expiry postponed'; readonly message: string; readonly of: Expiring }
   /**
    * The server does not execute the call. It sends only these replies, keyed by message name, when
    * the requests arrive.
@@ -31,6 +34,9 @@ export type Intervention =
   /** Replaces the server's reply `message` with `reply`. The request is still executed. */
   | { readonly kind: 'reply replaced'; readonly message: string; readonly reply: Json };
 
+/** A lease or key, or the record of a lease that has ended, which a server forgets later. */
+export type Expiring = 'lease' | 'record';
+
 export type InterventionKind = Intervention['kind'];
 
 interface Swap {
@@ -44,7 +50,7 @@ interface Swap {
 /** The interventions in one run. */
 export class Interventions {
   private readonly onTime: Set<string> = new Set();
-  private readonly postponed: Set<string> = new Set();
+  private readonly postponed: Map<string, Expiring> = new Map();
   private readonly withheld: Map<string, Readonly<Record<string, Json>>> = new Map();
   private readonly replies: Map<string, Json> = new Map();
   private readonly swaps: Swap[] = [];
@@ -70,7 +76,7 @@ export class Interventions {
         this.onTime.add(change.timer);
         break;
       case 'expiry postponed':
-        this.postponed.add(change.message);
+        this.postponed.set(change.message, change.of);
         break;
       case 'call not sent':
         this.withheld.set(change.operation, change.replies);
@@ -94,9 +100,9 @@ export class Interventions {
     return this.onTime.size > 0 && this.onTime.has(text);
   }
 
-  /** Returns the lifetime of a lease or key that `request` sets to expire after `ttlUs`. */
-  lifetimeUs(request: string, ttlUs: number): number {
-    return this.postponed.has(request) ? Math.max(ttlUs, this.endUs) : ttlUs;
+  /** Returns the lifetime of a lease, key or record that `request` sets to expire after `ttlUs`. */
+  lifetimeUs(request: string, ttlUs: number, of: Expiring): number {
+    return this.postponed.get(request) === of ? Math.max(ttlUs, this.endUs) : ttlUs;
   }
 
   /** Returns the replies to a call that must not be executed, or null for any other call. */

@@ -92,10 +92,11 @@ export interface Boot {
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
   /**
-   * Returns the time for which the server keeps a lease or key: `ttlUs`, unless an intervention
-   * postpones the expiry.
+   * Returns the time for which the server keeps a lease or key with this ttl: `ttlUs`, unless an
+   * intervention postpones the expiry to show whether a breach depends on it. `record` is what a
+   * server keeps of a lease that has ended; the default is `lease`.
    */
-  lifetimeUs(ttlUs: number): number;
+  lifetimeUs(ttlUs: number, of?: 'lease' | 'record'): number;
   /** Records an event in the trace. This does not affect the server. */
   observe(event: TraceEvent): void;
 }
@@ -412,8 +413,8 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     this.parts.recorder.record(event);
   }
 
-  lifetimeUs(ttlUs: number): number {
-    return this.parts.interventions.lifetimeUs(this.message, ttlUs);
+  lifetimeUs(ttlUs: number, of: 'lease' | 'record' = 'lease'): number {
+    return this.parts.interventions.lifetimeUs(this.message, ttlUs, of);
   }
 
   noteUnsimulated(feature: string): void {

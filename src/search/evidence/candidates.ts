@@ -6,8 +6,9 @@
  * causal past of the breach.
  *
  * An expiry belongs to the request that set it. It is listed if nothing changed the lease before
- * its end, and if a later event of the same lock shows the expiry. Two calls are concurrent if each
- * was sent before the other was answered.
+ * its end, and if a later event of the same lock, or the server's report, shows the expiry. A
+ * server may also forget its record of an ended lease; the next grant is the only sign of it. Two
+ * calls are concurrent if each was sent before the other was answered.
  */
 import type { CauseKind } from '../../check/causation.ts';
 import { isRemovalByNonOwner } from '../../check/leases.ts';
@@ -30,12 +31,16 @@ export interface PossibleCause {
   readonly event: number | null;
   /** Index in the plan's faults, or null. */
   readonly fault: number | null;
+  /** True if it is tested only if no other event is a cause. */
+  readonly isRemote: boolean;
 }
+
+type Candidate = Omit<PossibleCause, 'isRemote'>;
 
 /**
  * Returns the possible causes of a breach: faults first, then timers, then other events in trace
- * order. The orders of calls come last, since they are most numerous. `plan` must leave nothing to
- * chance.
+ * order. The remote ones come last: orders of calls, since they are most numerous, and expiries
+ * that no event shows. `plan` must leave nothing to chance.
  */
 export function possibleCauses(
   plan: Plan,
@@ -45,11 +50,15 @@ export function possibleCauses(
   const past = causalPast(trace, evidence);
   const way = { plan, indexed: indexTrace(trace), past: new Set(past), last: past.at(-1) ?? -1 };
   const events = [...lateMessages(way), ...expiries(way), ...callsOn(way)];
-  return [
+  const near = [
     ...faultsFired(plan, trace),
     ...lateTimers(plan),
     ...events.sort((a, b) => (a.event ?? 0) - (b.event ?? 0)),
-    ...concurrentCalls(way),
+  ];
+  const remote = [...forgottenRecords(way), ...concurrentCalls(way)];
+  return [
+    ...near.map((one) => Object.assign(one, { isRemote: false })),
+    ...remote.map((one) => Object.assign(one, { isRemote: true })),
   ];
 }
 
@@ -62,8 +71,8 @@ interface Way {
   readonly last: number;
 }
 
-function faultsFired({ faults }: Plan, { events }: Trace): readonly PossibleCause[] {
-  const found = new Map<number, PossibleCause>();
+function faultsFired({ faults }: Plan, { events }: Trace): readonly Candidate[] {
+  const found = new Map<number, Candidate>();
   for (const [event, injected] of events.entries()) {
     if (injected.kind !== 'fault' || injected.index === null) continue;
     const fault = faults[injected.index];
@@ -74,7 +83,7 @@ function faultsFired({ faults }: Plan, { events }: Trace): readonly PossibleCaus
   return [...found.values()];
 }
 
-function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
+function lateTimers({ decisions }: Plan): readonly Candidate[] {
   return Object.keys(decisions).flatMap((timer) => {
     if (/\/(request|reply|random)$/.test(timer)) return [];
     const intervention = { kind: 'timer on time', timer } as const;
@@ -86,14 +95,14 @@ function lateTimers({ decisions }: Plan): readonly PossibleCause[] {
  * Returns the messages that took longer than the base latency, and those that a partition held back
  * or lost. Omits messages that a fault targets.
  */
-function lateMessages({ plan, indexed, past }: Way): readonly PossibleCause[] {
+function lateMessages({ plan, indexed, past }: Way): readonly Candidate[] {
   const { events } = indexed.trace;
   const partitions = indexed.faults.flatMap(({ event }) =>
     event.fault === 'partition' ? [event] : [],
   );
   const hit = new Set(indexed.faults.map(({ event }) => event.target));
   const sent = new Map<string, number>();
-  const late: PossibleCause[] = [];
+  const late: Candidate[] = [];
   for (const [index, event] of events.entries()) {
     if (event.kind === 'send') {
       const isLate = (plan.decisions[event.message] ?? 0) > plan.network.latencyUs;
@@ -151,29 +160,52 @@ function endsLease(event: TraceEvent): boolean {
   return event.kind === 'grant-end';
 }
 
-function expiries({ indexed, last }: Way): readonly PossibleCause[] {
+function expiries({ indexed, last }: Way): readonly Candidate[] {
   const running = new Map<string, { readonly message: string; readonly untilUs: number }>();
-  const found: PossibleCause[] = [];
+  const found: Candidate[] = [];
   for (const [index, event] of indexed.trace.events.slice(0, last + 1).entries()) {
     const lease = leaseOf(event);
     if (lease === null) continue;
     const before = running.get(lease);
-    if (before !== undefined && event.atUs >= before.untilUs) {
+    const isOver = before !== undefined && event.atUs >= before.untilUs;
+    if (before !== undefined && (isOver || event.kind === 'grant-end')) {
       running.delete(lease);
-      const intervention = { kind: 'expiry postponed', message: before.message } as const;
+      const intervention = {
+        kind: 'expiry postponed',
+        message: before.message,
+        of: 'lease',
+      } as const;
       found.push({ kind: 'expiry', intervention, event: index, fault: null });
     }
     if (endsLease(event)) running.delete(lease);
-    if (!setsEnd(event) || event.untilUs === null || event.message === '') continue;
-    running.set(lease, { message: event.message, untilUs: event.untilUs });
+    if (!setsEnd(event) || event.message === '') continue;
+    const untilUs = event.untilUs ?? Number.POSITIVE_INFINITY;
+    running.set(lease, { message: event.message, untilUs });
+  }
+  return found;
+}
+
+/** Returns the records of earlier leases that a server may have forgotten before a grant. */
+function forgottenRecords({ indexed, last }: Way): readonly Candidate[] {
+  const kept = new Map<string, string>();
+  const found: Candidate[] = [];
+  for (const [index, event] of indexed.trace.events.slice(0, last + 1).entries()) {
+    const lease = leaseOf(event);
+    if (lease === null || !('message' in event)) continue;
+    const message = kept.get(lease);
+    if (message !== undefined && event.kind === 'grant') {
+      const intervention = { kind: 'expiry postponed', message, of: 'record' } as const;
+      found.push({ kind: 'expiry', intervention, event: index, fault: null });
+    }
+    if (event.kind === 'grant' || endsLease(event)) kept.set(lease, event.message);
   }
   return found;
 }
 
 /** Returns the renewals and releases that a server executed, one for all attempts of a call. */
-function callsOn({ indexed, past }: Way): readonly PossibleCause[] {
+function callsOn({ indexed, past }: Way): readonly Candidate[] {
   const { events } = indexed.trace;
-  const found = new Map<string, PossibleCause>();
+  const found = new Map<string, Candidate>();
   for (const [event, done] of events.entries()) {
     const kind = kindOf(done, indexed);
     if (kind === null || !('message' in done) || !past.has(event)) continue;
@@ -238,8 +270,8 @@ interface Handled {
  * Pairs each request with the next request of another client at the same server, if the two are
  * concurrent.
  */
-function concurrentCalls({ indexed, past }: Way): readonly PossibleCause[] {
-  const found: PossibleCause[] = [];
+function concurrentCalls({ indexed, past }: Way): readonly Candidate[] {
+  const found: Candidate[] = [];
   for (const handled of requestsByServer(indexed.trace).values()) {
     for (const [place, first] of handled.entries()) {
       const second = handled.slice(place + 1).find(({ client }) => client !== first.client);

@@ -1,9 +1,9 @@
 /**
  * Finds the causes of a breach by intervention: an event is a cause only if the claim holds in the
- * run without it. Each candidate is tested alone. Orders of calls are tested only if no other event
- * is a cause, since an order usually matters only because of a fault or an expiry. If no candidate
- * alone prevents the breach, pairs are tested. The events of the first pair that prevents the
- * breach are causes, and either is enough for the breach.
+ * run without it. Each candidate is tested alone. Orders of calls, and expiries that no event
+ * shows, are tested only if no other event is a cause, since an order usually matters only because
+ * of a fault or an expiry. If no candidate alone prevents the breach, pairs are tested. The events
+ * of the first pair that prevents the breach are causes, and either is enough for the breach.
  *
  * An intervention prevents the breach if the claim holds to the end of the run and the sections of
  * the breach ran. If one of these sections never ends, or all are denied the lock, the intervention
@@ -63,8 +63,8 @@ export function* findCauses(broken: Broken): EvidenceSteps<FoundCauses> {
   const seen: SeenRun[] = [];
   const causes: ProvenCause[] = [];
   const tested = { tested: 0, of: 0 };
-  for (const isOrder of [false, true]) {
-    const group = candidates.filter(({ kind }) => (kind === 'order') === isOrder);
+  for (const isRemote of [false, true]) {
+    const group = candidates.filter((candidate) => candidate.isRemote === isRemote);
     if (causes.length === 0) tested.of += group.length;
     else break;
     for (const candidate of group) {
@@ -147,7 +147,9 @@ function interventionText(intervention: Intervention): string {
     case 'timer on time':
       return `with the timer ${intervention.timer} at its base length`;
     case 'expiry postponed':
-      return `without the expiry set by ${intervention.message}`;
+      return intervention.of === 'record'
+        ? `without the expiry of the record left by ${intervention.message}`
+        : `without the expiry set by ${intervention.message}`;
     case 'call not sent':
       return `without the call ${intervention.operation}`;
     case 'calls swapped':
@@ -164,7 +166,9 @@ function causeFrom(
 ): ProvenCause {
   const shown = event ?? firstDifference(trace, beside);
   const named = namedIn(intervention);
-  return { kind, fault, event: shown, text: causePhrase(trace, { kind, event: shown, named }) };
+  const isRecord = 'of' in intervention && intervention.of === 'record';
+  const text = causePhrase(trace, { kind, event: shown, named, isRecord });
+  return { kind, fault, event: shown, text };
 }
 
 /** Returns '' for a fault. */

@@ -77,9 +77,11 @@ export class ApiServer implements Server<LeaseRequest, LeaseReply> {
     }
     this.versions += 1;
     const { client } = turn;
-    const untilUs = turn.atUs + record.seconds * US_A_SECOND;
+    const seconds = record.seconds + Math.ceil(turn.lifetimeUs(0) / US_A_SECOND);
+    const untilUs = turn.atUs + seconds * US_A_SECOND;
     this.note(request, stored, turn);
-    this.leases.set(lock, { record, version: this.versions, client, untilUs });
+    const kept = { holder: record.holder, seconds, transitions: record.transitions };
+    this.leases.set(lock, { record: kept, version: this.versions, client, untilUs });
     return { kind: 'lease', record, version: this.versions };
   }
 

@@ -59,6 +59,20 @@ describe('the tokens of three consecutive leases', () => {
     expect(tokens(runOf([slow], { lock: 'lease-memcached' }))).toEqual([1, 2, 3]);
   });
 
+  test('continue if the expiry of the record, not of the lease, is postponed', () => {
+    const slow = worker('alice', [0, SECOND, 3 * SECOND], { releases: true });
+    const plan = planOf({ clients: [slow], lock: 'lease-memcached', options: { keyTtl: 3 } });
+    const late = {
+      ...plan,
+      limits: { ...plan.limits, healAtUs: 60 * SECOND, endUs: 100 * SECOND },
+    };
+    const left = eventsOf(run(late), 'release')[1]?.message ?? '';
+    const tokensWith = (of: 'lease' | 'record'): readonly number[] =>
+      tokens(run(late, undefined, [{ kind: 'expiry postponed', message: left, of }]));
+    expect(tokensWith('lease')).toEqual([1, 2, 1]);
+    expect(tokensWith('record')).toEqual([1, 2, 3]);
+  });
+
   test('start at the time of day with absent: clock, again after an eviction', () => {
     const trace = runOf([alice], {
       lock: 'lease-memcached',

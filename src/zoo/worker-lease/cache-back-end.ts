@@ -21,7 +21,7 @@ import { Cache, cacheSnapshot } from '../cache/cache.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
 import { type LeaseCommand, LeaseRecorder } from './lease-recorder.ts';
 import type { Delivery, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
-import { beginningAt, freedBy, takenBy } from './lease-rules.ts';
+import { beginningAt, freedBy, postponed, takenBy } from './lease-rules.ts';
 import { CacheLeases, type Seen, type Vacant } from './leases.ts';
 
 type LeaseCacheCall = PendingCall<LeaseCacheRequest, LeaseCacheReply>;
@@ -44,7 +44,10 @@ export class CacheBackEnd implements LeaseBackEnd {
     this.name = name;
     this.terms = terms;
     this.recorder = new LeaseRecorder(name, terms);
-    this.server = world.addServer({ name, role: 'lock' }, cacheServer(setting, this.recorder));
+    this.server = world.addServer(
+      { name, role: 'lock' },
+      cacheServer(setting, terms, this.recorder),
+    );
   }
 
   *acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0> {
@@ -160,6 +163,7 @@ export interface LeaseCacheSetting {
 
 function cacheServer(
   { expiry, keyTtlUs, isDurable, vacant }: LeaseCacheSetting,
+  { time }: LeaseTerms,
   recorder: LeaseRecorder,
 ): Server<LeaseCacheRequest, LeaseCacheReply> {
   const cache = new Cache();
@@ -173,8 +177,10 @@ function cacheServer(
         recorder.looked(turn, lock, record);
         return { kind: 'seen', record, unique, wallUs: turn.wallUs };
       }
-      const { record } = request;
-      const isStored = leases.put(lock, record, request, nowUs);
+      const { unique } = request;
+      const record = postponed(request.record, time.timeoutOf(turn.lifetimeUs(0)));
+      const keyTtl = turn.lifetimeUs(keyTtlUs, 'record');
+      const isStored = leases.put(lock, record, { unique, keyTtl }, nowUs);
       if (record.state === 'open') recorder.release(turn, lock, isStored);
       else if (isStored) recorder.grant(turn, lock, record);
       else recorder.deny(turn, lock);

@@ -66,6 +66,12 @@ export function beginningAt(record: LeaseRecord, first: number): LeaseRecord {
   return { state, steps, retries, since, expires, fence: Math.max(1, first) };
 }
 
+/** Returns a record whose lease ends `by` later, whichever timeout ends it. */
+export function postponed(record: LeaseRecord, by: number): LeaseRecord {
+  const { state, steps, retries, since, expires, fence } = record;
+  return { state, steps, retries, since: since + by, expires: expires + by, fence };
+}
+
 /** Returns the record to store over `held`, or null if `held` is not the lease to release. */
 export function freedBy(held: LeaseRecord | null, lease: LeaseReturn): LeaseRecord | null {
   if (held === null || held.state === 'open') return null;

@@ -14,7 +14,7 @@
 import { argument } from '../../servers.ts';
 import { Cache } from '../cache/cache.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseRules } from './lease-rules.ts';
-import { freedBy, takenBy } from './lease-rules.ts';
+import { freedBy, postponed, takenBy } from './lease-rules.ts';
 
 /** One delivery of one step of a machine, for which a lease is requested or released. */
 export interface LeaseHolder {
@@ -159,11 +159,17 @@ function requireGiven(given: GivenLease): void {
 export class TableLeases {
   private records: Map<string, LeaseRecord> = new Map();
 
-  /** Returns the lease as taken now, or null if it is held already. */
-  acquire(key: string, ask: LeaseAsk, rules?: LeaseRules): LeaseRecord | null {
+  /** Returns the lease as taken now, to end `by` later, or null if it is held already. */
+  acquire(
+    key: string,
+    ask: LeaseAsk,
+    { rules, by = 0 }: { readonly rules?: LeaseRules; readonly by?: number } = {},
+  ): LeaseRecord | null {
     const taken = takenBy(this.current(key), ask, rules);
-    if (taken !== null) this.records.set(key, taken);
-    return taken;
+    if (taken === null) return null;
+    const record = postponed(taken, by);
+    this.records.set(key, record);
+    return record;
   }
 
   /** Returns whether exactly this lease was held, and is free now. */
@@ -221,15 +227,20 @@ export class CacheLeases {
    * Replaces the record seen. Returns false if another client replaced it, or it was lost, in
    * between.
    */
-  put(key: string, record: LeaseRecord, { unique }: Pick<Seen, 'unique'>, now: number): boolean {
+  put(
+    key: string,
+    record: LeaseRecord,
+    { unique, keyTtl = this.keyTtl }: Pick<Seen, 'unique'> & { readonly keyTtl?: number },
+    now: number,
+  ): boolean {
     const { steps, retries, since, expires, fence } = record;
     const text = [steps, retries, since, expires, fence].join(':');
     if (unique === null) {
-      if (this.vacant === 'add') return this.cache.add(key, text, this.keyTtl, now);
-      this.cache.set(key, text, this.keyTtl, now);
+      if (this.vacant === 'add') return this.cache.add(key, text, keyTtl, now);
+      this.cache.set(key, text, keyTtl, now);
       return true;
     }
-    return this.cache.cas(key, text, unique, this.keyTtl, now) === 'stored';
+    return this.cache.cas(key, text, unique, keyTtl, now) === 'stored';
   }
 }
 

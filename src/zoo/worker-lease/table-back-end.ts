@@ -81,7 +81,8 @@ function tableServer(
       }
       const { steps, retries, timeout } = request;
       const ask = { steps, retries, now: judgedAt(terms, request.now, turn), timeout };
-      const record = leases.acquire(lock, ask, terms.rules);
+      const by = terms.time.timeoutOf(turn.lifetimeUs(0));
+      const record = leases.acquire(lock, ask, { rules: terms.rules, by });
       if (record === null) {
         recorder.deny(turn, lock);
         return { kind: 'denied' };
