@@ -67,8 +67,8 @@ function isHandled(event: TraceEvent): event is Handled & TraceEvent {
 }
 
 /**
- * Describes the first refusal that only the twin made, preferably by a store; otherwise, a job that
- * only the twin skipped or a grant that it lacks. Returns null if there is no difference.
+ * Describes the first refusal that only the twin made, preferably by a store. Without such a
+ * refusal, describes a skipped job or a missing grant. Returns null if there is no difference.
  */
 function differenceIn(trace: Trace, broken: Trace): string | null {
   const handled = broken.events.filter(isHandled);

@@ -1,7 +1,6 @@
 /**
- * Extracts everything with a duration from a trace: leases, the periods in which clients believe
- * that they hold a lock, faults, messages in transit, and clock errors. Pictures and steps are
- * built from these spans.
+ * Extracts everything with a duration from a trace: leases, client views, overlaps, losses, faults,
+ * messages in transit, and clock errors. Pictures and steps are built from these spans.
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';

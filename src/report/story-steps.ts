@@ -62,8 +62,8 @@ interface Said {
 }
 
 /**
- * Returns the texts of the steps that contain the numbers in `words` that the evidence lacks. A
- * piece of evidence may itself get a longer text.
+ * Returns the steps that show the numbers in `words`, with their texts, unless the evidence shows
+ * them. A piece of evidence may itself get a longer text.
  */
 function stepsSaid(steps: readonly Step[], context: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();

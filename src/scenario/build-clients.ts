@@ -218,7 +218,6 @@ function workloadFindings(
   ];
 }
 
-/** Reports transfers from a store to itself. */
 function transferFindings(
   { steps, stores }: Workload,
   path: readonly PathStep[],

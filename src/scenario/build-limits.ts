@@ -112,7 +112,6 @@ export function buildBounds(
   return isBeyond ? { ...bounds, declared } : bounds;
 }
 
-/** Returns the allowed places per fault kind, in file order, without duplicates. */
 function placesOf(faults: readonly FaultTemplate[]): FaultPlaces {
   const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
   for (const { kind, fields } of faults) {

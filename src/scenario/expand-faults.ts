@@ -126,7 +126,7 @@ class FaultDrawer {
 
   /**
    * Returns no fault if the drawn section lacks the point, or if the system lacks the process. The
-   * remaining values are drawn even so.
+   * other values are still drawn.
    */
   private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
     const values = new Map<string, Value>();

@@ -241,7 +241,6 @@ function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
   return work;
 }
 
-/** Returns values for the fields that the scenario omits from a step. */
 function otherwiseDrawn(workload: Workload, context: WorkContext): Otherwise {
   const { draw, values, ttlUs } = context;
   return {

@@ -50,7 +50,7 @@ export interface FieldedWord extends DescribedWord {
 export interface SchemaWords {
   /** The fields of a scenario. */
   readonly fields: readonly FieldedWord[];
-  /** The kinds of expectation of a claim. */
+  /** The possible expectations about a claim. */
   readonly expectations: readonly DescribedWord[];
   /** The settings of a client. */
   readonly settings: readonly DescribedWord[];

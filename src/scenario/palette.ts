@@ -17,7 +17,6 @@ import type { Scenario, SystemScenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** The properties of a scenario that its palette depends on. */
 interface Setting {
   readonly ttlUs: number;
   readonly isDatagram: boolean;

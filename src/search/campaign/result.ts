@@ -220,7 +220,6 @@ const provenCure = z.strictObject({
   text,
 });
 
-/** The causes of a breach, as shown by runs of similar plans. */
 const causation: z.ZodType<Causation> = z.strictObject({
   causes: z
     .array(
@@ -334,7 +333,7 @@ export type ExhaustedScope = Data<typeof exhaustedScope>;
 export type EdgePoint = Data<typeof edgePoint>;
 export type SystemEdges = Data<typeof edges>;
 export type StopReason = z.infer<typeof stopReasonSchema>;
-/** The number of seeds per system that were requested, and why some were not examined. */
+/** The number of requested seeds per system, and why some were not examined. */
 export type EarlyStop = NonNullable<ScenarioResult['cutShort']>;
 /** The outcome of a plan on a twin. */
 export type SiblingLine = Data<typeof sibling>;

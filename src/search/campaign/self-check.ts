@@ -1,6 +1,6 @@
 /**
  * Checks before a sweep that each run is a function of its plan. Runs a few seeds twice, and tests
- * whether seeds can share realms with user modules.
+ * whether seeds can share the realms of user modules.
  */
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
@@ -62,7 +62,7 @@ const SHARE = 8;
 /** The result of comparing reused realms with new realms for a system. */
 export interface ReuseCheck {
   readonly system: string;
-  /** The number of seeds with the same result in new realms. */
+  /** The number of seeds with the same result in reused and new realms. */
   readonly same: number;
   /** The reason why each seed gets new realms. Null if realms are reused. */
   readonly why: string | null;
@@ -70,7 +70,8 @@ export interface ReuseCheck {
 
 /**
  * Compares seeds run in reused realms with the same seeds in new realms, for each system with
- * modules. The choice of seeds depends only on `all`, so every shard gets the same result.
+ * modules. Unless `isThorough`, the choice of seeds depends only on `all`, so every shard gets the
+ * same result.
  */
 export async function checkReuse(
   scenario: Scenario,

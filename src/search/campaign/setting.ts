@@ -102,7 +102,7 @@ export type CampaignEvent =
       readonly killed: number;
       readonly cutShort: EarlyStop | null;
     }
-  /** An exhaustive search starts to search for the shortest faults that break a claim. */
+  /** The search for the shortest faults that break a claim starts. */
   | { readonly kind: 'edges'; readonly system: string }
   /** A run did not finish. Its plan is reported unshrunk, or its system without edges. */
   | { readonly kind: 'run lost'; readonly system: string; readonly what: string }
@@ -181,7 +181,7 @@ export interface ShrinkLimits {
   readonly seeds: number;
   /** The number of kinds of failure to shrink per claim. */
   readonly kinds: number;
-  /** True to report plans of a scenario that draws nothing as written. */
+  /** True to report a plan unshrunk if its scenario draws nothing. */
   readonly keepsWritten: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Shrinks the failures that a sweep found. Each claim gets one counterexample per kind of failure,
  * that is, per cause. For the first kind, the simplest result of a few seeds is used, since one
- * seed may get stuck with two faults. Last, the plans with new causes that shrinking found are
- * shrunk.
+ * seed may get stuck with two faults. Plans with a new cause, found while shrinking, are shrunk
+ * last.
  */
 import { type BreachCause, isSameCause } from '../../check/breach-cause.ts';
 import type { Plan } from '../../core/plan/plan.ts';

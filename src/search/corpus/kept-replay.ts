@@ -3,9 +3,9 @@
  * system is responsible.
  *
  * If a second run differs from the first, the plan is `nondeterministic`. Otherwise, if the code
- * has changed since the plan was kept, similar plans are tried: an extra command that takes 2 ms
- * may require a pause that is 2 ms longer. A similar plan counts only if it breaks the claim by the
- * cause for which the plan was kept; a breach by another cause is reported, but proves nothing. No
+ * has changed since the plan was kept, similar plans are tried. For example, an extra command that
+ * takes 2 ms may require a pause that is 2 ms longer. A similar plan must break the claim by the
+ * cause for which the plan was kept. A breach by another cause is reported, but proves nothing. No
  * similar plan is tried for a plan that guards a fix.
  *
  * A name without a match is never guessed: the outcome is `diverged`, and the result includes the

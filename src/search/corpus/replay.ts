@@ -31,7 +31,6 @@ export interface Replay {
   readonly cause: BreachCause | null;
 }
 
-/** The claim to judge if neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
 /** Thrown for a claim that the catalogue does not have. */

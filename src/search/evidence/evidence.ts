@@ -83,7 +83,6 @@ interface Cured {
   readonly seen: SeenRun;
 }
 
-/** Returns the first candidate that cures the breach. */
 function* firstCure(
   { plan, catalogue }: Sought,
   broken: SeedResult,

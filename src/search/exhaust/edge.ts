@@ -121,7 +121,6 @@ function longestTtl({ clients }: Plan): number {
   return Math.max(...clients.map(({ ttlUs }) => ttlUs));
 }
 
-/** Extends the limits, to leave time for a fault of length `us`. */
 function withTimeFor(us: number, plan: Plan): Plan {
   const { healAtUs, endUs } = plan.limits;
   const byUs = 4 * us;
@@ -147,7 +146,6 @@ async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan
   return lateUs > 0 ? [base, beginningLater(lateUs, base)] : [base];
 }
 
-/** Delays all clients except the first by `us`. */
 function beginningLater(us: number, plan: Plan): Plan {
   const [first, ...others] = plan.clients;
   const later = others.map((client) => ({

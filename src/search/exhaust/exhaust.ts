@@ -4,9 +4,9 @@
  * threshold.
  *
  * Read next: `narrowed.ts` (what may vary), `slots.ts` (where a fault can be placed), `swaps.ts`
- * (which tied events can be reordered) and `placements.ts` (the amounts of a fault, and the
- * enumeration and numbering of plans). This file counts the plans and finds them by number.
- * `sweep/sweep.ts` examines the plans like seeds, in chunks, on threads and in shards.
+ * (which tied events can be reordered) and `placements.ts` (enumerates and numbers the plans). This
+ * file counts the plans and finds them by number. `sweep/sweep.ts` examines the plans like seeds,
+ * in chunks, on threads and in shards.
  *
  * Bounding the faults and trying all of them follows the small scope hypothesis (D. Jackson) and
  * iterative context bounding (M. Musuvathi, S. Qadeer, 2007).

@@ -53,7 +53,6 @@ export async function placeFindings(
   return { problems, warnings };
 }
 
-/** The place of a fault, and its path in the scenario file. */
 interface PlaceAsked {
   readonly path: readonly PathStep[];
   readonly kind: 'verb' | 'point' | 'message' | 'timer';
@@ -113,7 +112,6 @@ class KnownPlaces {
   private readonly planned = new Map<string, PlacePassed>();
   private readonly passed = new Map<string, PlacePassed['kind']>();
   private readonly messages = new Set<string>();
-  /** Operations that user code declares. */
   private readonly declared: ReadonlySet<string>;
   private runs = 0;
   private isTruncated = false;

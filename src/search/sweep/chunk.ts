@@ -277,8 +277,8 @@ class Count {
  * Returns the kinds of fault that fired. The value is true if such a fault fired while a grant was
  * live, or lasted until a grant was made. A wrong clock lasts forever.
  *
- * After a client leaves its section, its lock counts as held while its key exists or, without
- * reported keys, from the release request to its answer. If no client requests a lock, a fault
+ * After a client leaves its section, its lock counts as held while its key exists. Without reported
+ * keys, it counts as held until the release is answered. If no client requests a lock, a fault
  * counts if a store was accessed later.
  */
 function faultsThatFired(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {

@@ -75,7 +75,6 @@ export async function countAvoided(
   return found;
 }
 
-/** Applies the faults of a twin's plan to another system. */
 function planOn(
   numbered: ReadonlyMap<string, NumberedPlans>,
   { name, twin, number }: { name: string; twin: string; number: number },

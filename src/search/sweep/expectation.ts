@@ -4,10 +4,10 @@
  * is exercised if its hazard arises, or if it holds on a seed on which a twin breaks it. A shard
  * leaves the decision to the merge.
  *
- * A hazard may arise although almost nothing happens. In a run of several seeds, `holds` claims are
- * therefore not judged if a fault never affected a held grant, if only one client ever had the
- * lock, or if a store kept nothing. A twin can show that this is not a mistake in the scenario: the
- * fault did affect a grant of the twin, or the twin does not write to a store either.
+ * A hazard may arise although almost nothing happens. Therefore, a run of several seeds does not
+ * judge `holds` claims if a fault never affected a held grant, only one client had the lock, or a
+ * store kept nothing. A twin can show that the scenario is right: the fault affected a grant of the
+ * twin, or the twin writes to no store either.
  *
  * A claim is due on every seed. It is judged on a seed unless the code failed or the verdict is
  * unknown. A claim that did not break and was judged on fewer than nine of ten seeds is not judged

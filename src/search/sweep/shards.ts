@@ -267,7 +267,6 @@ const counterexample = z.strictObject({
 
 export type Counterexample = Data<typeof counterexample>;
 
-/** The results of one shard for one scenario. */
 const scenarioShard = z.strictObject({
   origin: originSchema,
   /** The path of the scenario, as typed on the machine of the shard, and the scenario's text. */

@@ -4,11 +4,11 @@
  *
  * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (consecutive seeds), `counts.ts`
  * (their counts, with `sections.ts`, `coverage.ts`, `fault-positions.ts` and `causes.ts`),
- * `expectation.ts` (judges the counts), `counterfactual.ts` (what a system avoided); `pool.ts` and
- * `worker.ts` (threads), `shards.ts` and `journal.ts` (several machines, and resuming after a kill)
- * with `checksummed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope instead of seeds;
- * `exhaust/edge.ts` finds the shortest fault that breaks a claim) and `corpus/entry.ts` (kept
- * plans).
+ * `expectation.ts` (judges the counts), `counterfactual.ts` (what a system avoided). Then read
+ * `pool.ts` and `worker.ts` (threads), `shards.ts` (several machines), `journal.ts` (resuming after
+ * a kill) and `checksummed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope instead of
+ * seeds; `exhaust/edge.ts` finds the shortest fault that breaks a claim) and `corpus/entry.ts`
+ * (kept plans).
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
