@@ -34,7 +34,6 @@ const noLock: LockDriver = {
   *release() {},
 };
 
-/** No lock: all clients work at once. The baseline for all other locks. */
 const none: LockDefinition = {
   about: 'no lock: all clients work at once',
   source: 'the baseline',

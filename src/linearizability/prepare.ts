@@ -76,7 +76,6 @@ export class PreparedHistory {
     return calls;
   }
 
-  /** At each return, opens the operations called by then and closes those that returned. */
   private openUp(invokes: number[], returns: number[], crashedInvokes: number[]): void {
     const byInvoke = invokes.map((_, index) => index);
     sortBy(byInvoke, (index) => invokes[index] ?? 0);

@@ -123,7 +123,6 @@ export class OrderSearch {
     this.history = shared.history;
   }
 
-  /** Starts a new search for an order of the history that is loaded in `history`. */
   begin({ horizon, lookAhead, start }: Aim): void {
     this.horizon = horizon;
     this.lookAhead = lookAhead;
@@ -378,7 +377,6 @@ const smallest = 256;
 
 /** The configurations that a search has visited. Rejects new configurations that they cover. */
 export class Memo {
-  /** Number of configurations. */
   count = 0;
   /** Number of comparisons of configurations with drafts, a measure of time. */
   compared = 0;

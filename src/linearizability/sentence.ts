@@ -78,7 +78,6 @@ function named(
   return listOf([...required.flatMap(name), ...possible]);
 }
 
-/** Example: "`write(2)` by 1". */
 function nameOf({ call, client }: Operation, model: Model): string {
   return `\`${model.describe?.(call) ?? JSON.stringify(call)}\` by ${client}`;
 }

@@ -27,7 +27,6 @@ import { markOf, metText, openWord, shownMet, speedText } from './overview.ts';
 
 const MOST_LINES = 6;
 
-/** One claim of one system, with its counts. */
 interface Result {
   /** `unfenced`, or `zombie-writer/unfenced` if there are several scenarios. */
   readonly where: string;
@@ -36,7 +35,6 @@ interface Result {
   readonly found: ClaimResult;
 }
 
-/** All claims of a run, by result. */
 interface Fates {
   /** Broke but should hold, or held but should break. */
   readonly unexpected: readonly Result[];
@@ -106,7 +104,6 @@ export function renderScenarioLine(
   return { '✓': plain, '✗': paint.red, '?': paint.yellow }[sign](line);
 }
 
-/** Reasons why a sweep ended before its last seed. */
 const END_REASONS: Readonly<Record<StopReason, string>> = {
   interrupted: 'interrupted',
   time: 'time limit reached',
@@ -170,7 +167,6 @@ function unexpectedRow({ unexpected }: Fates, { paint }: Screen): Row {
   return { text, tint: (line) => paint.bold(paint.red(line)) };
 }
 
-/** Lists the systems that could not be judged, with the known reasons. */
 function openRow({ scenarios }: Summary, { paint }: Screen): Row {
   const open = scenarios.flatMap(({ name, systems }) =>
     systems.flatMap((system) => {

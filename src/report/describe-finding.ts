@@ -84,7 +84,6 @@ async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promis
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** Counts the numbered events and the fired faults, before and after shrinking. */
 function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
   const [originalEvents = 0, events = 0] = [before, after].map(({ trace, evidence }) =>
     countEvents(listSteps(trace, { evidence })),

@@ -124,7 +124,6 @@ function serversOf(trace: Trace): ReadonlyMap<string, string> {
   return servers;
 }
 
-/** Returns the processes of replicated stores. */
 function replicasIn({ events, processes }: Trace): ReadonlySet<string> {
   const stores = new Set<string>();
   for (const event of events) {

@@ -71,10 +71,10 @@ interface EventPhrase<E> {
   readonly sentence?: (event: E, story: StorySoFar, context: Context) => string | null;
 }
 
-/** The type of the events of a kind. The ends of faults share one type. */
+/** The ends of faults share one type. */
 type Of<Kind extends EventKind> = Kind extends FaultEnds['kind'] ? FaultEnds : EventOf<Kind>;
 
-/** The words for each kind of event. A missing kind does not type-check. */
+/** A missing kind does not type-check. */
 const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   send: {
     predicate: (event, context) =>

@@ -239,7 +239,6 @@ function renderCore(core: readonly ReportedOperation[], setting: Screen): readon
   return [paint.faint(`${'line'.padStart(numbers)}  ${head.trimEnd()}`), ...omitted, ...lines];
 }
 
-/** Counts the open calls per process. */
 function count(open: Map<string, number>, { operation, isReturn }: ReportedEvent): void {
   open.set(operation.process, (open.get(operation.process) ?? 0) + (isReturn ? -1 : 1));
 }

@@ -19,7 +19,6 @@ import {
   type TakeOperation,
 } from './record.ts';
 
-/** Cuts a file that arrives in pieces into records. */
 interface RecordCutter {
   push(piece: string): Malformed | null;
   end(): Malformed | null;

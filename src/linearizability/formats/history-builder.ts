@@ -85,7 +85,6 @@ export class HistoryBuilder {
     return isEnough ? this.choose() : null;
   }
 
-  /** Returns the history or an error. Called at the end of the file. */
   finish(): BuiltHistory | Malformed {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;

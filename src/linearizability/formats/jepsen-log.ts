@@ -55,7 +55,6 @@ export const jepsenText: Format = {
   readsPairs: true,
 };
 
-/** Returns a reader of lines that reports an unterminated last line. */
 function readLines(
   take: TakeOperation,
   order: EventOrder | undefined,

@@ -58,7 +58,6 @@ function firstObject(text: string): Fields {
 
 const TIME = 'within 2^53 of the first time';
 
-/** Returns the operation, or an error message. */
 function operationOf(
   fields: Fields,
   times: Times,

@@ -107,7 +107,6 @@ function unseen(hold: Hold, highest: number | null): FencedHold {
   return { hold, highest: highest === null ? null : highest + 1, isSeen: false };
 }
 
-/** Returns true if a grant may carry `token`. */
 function mayBe(token: number, { hold, highest, isSeen }: FencedHold): boolean {
   if (highest === null) return true;
   if (hold === null) return token > highest;

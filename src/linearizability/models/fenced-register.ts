@@ -130,13 +130,11 @@ export function fencedRegisterWithReads(initial: Value = null): Model<FencedStat
   };
 }
 
-/** Returns the value that a read of `key` returns. */
 function held(state: FencedState, key: string, initial: Value): Value {
   const value = Object.hasOwn(state.values, key) ? state.values[key] : undefined;
   return value === undefined ? initial : value;
 }
 
-/** Returns the state after a call whose token passed the comparison. */
 function accept(state: FencedState, call: FencedCall): FencedState {
   if (call.name !== 'write') return { highest: call.token, values: state.values };
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };

@@ -90,7 +90,6 @@ function renderPolicy(style: string, script: PageScript | null, hasWorkers: bool
   return element('meta', { 'http-equiv': 'Content-Security-Policy', content });
 }
 
-/** Renders the code and the parts as inert data, and the loader. */
 function renderScript({ loader, code }: PageScript, packed: PackedParts): Child {
   const parts = [...packed].map(([id, part]) => [id, part.markup]);
   const bytes = utf8ToBytes(`${code}${JSON.stringify(parts)}`);

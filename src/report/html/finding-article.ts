@@ -88,7 +88,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   );
 }
 
-/** Renders the story, one sentence per event. The script can step through the sentences. */
+/** The script can step through the sentences. */
 function renderLesson(
   sentences: readonly PlainSentence[],
   steps: readonly Step[],

@@ -164,7 +164,6 @@ function clientFacts(
   ];
 }
 
-/** Returns the holder of each lock that this service ever grants. */
 function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): readonly Fact[] {
   const locks = new Set<string>();
   for (const event of trace.events) {
@@ -188,7 +187,6 @@ function storeFacts(contents: StoreContents | undefined, isFenced: boolean): rea
   ];
 }
 
-/** The contents of a store after a part of a trace, and the highest token that it has seen. */
 interface StoreContents {
   /** The value of each key and its writer, by key. */
   readonly values: ReadonlyMap<string, string>;

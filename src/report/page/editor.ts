@@ -131,7 +131,6 @@ async function examineText({ text, faults }: Task, note: (message: Note) => void
   }
 }
 
-/** The plans of a system, by number. */
 interface SystemPlans {
   readonly system: string;
   readonly plans: number;
@@ -161,7 +160,7 @@ async function plansOf(scenario: Scenario, faults: number): Promise<readonly Sys
   return all;
 }
 
-/** Runs in the page. Activates the editor. `code` is the text of this script, for the worker. */
+/** `code` is the text of this script, for the worker. */
 function openEditor(code: string): void {
   const text = findElement(document, '#scenario', HTMLTextAreaElement);
   const runs = all(document, '[data-faults]', HTMLButtonElement);
@@ -227,7 +226,6 @@ function openEditor(code: string): void {
   typed();
 }
 
-/** Returns the scenario in the address, or null if there is none. */
 function sharedText(): string | null {
   const { hash } = location;
   if (!hash.startsWith('#s=') || hash.length > 3 * MOST_TEXT) return null;
@@ -281,7 +279,6 @@ function renderGuesses(rows: readonly Row[]): Child {
   });
 }
 
-/** Explains and draws a shrunk plan, with numbers to change. */
 function show({ system, claim, which, plan }: Broken): void {
   const found = findElement(document, '#found', HTMLElement);
   const { trace, verdicts } = examine(plan, [claim]);

@@ -163,7 +163,6 @@ export class FindingView {
     this.scrollFrames();
   }
 
-  /** Redraws both pictures, including the current step. */
   private draw(): void {
     const around = this.eventAt(this.at);
     const drawing = {

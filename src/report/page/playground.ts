@@ -164,7 +164,6 @@ function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
   return why !== null;
 }
 
-/** Returns the error of a number of milliseconds, or null if it is valid. */
 function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string | null {
   if (validity.badInput) return 'Not a number.';
   if (value === '') return 'A number of ms is missing.';

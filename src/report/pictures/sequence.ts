@@ -124,7 +124,6 @@ interface Extent {
   readonly height: number;
 }
 
-/** Draws each span that has a lane and lies inside the drawing. */
 function inLanes<S extends Span>(
   spans: readonly S[],
   layout: Layout,

@@ -77,7 +77,6 @@ export interface SvgSize {
   readonly height: number;
 }
 
-/** Default attributes of all text in a picture. */
 const TEXT = { 'font-size': 12, 'stroke-linejoin': 'round' };
 
 /** Draws a picture with a background and its definitions. */

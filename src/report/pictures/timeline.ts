@@ -58,7 +58,6 @@ export interface TimelineOptions extends Pick<LayoutOptions, 'claim' | 'evidence
   readonly differsAtUs?: number | null;
 }
 
-/** The time range of a picture. */
 interface Scale {
   readonly fromUs: number;
   readonly untilUs: number;
@@ -202,7 +201,6 @@ interface Extent {
   readonly width: number;
 }
 
-/** Draws each span that has a row and overlaps the picture. */
 function inRows<S extends Span>(
   spans: readonly S[],
   scene: Scene,
