@@ -1,4 +1,4 @@
-/** A growable array of 32-bit integers that keeps its memory when it is cleared. */
+/** A growable array of 32-bit integers. Clearing the array keeps its memory. */
 const smallest = 64;
 /** Larger arrays grow in smaller steps, since growing needs a copy in memory. */
 const large = 1 << 21;

@@ -1,6 +1,6 @@
 /**
- * Looks ahead of the search, for models that define which state a call awaits and which state it
- * provides. This saves configurations in two ways, without losing an order:
+ * Looks ahead of the search, for models that define which states calls await and provide. This
+ * saves configurations in two ways, without losing an order:
  *
  * - States that no remaining call distinguishes count as one.
  * - A configuration is abandoned if a call needs a state that no remaining call can bring about.
@@ -182,7 +182,7 @@ const maxSupplyPairs = 1_000_000;
 
 /** The states that the calls of a prepared history await and provide, as numbers. */
 class Awaits {
-  /** By class of calls, the state that it awaits and the state that it provides, or none. */
+  /** By class of calls, the awaited state and the provided state, or none. */
   readonly awaited: Integers = new Integers();
   readonly provided: Integers = new Integers();
   /** By class of calls, 1 if the call is legal only in the state that it awaits. */
@@ -192,8 +192,8 @@ class Awaits {
   /** By state, the last return of a call that awaits it, or none. */
   readonly lastAwait: Integers = new Integers();
   /**
-   * By operation that needs a state, the last opening of a call that may supply the state, up to
-   * the operation's return; or none.
+   * By operation, if it needs a state: the last opening of a possible supplier up to the
+   * operation's return, or none.
    */
   readonly supplyBefore: Integers = new Integers();
   /** Number of returns before the first infeasible one, or `horizon`. */

@@ -28,8 +28,8 @@ export type CallData = Json & { readonly name: string };
 
 /**
  * A sequential specification of an object. `State` and `Call` are plain data, compared by content
- * and never modified. A call contains everything that its effect depends on, including its answer
- * and, if relevant, its client. A custom model is an object with three fields:
+ * and never modified. A call contains everything that determines its effect, including the answer
+ * and, if relevant, the client. A custom model is an object with three fields:
  *
  * ```ts
  * type FlagCall =

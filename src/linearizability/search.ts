@@ -3,9 +3,9 @@
  * that of Wing and Gong ("Testing and Verifying Concurrent Objects", 1993), with a memo of visited
  * configurations as in Lowe ("Testing for Linearizability", 2017).
  *
- * A configuration is the progress of an order: the next return to satisfy, the state, and the
- * placed operations among those open there. All operations that returned earlier are placed. For
- * example, in a history of a register that begins with 0:
+ * A configuration is the progress of an order: the next return to satisfy, the state, and the open
+ * operations that are placed. All operations that returned earlier are placed. For example, in a
+ * history of a register that begins with 0:
  *
  *     w(1) ├──────────────┤           return 0: r=0, return 1: w(1), return 2: r=1
  *       r=0 ├──┤    r=1 ├──────┤

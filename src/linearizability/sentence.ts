@@ -160,8 +160,8 @@ class Premise {
   }
 
   /**
-   * Adds each state from which a call of the other operations leads into the set. Returns null if
-   * such a call also leads there from a state that it does not await.
+   * Adds to `states` each state from which another operation's call leads into the set. Returns
+   * null if such a call also leads there from a state that it does not await.
    */
   private readonly closed = (states: readonly Json[]): readonly Json[] | null => {
     const { model } = this;

@@ -37,7 +37,7 @@ export function trialText({ seed, exhaust }: Pick<Finding, 'seed' | 'exhaust'>):
 /**
  * Returns
  * `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans`.
- * Also gives the number of examined plans if some are missing. Returns '' for seeds.
+ * Also gives the number of examined plans if not all were examined. Returns '' for seeds.
  */
 export function exhaustedText(system: SystemResult): string {
   return system.exhausted === undefined ? '' : exhaustedTextOf([system]);
@@ -105,10 +105,9 @@ interface EdgeText extends Pick<TerminalText, 'width'> {
 }
 
 /**
- * Renders lines such as
- * `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20 ms at ttl 20 ms`, one
- * for each system, kind of fault and group of claims with equal edges. Returns '' if there are no
- * edges.
+ * Renders a line per system, kind of fault and group of claims with equal edges, such as
+ * `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20 ms at ttl 20 ms`.
+ * Returns '' if there are no edges.
  */
 export function renderEdges(
   systems: readonly Pick<SystemResult, 'name' | 'edges'>[],

@@ -77,8 +77,8 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
 }
 
 /**
- * Renders a finding whose plan equals that of `first` except for the system: its headline, the
- * differences in its explanation, and its replay command.
+ * Renders a finding with the same plan as `first` on another system: the headline, the differences
+ * in the explanation, and the replay command.
  */
 export function renderRepeat(finding: Finding, first: Finding, options: FailureOptions): string {
   const screen = screenFor(options);

@@ -1,7 +1,7 @@
 /**
  * Renders the result of checking a recorded history as text or as one line of JSON. The text has a
- * line for the complete history. For each invalid part, it adds the reason, and the core as lanes
- * with a column per process and a line per event.
+ * line for the complete history. For each invalid part, the text adds the reason, and the core as
+ * lanes: a column per process, a line per event.
  */
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -46,7 +46,7 @@ export interface PartReport {
    * contradiction does not depend on the initial value or on other operations.
    */
   readonly core: readonly ReportedOperation[];
-  /** True if the core is known to be minimal: the contradiction needs all of its operations. */
+  /** True if every operation of the core is known to be needed. */
   readonly isMinimal: boolean;
   readonly returns: number;
   /** Number of returns before the bad return. Some order satisfies them unless `isPerhapsLate`. */

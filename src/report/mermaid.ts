@@ -308,7 +308,7 @@ const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-"
 
 /**
  * Matches all characters except letters, digits and harmless symbols. `°` and `¶` are not harmless,
- * since Mermaid uses them in its own escapes.
+ * since Mermaid's own escapes use them.
  */
 const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
 

@@ -1,8 +1,8 @@
 /**
  * The schema of the lines that `--json` writes, on which programs can rely. Every line has a `type`
- * and the `version` of this format, which is incremented if a field changes its meaning or is
- * removed. This file defines the parts that several lines share, then the lines of `show`, `list`,
- * `shrink`, `check` and `doctor`. `search/campaign/result.ts` defines the lines of `run`, and
+ * and the format's `version`, which is incremented if a field is removed or changes its meaning.
+ * This file defines the parts that several lines share, then the lines of `show`, `list`, `shrink`,
+ * `check` and `doctor`. `search/campaign/result.ts` defines the lines of `run`, and
  * `kept-plan-schema.ts` defines the lines of `replay` and `corpus`.
  */
 import { z } from 'zod';

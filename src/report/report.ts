@@ -80,8 +80,8 @@ function oneFile({ output }: ReportedRun, name: string, text: string): ReportPar
 
 /**
  * Yields the unexpected findings first and the conclusion last. In between, a verbose run yields
- * all expected findings and all tables. Other runs yield brief expected findings, if there is a
- * single scenario, and the tables of systems that did not meet their expectations.
+ * all expected findings and all tables. Other runs yield brief expected findings for a single
+ * scenario, and the tables of systems that did not meet their expectations.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
   const { result, colour, width, isVerbose, hasReportedScenarios } = run;
@@ -119,7 +119,7 @@ function below(text: string): ReportPart {
 }
 
 /**
- * Renders the first expected finding of each system and claim in brief. The very first is in full
+ * Renders the first expected finding of each system and claim in brief. The first of all is in full
  * if no finding is unexpected.
  */
 function expectedOfOne(

@@ -218,7 +218,7 @@ class EdnReader {
 const SEMICOLON = 0x3b;
 const HASH = 0x23;
 
-/** Returns a keyword without its colon. Other keys become text that differs from all keywords. */
+/** Returns a keyword without its colon. Other keys become text that differs from all names. */
 function keyName(key: Json): string {
   if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);

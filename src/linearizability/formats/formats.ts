@@ -71,7 +71,7 @@ export interface ReadHistoryOptions {
   readonly format?: string;
   /** A name in `models`. By default, the model that the first thousand operations suggest. */
   readonly model?: string;
-  /** Initial contents of the object. By default, those of the model. */
+  /** Initial contents of the object. By default, the contents that the model defines. */
   readonly initial?: Json;
   /** With `time`, events are ordered by time, not as in the file; events at equal times overlap. */
   readonly order?: 'file' | 'time';

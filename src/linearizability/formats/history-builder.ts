@@ -1,5 +1,5 @@
 /**
- * Builds the history for the checker from recorded operations: chooses the model if none was named,
+ * Builds the history for the checker from recorded operations. Chooses a model if none was named,
  * and records the place of each operation in the file.
  */
 import type { Json } from '../../core/kernel/json.ts';
@@ -32,7 +32,7 @@ export interface BuiltHistory {
   /** True if the model was detected, not named by the caller. */
   readonly isDetected: boolean;
   readonly history: readonly Operation<CallData>[];
-  /** By operation, the lines of its call and of its completion, 0 if there is none. @internal */
+  /** By operation, the lines of its call and completion; 0 means none. @internal */
   readonly invokeLines: Integers;
   /** @internal */
   readonly returnLines: Integers;

@@ -1,6 +1,6 @@
 /**
- * A mutex in which every grant carries a fencing token above all earlier ones. While a reentrant
- * fenced mutex is held, it grants its owner the same token again.
+ * A mutex in which every grant carries a fencing token above all earlier ones. The owner of a
+ * reentrant fenced mutex gets the same token again.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';

@@ -1,7 +1,7 @@
 /**
  * A store that guards a resource with fencing tokens (Kleppmann, "How to do distributed locking",
- * 2016): a write is accepted iff its token is at least the highest token seen so far or, in a
- * strict store, above it. Reads register no token, except in `fenced-register-with-reads`.
+ * 2016). A write is accepted iff its token is at least the highest token seen so far. A strict
+ * store requires a higher token. Reads register no token, except in `fenced-register-with-reads`.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';

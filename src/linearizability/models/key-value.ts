@@ -7,7 +7,7 @@ export type Text = string | null;
 
 /** A call of `kv`. */
 export type KeyValueCall =
-  /** `value` is null if the key is missing; it is not checked for a get without an answer. */
+  /** `value` is null if the key is missing. A get without an answer may have any value. */
   | { readonly name: 'get'; readonly key: string; readonly value: string | null }
   | { readonly name: 'put'; readonly key: string; readonly value: string }
   /** On a missing key, an append puts `value`. */

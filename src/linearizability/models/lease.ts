@@ -2,8 +2,8 @@
  * A lease: a lock that may expire at any time, unobserved. A grant is therefore always possible,
  * but only the last client that was granted the lease can renew or release it. An acquire may be
  * denied while any client may hold the lease. The caller itself may hold it through an unanswered
- * attempt. An acquire must not be denied if the lease was never taken, or was released or observed
- * to expire since.
+ * attempt. An acquire must not be denied if the lease is known to be free: never taken, released,
+ * or observed to expire.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';

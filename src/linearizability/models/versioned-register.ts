@@ -1,7 +1,7 @@
 /**
- * A register that counts its writes, like a key in etcd or a node in ZooKeeper: a write returns the
- * version that it created, and a read the version that it saw. A write that expects a version is
- * accepted if it finds that version, and refused otherwise.
+ * A register that counts its writes, like a key in etcd or a node in ZooKeeper. Writes return the
+ * created version, and reads the current version. A write that expects a version is accepted if it
+ * finds that version, and refused otherwise.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
@@ -14,7 +14,7 @@ export type VersionedCall =
       readonly name: 'write';
       readonly key: string;
       readonly value: Value;
-      /** The version that the write created or, if refused, found; null if unknown. */
+      /** The version that the write created, or that a refused write found; null if unknown. */
       readonly version: number | null;
       /** Version that the write must find; any by default. The initial value has `firstVersion`. */
       readonly expected?: number;

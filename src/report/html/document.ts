@@ -129,7 +129,7 @@ const LOADER = new URL('../page/loader.js', import.meta.url);
 
 const made = new Map<string, PageScript | null>();
 
-/** Returns the built script for these locks, or null in the source tree, which has none. */
+/** Returns the built script for these locks, or null in an unbuilt source tree. */
 export function readPageScript(locks: readonly string[]): PageScript | null {
   const files = filesWith(locks);
   const key = files.join();

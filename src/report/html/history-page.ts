@@ -1,6 +1,6 @@
 /**
- * Renders the page of `fencepost check`: the result for each history and, for each invalid part,
- * the reason as a sentence, two pictures and a table. The page is a single file without scripts.
+ * Renders the page of `fencepost check`: the result of each history, and a reason, two pictures and
+ * a table for each invalid part. The page is a single file without scripts.
  */
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';

@@ -2,8 +2,8 @@
  * Draws a part of a history, and the key to the picture. Each client has a lane. Each operation is
  * a bar from call to return: solid in the contradiction, faint otherwise. A dot marks where an
  * operation takes effect in the order that was found. A cross marks the return that no order
- * satisfies. Events run from left to right in their order, at any distance. Every bar is wide
- * enough for its text.
+ * satisfies. Only the order of events is drawn, from left to right, not their times. Every bar is
+ * wide enough for its text.
  */
 import { entryOf } from '../../core/kernel/entries.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';

@@ -14,8 +14,8 @@ import { faint } from './parts.ts';
 import { type Knob, knobsOf, renderNoTry } from './playground.ts';
 
 /**
- * Returns the stores with which the plan can run on the page; empty if its own lock or store
- * cannot.
+ * Returns the stores with which the plan can run on the page. Empty if the plan's lock or store
+ * cannot run there.
  */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
   if (whyLeftOut(plan, catalogue) !== null) return [];
@@ -40,7 +40,7 @@ function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
 const MOST_MESSAGES = 80;
 
 /**
- * Renders the controls, or a sentence if the plan cannot run on the page. The page's script unhides
+ * Renders the controls, or a sentence if the plan cannot run on the page. The page's script shows
  * the controls.
  */
 export function renderTry(

@@ -1,8 +1,8 @@
 /**
  * The playground: a reader changes the numbers of a plan on the page, and the page runs the plan
  * again. This file defines the knobs (the amount of each fault, the ttl, the latency, the delay of
- * one message, and the store) and applies them. `playground-controls.ts` renders the controls,
- * which the script of a report does not need to do.
+ * one message, and the store) and applies them. `playground-controls.ts` renders the controls, and
+ * is not part of a report's script.
  */
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Plan } from '../../core/plan/plan.ts';

@@ -1,8 +1,7 @@
 /**
- * Computes the state of every process after a step of a trace: the locks that it holds or believes
- * it holds, its pending calls, its faults and its clock error. A lock service also has the holders
- * of its locks, and a store its contents. On the page, each process has a card that highlights what
- * the step changed.
+ * Computes the state of every process after a step of a trace: held and believed locks, pending
+ * calls, faults and clock error. A lock service also shows the holders of its locks, and a store
+ * its contents. On the page, each process has a card that highlights what the step changed.
  */
 import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';

@@ -141,8 +141,8 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult):
 }
 
 /**
- * Renders on how many seeds each kind of fault fired, and on how many it fired while a client held
- * a grant. A fault that never fired during a grant tested nothing.
+ * Renders two counts of seeds per kind of fault: fired, and fired while a client held a grant. A
+ * fault that never fired during a grant tested nothing.
  */
 function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];

@@ -1,6 +1,6 @@
 /**
  * Decompresses DEFLATE data (RFC 1951) synchronously. The decompression API of browsers is
- * asynchronous: the controls would become active late, and lose a reader's first click.
+ * asynchronous: the controls would become active late and miss a reader's first click.
  */
 
 /** The number of extra bits for the length of a copy, by symbol minus 257. */

@@ -1,7 +1,8 @@
 /**
  * The first script of the page. It decompresses the content that requires a script, and the second
  * script, which contains the simulator and `boot.ts`. Then it runs the second script. Compression
- * reduces their size to a third. The content security policy lists the digests of both scripts.
+ * reduces the size of both to a third. The content security policy lists the digests of both
+ * scripts.
  */
 import { inflate } from './inflate.ts';
 

@@ -1,9 +1,8 @@
 /**
  * Draws a finding as a sequence: time runs downward, with a lane per process. Each lease is drawn
- * twice: a solid bar shows the lease that the lock service recorded, and a hatched bar shows the
- * time in which the client believes that it holds the lock. The bars are red while they contradict
- * each other. Pauses, crashes and partitions are drawn behind them. `layout.ts` computes all
- * positions.
+ * twice: as a solid bar for the lock service's record, and as a hatched bar for the client's
+ * belief. The bars are red while they contradict each other. Pauses, crashes and partitions are
+ * drawn behind the bars. `layout.ts` computes all positions.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';

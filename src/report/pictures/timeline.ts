@@ -299,7 +299,7 @@ function drawClientViews(scene: Scene): Child {
   return [clientRects, red, lost];
 }
 
-/** Draws a thin line below the section while its client has lost the lock without noticing it. */
+/** Draws a thin line below a section while the client has not noticed the loss of the lock. */
 function drawLoss(span: LossSpan, y: number, box: Extent, scene: Scene): Child {
   scene.marks.add('loss');
   const shape = { ...box, y: y + BAR_PX / 2 + 2, height: LOSS_PX };
@@ -318,7 +318,7 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
   ];
 }
 
-/** Draws a mark at the time when a holder's clock ends its lease, if the holder leaves later. */
+/** Marks the end of each lease by the holder's clock, unless the holder left earlier. */
 function drawClientEnds(scene: Scene): Child {
   const { fromUs, untilUs, spans } = scene;
   return spans.clientViews.map((span) => {
@@ -400,8 +400,8 @@ function drawWrites(scene: Scene, violating: number): Child {
 const DOT_PX = 8;
 
 /**
- * Draws the order that the checker of `linearizable` found: a numbered dot where each operation
- * takes effect, and a cross at the first return that no order satisfies.
+ * Draws the order found by the checker of `linearizable`: a numbered dot for the effect of each
+ * operation, and a cross for the first return that no order satisfies.
  */
 function drawOrder(scene: Scene, linearization: Linearization | null): Child {
   if (linearization === null) return [];
