@@ -1,14 +1,9 @@
 /**
  * The words for every kind of event in a trace. A row contains the clause about an event, as
- * subject and predicate. All views derive from this clause:
- *
- * - the line in the column of the process: `grants token 1 to alice for 10 ms, until 12 ms`
- * - the label in a picture
- * - the sentence of the story:
- *   `At 2 ms \`lock\` grants \`db\` token 1 to \`alice\` for 10 ms, until 12 ms.`
- *
- * `state-phrases.ts` contains the words for lasting states, such as leases and pauses, and for the
- * reasons that servers give.
+ * subject and predicate. All views derive from this clause: the line in the column of the process
+ * (`grants token 1 to alice for 10 ms, until 12 ms`), the label in a picture, and the sentence of
+ * the story. `state-phrases.ts` contains the words for lasting states, such as leases and pauses,
+ * and for the reasons that servers give.
  */
 import { isClientGrant } from '../check/holders.ts';
 import {
