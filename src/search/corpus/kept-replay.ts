@@ -56,8 +56,8 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   /** For a diverged plan, the label without a match and its possible new names. Otherwise null. */
   readonly lost: LostLabel | null;
   /**
-   * The cause of the breach, if it differs from the cause for which the plan was kept. If only a
-   * similar plan breaks the claim, its cause. Otherwise null.
+   * The cause of the breach, or of a similar plan's breach, if the plan was kept for a different
+   * cause. Otherwise null.
    */
   readonly otherCause: string | null;
 }

@@ -163,7 +163,7 @@ function chanceShape(chance: ChancePlan | null): readonly string[] {
   return [`chance: ${drawn.join(', ') || 'order'}`];
 }
 
-/** Returns all orders of few clients, or the one order by work. */
+/** Returns all client orders or, for many clients, one order by work. */
 function ordersOf(clients: readonly ClientPlan[]): readonly (readonly ClientPlan[])[] {
   if (clients.length <= MOST_PERMUTED) return permutationsOf(clients);
   const alone = (client: ClientPlan): string => {
