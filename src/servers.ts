@@ -1,8 +1,7 @@
 /**
- * The public names of `fencepost/servers`: the building blocks of locks, stores and servers that
- * are simulated as state machines. A client is a generator, in which every `yield*` is a point at
- * which it may be paused or crash; a server takes a message and a turn, and replies. The systems in
- * `zoo` use nothing else.
+ * The public names of `fencepost/servers`: the building blocks of simulated locks, stores and
+ * servers. A client is a generator, which may be paused or crash at every `yield*`. A server takes
+ * a message and a turn, and replies. The systems in `zoo` use nothing else.
  */
 export type { Answer } from './core/history/call.ts';
 export { randomOf } from './core/kernel/chance.ts';

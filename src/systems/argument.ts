@@ -1,11 +1,10 @@
 /**
- * Checks the arguments of locks, stores and servers that are plain classes. A denial or a refusal
- * is returned, since it is an answer that the caller must expect. An invalid argument, such as a
- * ttl of NaN, is a programming error: a `TypeError` is thrown if its type is wrong, a `RangeError`
- * otherwise. The message names the argument, the expected value and the actual one.
+ * Checks the arguments of public classes such as `LockService` and `Store`. An invalid argument,
+ * such as a ttl of NaN, is a programming error, so it throws; a denial is returned. The error names
+ * the argument, the expected value and the actual one.
  */
 
-/** Throws if the value of the argument called `name` is not acceptable. */
+/** Throws if `value` is unacceptable. */
 type Check = (name: string, value: unknown) => void;
 
 function expecting(
@@ -20,9 +19,9 @@ function expecting(
 }
 
 /**
- * Argument checks. Each throws a `TypeError` or a `RangeError` for an unacceptable value. For
- * example, `argument.integerFrom('ttlUs', ttlUs, 1)` throws "ttlUs must be a whole number of at
- * least 1, not 0".
+ * Argument checks, which throw a `TypeError` for a wrong type and a `RangeError` for a wrong
+ * number. For example, `argument.integerFrom('ttlUs', 0, 1)` throws "ttlUs must be a whole number
+ * of at least 1, not 0".
  */
 export const argument: {
   /** `name`: a non-empty string. `safe`: a safe integer, such as a time. */
@@ -87,7 +86,6 @@ function errorFor(value: unknown, message: string): TypeError | RangeError {
   return typeof value === 'number' ? new RangeError(message) : new TypeError(message);
 }
 
-/** Returns a short, recognizable form of a value for an error message. */
 function shownValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
   if (typeof value === 'bigint') return `${value}n`;

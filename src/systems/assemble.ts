@@ -1,9 +1,9 @@
 /**
  * Assembles the system that a plan names: its servers, its clients' programs and the probe. Read
- * next: `protocol.ts` (a lock), `section.ts` (what every client does), `work.ts` (what it does
- * under its grant), one lock, such as `zoo/pessimistic/protocol.ts` and its server, and
- * `store/store-kinds.ts` (what a lock protects). `grant-recorder.ts` and `store/store-recorder.ts`
- * report to the observer; `define-lock.ts` accepts user-defined locks.
+ * next: `protocol.ts` (the interface of a lock), `section.ts` (a client's sections), `work.ts` (the
+ * work of a section), a lock such as `zoo/pessimistic/protocol.ts`, and `store/store-kinds.ts`.
+ * `grant-recorder.ts` and `store/store-recorder.ts` report to the observer. `define-lock.ts`
+ * accepts user-defined locks.
  */
 
 import { Defect } from '../core/kernel/assert.ts';
@@ -26,13 +26,13 @@ export interface SystemParts {
 /** Name of the fresh client that starts after all faults have healed. */
 const PROBE = 'probe';
 
-/** The plan has an unknown name, uses a name twice, or asks for something impossible. */
+/** Thrown if a plan has an unknown or repeated name, or asks for something impossible. */
 export class UnknownSystem extends Error {}
 
-/** The plan's store must be loaded first. */
+/** Thrown if the plan's store is not loaded yet. */
 export class UnpreparedSystem extends Error {}
 
-/** The plan's clients are asynchronous code, which this entry point cannot run. */
+/** Thrown if a plan has asynchronous clients and the entry point cannot run them. */
 export class AsyncSystem extends Error {}
 
 /** Returns whether the clients of a plan's lock are asynchronous code. */
@@ -131,7 +131,7 @@ export function assemble(
 interface ReadOptions {
   readonly protocol: Protocol;
   readonly kind: StoreKind;
-  /** A copy of the options as parsed. The caller may change the plan's object later. */
+  /** A copy, since the caller may change the plan's object later. */
   readonly given: Plan['system']['options'];
   readonly options: Options | string;
 }
@@ -150,7 +150,7 @@ function optionsIn({ system }: Plan, protocol: Protocol, kind: StoreKind): Optio
   return options;
 }
 
-/** Returns whether two systems have the same options. Values are strings or numbers. */
+/** Compares with `===`, since option values are strings or numbers. */
 function isSame(one: Plan['system']['options'], other: Plan['system']['options']): boolean {
   const names = Object.keys(other);
   return (
@@ -158,7 +158,7 @@ function isSame(one: Plan['system']['options'], other: Plan['system']['options']
   );
 }
 
-/** Steps in which the driver takes or renews a lock. Asynchronous code does this itself. */
+/** Steps that need a driver. Asynchronous code takes and renews locks itself. */
 const STEPS_OF_DRIVERS = ['renew', 'lock', 'transition', 'memoize'] as const;
 
 /** Returns why the lock or the store cannot run this plan, or null if they can. */
@@ -228,7 +228,6 @@ function absentHost({ system }: Plan, protocol: Protocol, options: Options): str
     : `${lock} has no server ${absent[1]}, which hosts names for ${absent[0]}`;
 }
 
-/** Returns the client programs of an asynchronous lock, or undefined if the lock has a driver. */
 function clientsOf(
   { buildAsync }: Protocol,
   world: World,
@@ -240,7 +239,7 @@ function clientsOf(
   return programOf;
 }
 
-/** Throws if `hosts` names a server that the lock added and that speaks no wire protocol. */
+/** Throws if `hosts` names a server without a wire protocol. */
 function requireListeners({ system }: Plan, world: World): void {
   if (system.hosts === undefined) return;
   for (const [address, name] of Object.entries(system.hosts)) {
@@ -252,7 +251,7 @@ function requireListeners({ system }: Plan, world: World): void {
   }
 }
 
-/** Returns the result of `build`. An error thrown by user code becomes an `UnknownSystem`. */
+/** Turns an error of user code into an `UnknownSystem`. */
 function built<T>(subject: string, build: () => T): T {
   try {
     return build();
@@ -263,7 +262,6 @@ function built<T>(subject: string, build: () => T): T {
   }
 }
 
-/** Returns the kinds of step that the clients of a plan have. */
 function stepsOf({ clients }: Plan): ReadonlySet<Work['kind']> {
   const kinds = new Set<Work['kind']>();
   for (const { sections } of clients) {
@@ -302,12 +300,12 @@ export function isFenced(plan: Plan, { stores }: SystemParts): boolean {
   return stores.get(plan.system.store)?.isFenced !== false;
 }
 
-/** Returns whether the plan's store applies increments itself, to its current value. */
+/** Returns whether the plan's store itself adds increments to the current value. */
 export function addsItself(plan: Plan, { stores }: SystemParts): boolean {
   return stores.get(plan.system.store)?.requirements.addsItself === true;
 }
 
-/** Returns the stores that the plan's work uses, in order of first use; `store` if it uses none. */
+/** Returns the stores that the plan's work uses, in order of first use. Default: `store`. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   const names = new Set<string>();
   let last: string | null = null;
@@ -325,7 +323,6 @@ export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   return names.size === 0 ? ['store'] : [...names];
 }
 
-/** Returns a fresh client that takes each lock once and does the first step of its work. */
 function probeOf(plan: Plan): ClientPlan {
   const ttlUs = Math.max(1, longestTtlUs(plan));
   return {

@@ -40,10 +40,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   };
 }
 
-/**
- * Returns the functions of the field that is set. Throws unless exactly one of the four fields is
- * set.
- */
+/** Throws unless exactly one of the four fields is set. */
 function buildOf(
   where: string,
   { build, buildAsked, buildAsync, section }: LockDefinition,
@@ -78,7 +75,6 @@ function buildOf(
   };
 }
 
-/** Throws an error with this message unless `value` is a function. */
 function requireGiven(message: string, value: unknown): void {
   if (typeof value !== 'function') throw new Error(message);
 }

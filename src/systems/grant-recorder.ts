@@ -1,8 +1,4 @@
-/**
- * Records the grants of a lock's server for the observer, and remembers the current grant of each
- * lock. Every server that grants locks has a recorder. Recording does not affect the server's
- * behavior.
- */
+/** Recorders for the servers of locks. Every server that grants locks has one. */
 import type { Deny, Renew } from '../core/history/events.ts';
 import { WHY } from '../core/history/events.ts';
 import type { Draft } from '../core/kernel/json.ts';
@@ -16,26 +12,24 @@ export interface GrantTerms {
   readonly token: number;
   readonly ttlUs: number;
   /**
-   * True time at which the lease ends, by the server's clock at its present rate, or null if it
-   * never ends.
+   * True time at which the lease ends, or null if it never ends. Assumes that the server's clock
+   * keeps its present rate.
    */
   readonly untilUs: number | null;
-  /** Time at which the first request behind the grant was sent. Default: the turn's `sentAtUs`. */
+  /** Send time of the first request for the grant. Default: the turn's `sentAtUs`. */
   readonly sentAtUs?: number;
 }
 
-/** The request behind a renewal, the grant it was made under, and the grant it extended. */
 type Named = Pick<Renew, 'message' | 'sentAtUs' | 'under' | 'extended'>;
 
 /**
- * Records the grants of a lock's server for the observer, and remembers the current grant of each
- * lock. Without these records, no claim about the lock is tested. Recording does not affect the
- * server's behavior.
+ * Records the grants of a lock's server for the observer, and remembers each lock's current grant.
+ * Without these records, no claim about the lock is tested. Recording does not affect the server.
  */
 export class GrantRecorder {
   private readonly process: string;
   private ordinals: Map<string, number> = new Map();
-  /** The client that each lock was granted to last. */
+  /** The client of each lock's latest grant. */
   private holders: Map<string, string> = new Map();
 
   constructor(process: string) {
@@ -47,14 +41,14 @@ export class GrantRecorder {
     return this.ordinals.get(lock) ?? 0;
   }
 
-  /** Records why the server does something that the lock's rules alone do not explain. */
+  /** Records a reason for behavior that the lock's rules alone do not explain. */
   explain(turn: Turn, text: string): void {
     turn.observe({ kind: 'log', atUs: turn.atUs, process: this.process, topic: WHY, text });
   }
 
   /**
-   * Records a new grant. It gets a number, which travels with the reply. `atUs` is the time of the
-   * grant if the turn was kept waiting.
+   * Records a new grant, whose number travels with the reply. If the turn was kept waiting, `atUs`
+   * is the time of the grant.
    */
   grant(turn: Turn, terms: GrantTerms, atUs: number = turn.atUs): void {
     const { lock, token, ttlUs, untilUs, sentAtUs = turn.sentAtUs } = terms;
@@ -76,7 +70,7 @@ export class GrantRecorder {
     });
   }
 
-  /** Records that the server repeats the current grant to its holder and so extends it. */
+  /** Records that the server repeats the current grant, which extends the grant. */
   grantAgain(turn: Turn, terms: GrantTerms): void {
     const { message, sentAtUs } = turn;
     const under = turn.grant(this.current(terms.lock));
@@ -84,9 +78,8 @@ export class GrantRecorder {
   }
 
   /**
-   * Records that an acquire is denied because of `holder`, which is '' if the lock is free. The
-   * default is the client that the lock was granted to last. With `waits`, the client may be
-   * granted the lock later.
+   * Records a denied acquire. `holder` is the cause, or '' if the lock is free; the default is the
+   * client of the latest grant. With `waits`, the lock may be granted to the client later.
    */
   deny(
     turn: Turn,
@@ -119,8 +112,8 @@ export class GrantRecorder {
   }
 
   /**
-   * Records that the server extends a grant without a request for this grant. `message` kept the
-   * grant's session alive; it is '' if the server extended the grant without one.
+   * Records an extension without a request for this grant. `message` kept the grant's session
+   * alive, or is '' if no message did.
    */
   prolong(
     boot: Boot,
@@ -162,7 +155,7 @@ export class GrantRecorder {
       under = turn.under,
     }: Pick<GrantTerms, 'lock' | 'client'> & {
       readonly isEffective: boolean;
-      /** The grant that the caller means to release. Default: the grant that its turn names. */
+      /** The grant to release. Default: the turn's grant. */
       readonly under?: number;
     },
   ): void {
@@ -186,8 +179,8 @@ export class GrantRecorder {
   }
 
   /**
-   * Returns a function that restores the present state, for a server's own `snapshot`. The returned
-   * function first calls `restore`, which restores the server's state.
+   * For a server's `snapshot`: returns a function that calls `restore` and then restores the
+   * recorder.
    */
   snapshot(restore: () => void = () => {}): () => void {
     const [ordinals, holders] = [new Map(this.ordinals), new Map(this.holders)];
@@ -200,12 +193,12 @@ export class GrantRecorder {
 }
 
 /**
- * Records the grants of locks built on ordered keys: the oldest key of a lock holds it, and a key
- * becomes a grant when its client learns that it holds the lock.
+ * Records the grants of locks built on ordered keys: the oldest key of a lock holds the lock. A key
+ * becomes a grant when its client learns this.
  */
 export class OrderedKeyRecorder<K extends { readonly lock: string }> extends GrantRecorder {
   private readonly line: ConstructorParameters<typeof OrderedKeyRecorder<K>>[1];
-  /** Grant numbers by key number. A key that is not granted yet has no entry. */
+  /** Grant numbers by key number, for granted keys only. */
   private readonly given: Map<number, number> = new Map();
 
   constructor(
@@ -213,7 +206,7 @@ export class OrderedKeyRecorder<K extends { readonly lock: string }> extends Gra
     line: {
       /** Returns a number that is unique among the keys of all locks. */
       readonly numberOf: (key: K) => number;
-      /** Returns the terms of a key's grant; after its session has ended, the last terms. */
+      /** Returns the terms of a key's grant, or the last terms if its session has ended. */
       readonly termsOf: (key: K, boot: Boot) => Required<GrantTerms>;
     },
   ) {
@@ -227,8 +220,8 @@ export class OrderedKeyRecorder<K extends { readonly lock: string }> extends Gra
   }
 
   /**
-   * Records that this turn informs the client that its key holds the lock. A key that was granted
-   * before keeps its grant number. `atUs` is the time of the grant if the turn was kept waiting.
+   * Records that the client learns in this turn that its key holds the lock. A key that was granted
+   * before keeps its grant number. If the turn was kept waiting, `atUs` is the time of the grant.
    */
   give(turn: Turn, key: K, atUs: number = turn.atUs): void {
     const number = this.line.numberOf(key);
@@ -242,8 +235,8 @@ export class OrderedKeyRecorder<K extends { readonly lock: string }> extends Gra
   }
 
   /**
-   * Records that the client deletes `key`; null if its key was already gone. A client that only
-   * waited has no grant, so its delete is not a release.
+   * Records the deletion of `key`, or null if the key was already gone. Deleting a key without a
+   * grant is not a release.
    */
   giveBack(turn: Turn, lock: string, key: K | null): void {
     const ordinal = key === null ? undefined : this.given.get(this.line.numberOf(key));
@@ -252,10 +245,7 @@ export class OrderedKeyRecorder<K extends { readonly lock: string }> extends Gra
     this.release(turn, { lock, client: turn.client, isEffective });
   }
 
-  /**
-   * Extends the grants of these keys, which share a session. `message` kept the session alive; it
-   * is '' if the server extended the session without one.
-   */
+  /** Extends the grants of these keys, which share a session. `message` is as for `prolong`. */
   prolongAll(boot: Boot, keys: readonly K[], message: string): void {
     for (const key of keys) {
       const ordinal = this.given.get(this.line.numberOf(key));

@@ -1,10 +1,8 @@
 /**
- * Keeps a lease alive while the client works, or a session that locks are bound to. Two background
- * programs in the client's process do this. The lock supplies the first, the heartbeat. The second
- * watches the end of the lease on the process's own clock; each answer to a heartbeat moves that
- * end. Once the end is past, or an answer reports that the lease is gone, the lease is lost, and
- * the client knows it. A client that tests its lease then stops counting on its lock; any other
- * client continues without a lease.
+ * Keeps a lease or a session alive while the client works. Two background programs run in the
+ * client's process. The lock supplies the heartbeat; each answer moves the end of the lease. The
+ * watch ends the lease when that time has passed on the process's clock. A client that tests its
+ * lease then stops relying on its lock; any other client continues without a lease.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { ServerHost } from '../core/world/calls.ts';
@@ -14,18 +12,18 @@ import { enterLock, leaseEnd, prolongLease } from './lease.ts';
 import type { Section } from './protocol.ts';
 
 /**
- * A lease that a client keeps alive while it works. Several sections may use it in turn. It ends
- * when, by the client's own clock, no heartbeat was answered in time.
+ * A lease that a client keeps alive while it works. Successive sections may share the lease. It
+ * ends if, by the client's clock, no heartbeat was answered in time.
  */
 export class KeepAlive {
   /** The session's number at its server; 0 for a lease without a session. */
   readonly id: number;
-  /** The current section of the process. Background operations are named after it. */
+  /** The process's current section. Background operations are named after it. */
   at: Section;
-  /** True while the section counts on the lease. */
+  /** True while the section relies on the lease. */
   holds = false;
   isOver = false;
-  /** The last confirmed term: the time of its request on both clocks, and its length. */
+  /** The last confirmed term: its request time on both clocks, and its length. */
   term: { readonly sentUs: number; readonly issuedAtUs: number; readonly ttlUs: number } = {
     sentUs: 0,
     issuedAtUs: 0,
@@ -39,7 +37,7 @@ export class KeepAlive {
     this.id = id;
   }
 
-  /** Starts the first term, which came with the lease, and runs `heartbeat` in the background. */
+  /** Starts the first term and runs `heartbeat` in the background. */
   *begin(term: KeepAlive['term'], heartbeat: Program<void>): Program<void> {
     this.prolong(term);
     const beating = yield* inBackground(heartbeat);
@@ -54,9 +52,7 @@ export class KeepAlive {
     if (this.holds) prolongLease(this.at, term);
   }
 
-  /**
-   * Renews the lease for its full length, a third of a term after each answer, until it is lost.
-   */
+  /** Renews the lease a third of a term after each answer, until the lease is lost. */
   *beat<Q extends Json, R extends Json>(beat: {
     readonly target: ServerHost<Q, R>;
     readonly request: Q;
@@ -64,9 +60,7 @@ export class KeepAlive {
     readonly ttlUsOf: (reply: R) => number | null;
     /** The reason to record if the lease no longer exists. */
     readonly lost: string;
-    /**
-     * Time to wait before the next heartbeat if there was no answer. Default: a third of the term.
-     */
+    /** Time to wait before the next heartbeat if no answer came. Default: a third of the term. */
     readonly retryUs?: number;
   }): Program<void> {
     const { target, ttlUsOf, lost } = beat;
@@ -94,7 +88,7 @@ export class KeepAlive {
     }
   }
 
-  /** Enters a section under a lock that is bound to the lease, as `enterLock` does. */
+  /** Enters a section as `enterLock` does, with the last confirmed term. */
   enter(ordinal: number, token: number): void {
     this.holds = true;
     const { sentUs, issuedAtUs: sentWallUs, ttlUs } = this.term;
@@ -111,7 +105,7 @@ export class KeepAlive {
     }
   }
 
-  /** Ends a lease that is lost or given up. The client knows that it ended. */
+  /** Ends a lease that is lost or given up. The client knows of the end. */
   lose(why: string): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -132,8 +126,7 @@ export class ClientSession {
 
   constructor(opening: {
     /**
-     * Requests a session. Returns null if no answer came. A session may still have been created,
-     * and then expires.
+     * Requests a session. Returns null if no answer came; the server may still have created one.
      */
     open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null>;
     /** Keeps the session alive, for example by `session.beat`. */
@@ -142,7 +135,7 @@ export class ClientSession {
     this.opening = opening;
   }
 
-  /** Returns the current session, or a new one if it is over, or null if none could be opened. */
+  /** Returns the current session, or opens a new one. Returns null if that failed. */
   *during(at: Section): Program<KeepAlive | null> {
     if (this.current !== null) this.current.at = at;
     if (this.current !== null && !this.current.isOver) return this.current;
@@ -157,14 +150,14 @@ export class ClientSession {
     return session;
   }
 
-  /** Stops counting on the session. Its locks have been released, or are about to be. */
+  /** Stops relying on the session, before or after its locks are released. */
   letGo(): void {
     if (this.current !== null) this.current.holds = false;
   }
 
   /**
-   * Stops counting on the session. If the section does not release its locks, stops the heartbeat
-   * too, so that the locks end with the session.
+   * Stops relying on the session. If the section does not release its locks, also stops the
+   * heartbeat, so that the locks end with the session.
    */
   settle(at: Section): void {
     this.letGo();

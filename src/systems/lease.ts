@@ -1,6 +1,6 @@
 /**
- * Functions for lock drivers. They call the lock's server, enter the section under the grant that
- * it returned, and judge by the client's own clock whether the lease has ended.
+ * Functions for lock drivers: they call the lock's server, enter a section under a grant, and test
+ * the lease by the client's clock.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import type { Draft, Json } from '../core/kernel/json.ts';
@@ -13,17 +13,16 @@ import type { Section } from './protocol.ts';
 import { part } from './section-calls.ts';
 
 /**
- * Calls the server of a lock, and waits for the answer up to the client's `lockTimeout`. An acquire
- * is tried once, any other call up to the client's `tries`. Returns the reply, the number of the
- * grant that came with it (0 if none), and the readings of the client's clocks when the request was
- * made, in microseconds. The reply is null if no answer came in time; the request may have been
- * executed.
+ * Calls the server of a lock with the client's `lockTimeout`. An acquire is tried once, any other
+ * call up to the client's `tries`. Returns the reply, its grant number (0 if none), and the
+ * client's clocks at the time of the request, in microseconds. The reply is null if no answer came
+ * in time; the request may have been executed.
  */
 export function* askLock<Q extends Json, R extends Json>(
   at: Section,
   ask: {
     readonly verb: 'acquire' | 'renew' | 'release';
-    /** The attempt or step of the section, from 1, as part of the operation's name. Default 1. */
+    /** Number of the attempt or step, as part of the operation's name. Default 1. */
     readonly id?: number;
     /** The result of `world.addServer`. */
     readonly server: ServerHost<Q, R>;
@@ -48,10 +47,7 @@ export function* askLock<Q extends Json, R extends Json>(
   return { reply: call.reply, ordinal: call.granted, sentUs, sentWallUs };
 }
 
-/**
- * Returns the settings of a call to a lock's server, for `request` or `send`, with the timeout and
- * tries of the section's client.
- */
+/** Returns the settings of a call to a lock's server, for `request` or `send`. */
 export function questionOf<Q extends Json, R extends Json>(
   { plan, section }: Section,
   operation: Name,
@@ -63,9 +59,9 @@ export function questionOf<Q extends Json, R extends Json>(
     readonly token?: number;
     /** Default: the client's `tries`. */
     readonly tries?: number;
-    /** In microseconds; null waits without limit. Default: the client's `lockTimeout`. */
+    /** In microseconds, or null for no limit. Default: the client's `lockTimeout`. */
     readonly timeoutUs?: number | null;
-    /** The grant that the call is made under. Default: the one that was entered last. */
+    /** Number of the grant that the call is made under. Default: the grant entered last. */
     readonly under?: number | undefined;
   },
 ): CallSetting<Q, R> {
@@ -86,12 +82,12 @@ export function questionOf<Q extends Json, R extends Json>(
 }
 
 /**
- * Records that the client holds the lock from now on. By the client's own clock, it holds the lock
- * for `ttlUs` microseconds (default: the client's ttl), counted from the point that its
- * `countsLeaseFrom` selects. The first two arguments are the section and the result of `askLock`.
- * Until the client leaves, `grant-order` judges all its reads and writes as made under this grant.
- * `token` is the token that the server granted, or null if it grants none; accesses carry this
- * token unless the driver has its own `token`. Throws a `TypeError` without a `token`.
+ * Records that the client holds the lock from now on. Pass the section and the result of `askLock`.
+ * By the client's clock, the lease lasts `ttlUs` microseconds (default: the client's ttl) from the
+ * point that `countsLeaseFrom` selects. Until the client leaves, `grant-order` judges all its
+ * accesses as made under this grant. `token` is the granted token, or null if the lock grants none.
+ * Accesses carry this token unless the driver has its own `token`. Throws a `TypeError` without a
+ * `token`.
  */
 export function enterLock(
   at: Section,
@@ -113,9 +109,8 @@ export function enterLock(
 }
 
 /**
- * Returns the time at which the client considers its lease to end, which depends on its
- * `countsLeaseFrom`. Times are in microseconds. Only `sent` is safe, since a reply may be
- * arbitrarily late.
+ * Returns the end of a lease as the client computes it, by its `countsLeaseFrom`. Times are in
+ * microseconds. Only `sent` is safe, since a reply may be arbitrarily late.
  */
 export function leaseEnd(
   at: Section,
@@ -131,7 +126,7 @@ export function leaseEnd(
   }
 }
 
-/** Moves the end of a renewed lease, and tests the lease: the confirmation may be too late. */
+/** Moves the end of a renewed lease. Then tests the lease: the confirmation may be too late. */
 export function prolongLease(at: Section, lease: Parameters<typeof leaseEnd>[1]): void {
   at.end = leaseEnd(at, lease);
   testLease(at);

@@ -1,14 +1,11 @@
-/**
- * The options of a lock or a store that scenarios may set. They are declared once, with their
- * values, and read back with the types of those values.
- */
+/** Declares and reads the options of locks and stores that scenarios may set. */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 
-/** One option of a lock or a store: its name, its values and its description. */
+/** One option of a lock or a store. */
 export interface OptionInfo {
   readonly name: string;
-  /** The accepted values; `integer` accepts any integer from 0, or any in `range`. */
+  /** The accepted values. `integer` accepts any integer from 0, or any in `range`. */
   readonly values: readonly string[] | 'integer';
   /** The smallest and the largest accepted number. */
   readonly range?: readonly [number, number];
@@ -17,9 +14,9 @@ export interface OptionInfo {
 }
 
 /**
- * Declares options, each with its values and a description. An option accepts one of several words,
- * the first of which is the default, or an integer: any from 0, or any in `range`. Pass `infos` to
- * the definition of a lock; `read` returns the chosen values.
+ * Declares options, each with its values and a description. An option accepts an integer or one of
+ * several words; the first word is the default. Pass `infos` to the definition of a lock; `read`
+ * returns the chosen values.
  *
  * @example
  * const choices = optionsFor({ release: ['compare', 'any'] }, { release: 'how it is released' });
@@ -77,8 +74,8 @@ export function optionsFor<
 }
 
 /**
- * The options of a system, as its scenario sets them, with defaults filled in. Runs with the same
- * options share one object. The methods throw if the name is not an option of their kind.
+ * The options of a system, with defaults filled in. The methods throw if the name is not an option
+ * of their kind.
  */
 export class Options {
   private readonly values: ReadonlyMap<string, string | number>;

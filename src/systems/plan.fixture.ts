@@ -12,10 +12,7 @@ import {
 
 export const MS = 1000;
 
-/**
- * Returns a client with one section that does `work` under the lock `db`, with the changes in
- * `more`.
- */
+/** Returns a client with one section: `work` under the lock `db`. `more` overrides the defaults. */
 export function clientOf(
   name: string,
   work: readonly Work[],

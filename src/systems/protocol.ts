@@ -1,15 +1,13 @@
 /**
- * Defines a lock protocol for the simulator: the servers that it adds to the world, and a driver
- * that acquires, renews and releases the lock for a client, section by section. Each folder of
- * `zoo` implements one protocol; `parts.ts` lists them.
+ * Defines a lock protocol: its servers, and a driver that acquires, renews and releases the lock
+ * for a client. Each folder of `zoo` implements one protocol; `parts.ts` lists them.
  *
- * If the client is real asynchronous code, with `async`, `Date` and timers, it has no driver. The
- * code gets an `AsyncSection` instead, which is its view of the world, and a host outside the core
- * runs it. Code that reads, decides and sends without an `await` in between cannot be paused there:
- * a pause `before alice/1/write` then holds back a finished message, which may be stale by the time
- * it leaves. To add a point, call `await section.mark('checked')`. After a pause, the process first
- * runs the steps that the pause held back, then handles the messages that arrived, then the timers
- * that are due. It therefore sees a late reply before the timeout of its request.
+ * A client that is real asynchronous code has no driver. The code gets an `AsyncSection`, and a
+ * host outside the core runs it. A pause can stop such code only at an `await`. Without one, a
+ * pause `before alice/1/write` holds back a finished message, which may then be stale. Call `await
+ * section.mark('checked')` to add a point. After a pause, the process first runs the steps that the
+ * pause held back, then handles messages, then timers. A late reply therefore precedes the timeout
+ * of its request.
  */
 import type { Name } from '../core/kernel/name.ts';
 import type { ClientPlan, QueuePlan, Work } from '../core/plan/plan.ts';
@@ -28,10 +26,9 @@ import type {
 } from './store/request.ts';
 
 /**
- * A lock: the servers that it adds to the world, and how a client uses it. A definition requires
- * `about` and one of `section`, `build`, `buildAsked` and `buildAsync`. A lock with `section` or
- * `buildAsync` does not support `renew`, `lock` and `memoize` steps, since its own code handles
- * these.
+ * A lock: its servers, and how a client uses it. A definition requires `about` and one of
+ * `section`, `build`, `buildAsked` and `buildAsync`. A lock with `section` or `buildAsync` does not
+ * support `renew`, `lock` and `memoize` steps.
  */
 export interface LockDefinition {
   /** A one-line description. */
@@ -40,52 +37,51 @@ export interface LockDefinition {
   readonly source?: string;
   /** Options that scenarios may set, each with its accepted values. Default: none. */
   readonly options?: readonly OptionInfo[];
-  /** Returns the option that conflicts with the others or with these clients, or null. */
+  /** Returns an option that conflicts with other options or with the clients, or null. */
   readonly problem?: (
     options: Options,
     clients: readonly Omit<ClientPlan, 'name' | 'sections' | 'concurrency'>[],
   ) => { readonly option: string; readonly what: string } | null;
   /**
-   * `none`: sections run without acquiring a lock, as in optimistic locking by versions. Their
-   * guards have no grants, and claims about grants do not apply.
+   * `none`: sections run without a lock, as in optimistic locking. Claims about grants do not
+   * apply.
    */
   readonly lock?: 'none';
   /**
-   * The names of the lock's servers in a fixed order, so that faults can name them: `lock` or
-   * `lock-…`; an empty list if the lock has no server; a function if the names depend on options.
-   * Default: `lock`.
+   * Names of the lock's servers in a fixed order: `lock` or `lock-…`; empty if there is no server.
+   * Pass a function if the names depend on options. Default: `lock`.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
   /** True if a section may take further locks with a `lock` step. Default false. */
   readonly takesSeveral?: boolean;
-  /** True if an acquire waits in a queue and is answered when its turn comes. Default false. */
+  /** True if an acquire waits in a queue until it is granted. Default false. */
   readonly waitsInLine?: boolean;
   /** True if a `renew` step can extend a lease. Default true with `build`. */
   readonly canRenew?: boolean;
   /**
-   * Jitter for scenarios that set none: how much the wait before another attempt may exceed the
-   * client's backoff, as a ratio. Default: none.
+   * Jitter for scenarios that set none: the largest extra wait before another attempt, as a ratio
+   * of the client's backoff. Default: none.
    */
   readonly jitter?: { readonly numerator: number; readonly denominator: number };
-  /** Claims that the lock does not guarantee, even without faults. Default: it guarantees all. */
+  /** Claims that the lock does not guarantee, even without faults. Default: none. */
   readonly notGuaranteed?: readonly string[];
   /**
-   * The labels of client operations at the lock (`set` of `alice/1/set`) and of marks, so that
-   * scenarios can place faults at them; `heartbeat` means the first few heartbeats of a section.
-   * Default with `build`: `acquire`, and `release` if clients release.
+   * Labels of the client's lock operations and marks, at which scenarios can place faults: `set`
+   * for `alice/1/set`. `heartbeat` means the first few heartbeats of a section. Default with
+   * `build`: `acquire`, and `release` if clients release.
    */
   readonly operations?: readonly string[];
   /**
-   * Runs one critical section of a client as real asynchronous code. It uses the servers of
-   * `hosts`, which already exist. An error that it throws ends the section. `options` are the
-   * options of the system. A lock that adds its own servers has `buildAsync` instead.
+   * Runs one critical section of a client as real asynchronous code, with the servers of `hosts`.
+   * An error that it throws ends the section. A lock that adds its own servers has `buildAsync`
+   * instead.
    */
   readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
   /**
    * Adds the lock's servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock'
-   * }, server)`), and returns a function that creates a client's driver. The returned function is
-   * called once per incarnation of a client's program. The probe is the patient client that starts
-   * after all faults. `queue` is the scenario's queue, for a lock that takes messages.
+   * }, server)`). Returns a function that creates a driver; it is called once per incarnation of a
+   * client's program. The probe is the client that starts after all faults. `queue` is the
+   * scenario's queue, for a lock that takes messages.
    */
   readonly build?: (
     world: World,
@@ -104,9 +100,9 @@ export interface LockDefinition {
   };
   /**
    * Like `build`, but for clients that are real asynchronous code. The returned function is called
-   * once per incarnation of a client's process, and returns a function that runs a section. If the
-   * latter throws, the section ends and the client continues with the next, as a service does after
-   * a failed request; a programming error such as a `TypeError` ends the run.
+   * once per incarnation of a client's process, and returns the program of a section. If the
+   * program throws, the client continues with its next section. A programming error such as a
+   * `TypeError` ends the run.
    */
   readonly buildAsync?: (
     world: World,
@@ -114,7 +110,7 @@ export interface LockDefinition {
   ) => (client: AsyncClient) => (section: AsyncSection) => Promise<void>;
 }
 
-/** A lock with its defaults filled in. A lock that has `buildAsked` has `build` too. */
+/** A lock with its defaults filled in. A lock with `buildAsked` also has `build`. */
 export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'servers'> {
   readonly source: string;
   readonly options: readonly OptionInfo[];
@@ -128,9 +124,8 @@ export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'ser
 export type DriverOf = ReturnType<NonNullable<LockDefinition['build']>>;
 
 /**
- * Asks the lock, while a store handles `turn`, whether `token` belongs to a lease that is still
- * live. Calls `onChecked` with the answer, or null if none comes, and its true time `atUs`, in
- * microseconds.
+ * Asks the lock whether `token` belongs to a live lease, while a store handles `turn`. Calls
+ * `onChecked` with the answer and its true time in microseconds. The answer is null if none comes.
  */
 export type CheckToken = (
   turn: Turn<StoreReply>,
@@ -139,41 +134,37 @@ export type CheckToken = (
 ) => void;
 
 /**
- * A client's side of a lock, which acquires, renews and releases it, section by section. It exists
- * for one incarnation of the client's program and keeps its state between sections.
+ * A client's side of a lock. A driver exists for one incarnation of the client's program and keeps
+ * its state between sections.
  */
 export interface LockDriver {
   /**
-   * Tries once to take the section's lock; `attempt` counts from 1. Returns true if the section
-   * holds the lock: the driver has then set `at.end`, and called `at.self.enter` if the lock has
-   * grants. After `given up`, no further attempt is made. `refused` means an error of the caller,
-   * after which the section does nothing.
+   * Tries once to take the section's lock; `attempt` counts from 1. Before it returns true, the
+   * driver sets `at.end` and, if the lock has grants, calls `at.self.enter`. `given up` ends the
+   * attempts. `refused` means an error of the caller, after which the section does nothing.
    */
   acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'>;
   /**
-   * Extends the lease and moves `at.end`. Returns false if the lease is lost and the section must
-   * stop. Without this method, a section stops at its `renew` step.
+   * Extends the lease and moves `at.end`. Returns false if the lease is lost, which ends the
+   * section. Without this method, a section stops at its `renew` step.
    */
   renew?(at: Section, step: { readonly id: number; readonly ttlUs: number }): Program<boolean>;
-  /** Releases the lock as far as still possible. The section has left before this call. */
+  /** Releases the lock if still possible. The section has left before this call. */
   release(at: Section): Program<void>;
   /**
-   * Returns the token to attach to an access made now, or 0 if there is none. Any granted token is
-   * higher. Without this method, accesses carry the token that the section was entered with.
+   * Returns the token to attach to an access made now, or 0 if there is none. Without this method,
+   * accesses carry the token that the section was entered with.
    */
   token?(lock: string): number;
   /** Takes a further lock until the section ends. Called only if the protocol `takesSeveral`. */
   also?(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean>;
-  /**
-   * Changes a value by a read and a write in the protocol's own way. Returns false if the section
-   * must stop.
-   */
+  /** Changes a value by a read and a write. Returns false if the section must stop. */
   change?(at: Section, change: Change): Program<boolean>;
   /** Returns whether the driver holds this lock. If so, it refuses to acquire the lock again. */
   holds?(lock: string): boolean;
   /** Called when the client's program ends normally, not in a crash. */
   finish?(self: Self): void;
-  /** Called right before a write to a store; `label` is the last part of its name. */
+  /** Called right before a write to a store; `label` is the last part of the write's name. */
   beforeWrite?(at: Section, label: string): Program<void>;
   /** Returns the message that the section handles. Called only if the protocol `takesMessages`. */
   delivery?(): { readonly steps: number; readonly retries: number } | null;
@@ -182,8 +173,8 @@ export interface LockDriver {
   /** Called at the end of the section, after the release. */
   settle?(at: Section): Program<void>;
   /**
-   * Called before the body of a job. `job` contains the occurrence, `tick`, and the number of
-   * earlier failures, `retries`. Returns false if the job has run already and must not run again.
+   * Called before the body of a job. `job.tick` is the occurrence, `job.retries` the number of
+   * earlier failures. Returns false if the job must not run again.
    */
   claimJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<boolean>;
   /** Called after the body of a job. */
@@ -199,16 +190,16 @@ export interface Change {
   readonly key: string;
   /** Operation names: `read` and `write`, or those of a transfer. */
   readonly labels: { readonly read: string; readonly write: string };
-  /** The amount to add to the value read, or the value to write instead. */
+  /** An amount to add to the value read, or a value to write. */
   readonly by: { readonly adds: number } | { readonly value: number };
 }
 
 export interface Servers {
   readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
-  /** The servers of the stores, if each store consists of several servers; otherwise absent. */
+  /** Set only if each store consists of several servers. */
   readonly replicas?: SeveralServers;
-  /** Client requirements of all of these stores. */
+  /** Client requirements of these stores. */
   readonly requirements: ClientRequirements;
 }
 
@@ -217,9 +208,9 @@ export interface Section {
   readonly self: Self;
   readonly plan: ClientPlan;
   readonly section: ClientPlan['sections'][number];
-  /** `alice/1`: the prefix of the names of its operations and timers. */
+  /** Prefix of the names of operations and timers: `alice/1`. */
   readonly name: Name;
-  /** Returns a name for the next operation or timer with a label: `alice/1/beat`, `…/beat-2`. */
+  /** Returns the next name with this label: `alice/1/beat`, then `alice/1/beat-2`. */
   nextName(label: string): Name;
   /** @internal */
   readonly driver: LockDriver;
@@ -266,25 +257,25 @@ export interface AsyncSection extends Caller {
   /** Passes the point `alice/1/<point>`, at which a plan can place a fault. */
   mark(point: string): Promise<void>;
   /**
-   * Declares that the program counts on its lock from now on. Its accesses can then be judged until
-   * it leaves. Without a guard, the section counts as one that had no lock. Each guard is a
-   * separate acquisition: two guards open at once overlap just as those of two processes would.
+   * Declares that the program relies on its lock from now on. Its accesses can be judged until it
+   * leaves. A section without a guard counts as a section without a lock. Each guard is a separate
+   * acquisition, so two open guards overlap like those of two processes.
    */
   guard(setting?: GuardSetting): Guard;
 }
 
-/** The client's knowledge of the lock that it counts on. */
+/** The client's knowledge of its lock. */
 export interface GuardSetting {
   /** Fencing token to attach to each access. Default 0, lower than any granted token. */
   readonly token?: number;
-  /** Time, by the program's `Date`, until which it counts on the lock. Default: until it leaves. */
+  /** End of the lease by the program's `Date`. Default: none; the program leaves. */
   readonly untilMs?: number;
 }
 
 /**
- * Marks a critical section. With these marks, `grant-order` can judge a lock that has no tokens or
- * hides them. The results must be as if the holders had taken turns: in the order of the grants or,
- * if no server reports grants, in the order in which the holders entered.
+ * Marks a critical section, so that `grant-order` can judge a lock without visible tokens. The
+ * results must be as if the holders had taken turns in the order of their grants. If no server
+ * reports grants, the order in which the holders entered counts.
  */
 export interface Guard {
   /** Does the work that the scenario assigns to this section. */
@@ -295,18 +286,18 @@ export interface Guard {
    */
   read(key: string): Promise<number>;
   /**
-   * Resolves with true if the store accepted the write. Rejects with `NoAnswer`: the store may have
-   * accepted it.
+   * Resolves with true if the store accepted the write. Rejects with `NoAnswer`; the write may have
+   * been accepted.
    */
   write(key: string, value: number): Promise<boolean>;
   /**
    * Continues the same acquisition until `untilMs`, or until the program leaves. Call it when the
-   * lock confirms an extension. A guard that was left is not reopened.
+   * lock confirms an extension. Does not reopen a guard.
    */
   renew(setting?: GuardSetting): void;
   /**
-   * Declares that the program no longer counts on its lock. Call it before releasing the lock. If
-   * the section ends without this call, the guard is left then.
+   * Declares that the program no longer relies on its lock. Call this before releasing the lock.
+   * The end of the section also leaves the guard.
    */
   leave(): void;
 }
@@ -316,7 +307,7 @@ export class AccessRefused extends Error {
   override readonly name = 'AccessRefused';
 }
 
-/** No answer came in time, or none can come; the store may or may not have executed the request. */
+/** No answer came in time, or none can come. The store may have executed the request. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
@@ -325,7 +316,7 @@ export type BuildAsync = NonNullable<LockDefinition['buildAsync']>;
 export type SectionProgramOf = ReturnType<BuildAsync>;
 export type SectionProgram = ReturnType<SectionProgramOf>;
 
-/** A client to be added to a world by a host that can run asynchronous code. */
+/** A client that a host for asynchronous code adds to a world. */
 export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'requirements'> {
   readonly plan: ClientPlan;
   readonly role: 'client' | 'probe';

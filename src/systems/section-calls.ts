@@ -1,4 +1,4 @@
-/** Builds the store calls of a section: names, and requests with the cached token. */
+/** Names and makes the store calls of a section. */
 import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import { type Name, under } from '../core/kernel/name.ts';
@@ -25,7 +25,7 @@ export interface AccessPlace {
   readonly again?: number;
 }
 
-/** Returns `write`, `write-2`, …: the first has no number. */
+/** Returns `write` for id 1, `write-2` for id 2, and so on. */
 export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
 }
@@ -54,7 +54,7 @@ interface WriteAsk {
   readonly adds: number | null;
   /** Only for stores with versions. */
   readonly condition?: Condition | undefined;
-  /** The operation that this one repeats. */
+  /** The operation that this write repeats. */
   readonly repeats?: string | undefined;
   /** The operation from which the guard learned the key's value. */
   readonly base?: string | undefined;
@@ -64,7 +64,7 @@ export type StoreAsk =
   | WriteAsk
   | { kind: 'read' | 'open' | 'fence'; key: string; value: null; adds: null };
 
-/** Returns a store access with the cached token. The section's lock names the resource. */
+/** The section's lock names the resource. */
 function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   const resource = at.section.lock;
   const token = carriedToken(at);
@@ -88,10 +88,10 @@ export function carriedToken(at: Section): number {
 
 /**
  * Reads or writes a value for a driver's `change`, with the section's token, and waits for the
- * answer. `again` counts the earlier reads, or writes, of this change. A write names the `version`
- * that it expects (null: the key was never written; absent: any), and an identifier `once` under
- * which it is applied at most once (null: none). Returns the reply, which is null if no answer
- * came, and whether an unanswered try may have been executed.
+ * answer. `again` counts the earlier reads, or writes, of this change. `version` is the version
+ * that a write expects (null: never written; absent: any). The store applies writes with the same
+ * `once` at most once (null: no identifier). Returns the reply, or null if no answer came, and
+ * whether an unanswered try may have been executed.
  */
 export function* accessStore(
   at: Section,
@@ -168,7 +168,7 @@ function storeCall(
   };
 }
 
-/** Returns the condition of a write, for a store with versions; undefined for other stores. */
+/** Returns the condition of a write, or undefined if the store has no versions. */
 export function conditionOf(
   { versions, servers, self }: Section,
   { adds }: { readonly adds: number | null },

@@ -1,16 +1,14 @@
 /**
- * The program of every client, whatever its lock: think, take the lock, work under its grant with
- * the token attached, release. The protocol's driver takes and releases the lock.
+ * The program of every client: think, take the lock, work under its grant, release. The protocol's
+ * driver takes and releases the lock.
  *
- * A section whose only step is a `memoize` computes a value once, and other clients then find it in
- * a store. The section reads; on a miss, it takes the lock, reads again, computes, stores and
- * releases. Without the second read, or without the lock, all clients that miss at once compute at
- * once: a stampede. The following rules are from djblets' `cache_memoize` and `cache_memoize_iter`,
- * but apply to any lock:
- * - A client that cannot get the lock in time reads again and then computes *without* it, since its
- *   caller wants the value. It then has no grant and attaches no token. (If `withoutLock: gives-up`
- *   is set, it gives up instead.)
- * - The lock is extended after each piece that is stored, so a lease need only outlast one piece.
+ * A section whose only step is a `memoize` computes a value once for all clients. The section
+ * reads; on a miss, it takes the lock, reads again, computes, stores and releases. Without the
+ * second read, or without the lock, all clients that miss at once compute at once: a stampede. The
+ * rules are from djblets' `cache_memoize` and `cache_memoize_iter`:
+ * - A client that cannot get the lock in time reads again and then computes *without* a grant and a
+ *   token, since its caller wants the value. With `withoutLock: gives-up`, it gives up instead.
+ * - The lock is extended after each stored piece, so a lease need only outlast one piece.
  * - The lease is not tested before the value is stored, regardless of `checksLease`: if two clients
  *   computed the value, either result will do.
  */
@@ -55,7 +53,7 @@ export function* sections(
   driver.finish?.(self);
 }
 
-/** Does the steps of a section. Returns false at the first step that is refused. */
+/** Returns false at the first step that is refused. */
 export function* doAll(at: Section): Program<boolean> {
   for (const work of at.section.work) {
     const goesOn = yield* doWork(at, work);
@@ -119,7 +117,6 @@ function* memoize(at: Section, work: Memoize): Program<void> {
   yield* underLock(at, () => computeOnce(at, work, read), without);
 }
 
-/** The driver of a client without a lock: it has no token and nothing to extend. */
 const NO_LOCK: LockDriver = {
   *acquire() {
     return false;
@@ -127,7 +124,7 @@ const NO_LOCK: LockDriver = {
   *release() {},
 };
 
-/** Returns whether a read found no value, or was refused or not answered. */
+/** A refused or unanswered read counts as a miss. */
 function isMiss(found: number | null): boolean {
   return found === null || found === MISSING;
 }
@@ -138,7 +135,7 @@ function* computeWithout(alone: Section, work: Memoize): Program<void> {
   yield* computeOnce(alone, work, look);
 }
 
-/** Computes and stores the value, unless an earlier holder of the lock has already stored it. */
+/** Does nothing if an earlier holder of the lock has already stored the value. */
 function* computeOnce(at: Section, work: Memoize, readAgain: typeof read): Program<void> {
   const { id, store, key } = work;
   const found = yield* readAgain(at, { id, label: 'read', store, key, again: 1 });
@@ -154,8 +151,8 @@ function stored({ value }: Memoize): Parameters<typeof write>[2] {
 }
 
 /**
- * Computes the value in one piece, or in several, each stored under its own key. After each of
- * several pieces, extends the lock if it is held and its protocol can renew.
+ * Computes the value in one or several pieces. Each of several pieces is stored under its own key,
+ * and then the lock is extended.
  */
 function* compute(at: Section, work: Memoize): Program<boolean> {
   const { id, store, key, forUs, pieces } = work;

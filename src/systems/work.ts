@@ -57,7 +57,7 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       assert(at.driver.also !== undefined, 'this lock cannot be taken beside another');
       return yield* at.driver.also(at, work);
     case 'memoize':
-      // The section handles a memoize, since it takes the lock itself.
+      // `section.ts` handles a memoize.
       return true;
   }
 }
@@ -117,18 +117,15 @@ export function* look(at: Section, place: AccessPlace): Program<number | null> {
 
 interface Put {
   readonly value: number;
-  /** The increment over the value that the section read; null if the write is not an increment. */
+  /** The increment over the value read, or null if the write is not an increment. */
   readonly adds: number | null;
   /** True if the section waits for the answer before it continues. */
   readonly awaits: boolean;
-  /** False to skip the lease test even if the client tests its lease before each write. */
+  /** False skips the lease test, regardless of `checksLease`. */
   readonly testsLease?: false;
 }
 
-/**
- * Writes a value. Returns false if the write was refused, or prevented by the lease test or a fence
- * check.
- */
+/** Returns false if the write was refused, or prevented by the lease test or a fence check. */
 export function* write(at: Section, place: AccessPlace, put: Put): Program<boolean> {
   const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
@@ -164,7 +161,7 @@ function takeVersion({ versions }: Section, place: AccessPlace): number | null |
   return version;
 }
 
-/** Requests the store's highest token. Returns true if the client's token is at least as high. */
+/** Returns whether the client's token is at least the store's highest token. */
 function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const asking = placeOf(place, place.label.replace('write', 'fence'));
@@ -172,10 +169,7 @@ function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   return call.reply?.kind === 'value' && carriedToken(at) >= call.reply.value;
 }
 
-/**
- * Announces the token, once per section, to a store that requires it. Returns false if the token is
- * too low.
- */
+/** Announces the token, once per section, to a store that requires it. Returns false if refused. */
 function* open(at: Section, place: AccessPlace): Program<boolean> {
   if (!at.servers.requirements.needsOpen || at.opened.has(place.store)) return true;
   at.opened.add(place.store);

@@ -1,16 +1,12 @@
-/**
- * A client of the lock service. It takes locks under its own id, remembers the token of each, and
- * attaches it to writes and reads, so that callers need not pass tokens around. It has no clock and
- * no network; times are arguments, in the unit of its lock service.
- */
+/** A client of the lock service. It remembers tokens, so that callers need not pass them around. */
 import { argument } from '../argument.ts';
 import type { StoreReply } from '../store/request.ts';
 import { Store } from '../store/store.ts';
 import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
 /**
- * A client of a `LockService`, without a clock or a network: it takes locks, remembers the token of
- * each, and attaches it to writes and reads. Times are in the unit of its lock service.
+ * A client of a `LockService`, without a clock or a network. It takes locks and attaches their
+ * tokens to writes and reads. Times are in the unit of its lock service.
  */
 export class LockClient {
   readonly id: string;
@@ -27,14 +23,14 @@ export class LockClient {
     this.service = service;
   }
 
-  /** Acquires a lock for `ttl` from `now` on, and remembers the token if it is granted. */
+  /** Requests a lock for `ttl` from `now` on, and remembers the token of a grant. */
   acquire(ask: { lock: string; ttl: number; now: number }): LockAnswer {
     argument.object('ask', ask);
     const { lock, ttl, now } = ask;
     return this.heed(this.servedBy().acquire({ lock, client: this.id, ttl, now }));
   }
 
-  /** Extends the grant whose token the client remembers; denied if it remembers none. */
+  /** Extends the client's grant. Denied if the client remembers no token. */
   renew(ask: { lock: string; ttl: number; now: number }): LockAnswer {
     argument.object('ask', ask);
     const { lock, ttl, now } = ask;
@@ -42,7 +38,7 @@ export class LockClient {
     return this.heed(this.servedBy().renew({ lock, client: this.id, token, ttl, now }));
   }
 
-  /** Releases the grant whose token the client remembers. The token is forgotten in any case. */
+  /** Releases the client's grant. The token is forgotten in any case. */
   release(lock: string): LockAnswer {
     const answer = this.servedBy().release({ lock, client: this.id, token: this.token(lock) });
     this.forget(lock);
@@ -50,10 +46,9 @@ export class LockClient {
   }
 
   /**
-   * Writes under a lock, with the token that the client remembers. The resource defaults to the
-   * lock's name. The client does not test whether the lease has expired: only the store can know
-   * whether another client has had the lock since. Returns `no-token` and sends nothing if the
-   * client was never granted the lock, or has released it.
+   * Writes under a lock, with the remembered token. The resource defaults to the lock's name.
+   * Returns `no-token` and sends nothing if there is no remembered token. The client does not test
+   * its lease: only the store can know whether another client has had the lock since.
    */
   write(
     store: Store,
@@ -91,10 +86,7 @@ export class LockClient {
     this.sent.delete(lock);
   }
 
-  /**
-   * Returns the token for an access under `lock`, or 0 if there is none. Any granted token is
-   * higher.
-   */
+  /** Returns the remembered token of `lock`, or 0 if there is none. */
   token(lock: string): number {
     argument.name('lock', lock);
     return this.tokens.get(lock) ?? 0;

@@ -1,23 +1,22 @@
 /**
- * A lock service with a queue, as in etcd's mutex. Each client that requests a lock gets a place:
- * an entry with its own lease, which each further request extends. A request by the holder also
- * repeats its grant (etcd's acquire puts a key only if its session has none). The first entry in
- * the queue holds the lock. A client whose entry expired while it waited has lost its place.
- * Without verification, such a client only checks that no entry is ahead of its former place, and
- * so takes the lock without holding it (etcd 3.4.3).
+ * A lock service with a queue, as in etcd's mutex. Each client that requests a lock gets an entry
+ * with a lease, which its further requests extend. The first entry holds the lock. A request by the
+ * holder also repeats its grant (etcd's acquire puts a key only if its session has none). A client
+ * whose entry expired has lost its place. Without verification, such a client only checks for
+ * entries ahead of its former place, and so takes the lock without holding it (etcd 3.4.3).
  */
 
 import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';
 import { hasExpired } from './lock-service.ts';
 
-/** A place in the queue. It is a grant (`isHeld`) once its client learns that it has the lock. */
+/** A place in the queue. `isHeld` is true once the client knows that it has the lock. */
 interface Entry extends LockGrant {
   readonly isHeld: boolean;
 }
 
 /**
  * A denied acquire returns a `place` in the queue, which the client's next acquire names. With
- * `isAgain`, the client already held this grant, and the request extended it.
+ * `isAgain`, the request extended a grant that the client already held.
  */
 type LineAnswer =
   | LockAnswer
@@ -26,7 +25,7 @@ type LineAnswer =
 
 export class LockLine {
   private readonly firstToken: number;
-  /** True if a client at the front must still have its own entry. */
+  /** True if a client whose entry expired loses its place. */
   private readonly verifies: boolean;
   private counter = 0;
   /** The entries of all locks, in token order. */
@@ -81,7 +80,6 @@ export class LockLine {
     return { kind: 'renewed', grant: this.replace(held, ask) };
   }
 
-  /** Replaces an entry with one in the same place whose lease starts at `now`. */
   private replace(held: Entry, { now, ttl }: { now: number; ttl: number }): Entry {
     const { token, lock, client, isHeld } = held;
     const renewed: Entry = { token, lock, client, issuedAt: now, ttl, isHeld };

@@ -1,8 +1,7 @@
 /**
- * The lock service as a server of the world. The `published` variant follows Kleppmann's book
- * literally (see `lock-service.ts`): it judges expiry by the time that the caller sends, and
- * releases by client id. The baseline uses the server's own clock, and a renew or release names its
- * grant.
+ * The lock service as a simulated server. The published variant follows Kleppmann's book literally
+ * (see `lock-service.ts`): it judges expiry by the client's clock and releases by client id. The
+ * baseline uses the server's clock, and a renew or release names its grant.
  */
 import type { Answer } from '../../core/history/call.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
@@ -10,10 +9,7 @@ import { GrantRecorder } from '../grant-recorder.ts';
 import { LockLine } from './lock-line.ts';
 import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-service.ts';
 
-/**
- * Fields of every client request. `nowUs` is the client's wall-clock time when it sends the
- * request.
- */
+/** Fields of every client request. `nowUs` is the client's wall-clock time at the request. */
 type Asked = { readonly lock: string; readonly client: string; readonly nowUs: number };
 
 export type LockRequest =
@@ -55,9 +51,9 @@ export interface LockServerOptions {
   readonly clock: 'monotonic' | 'wall';
   readonly firstToken: number;
   readonly rules: LockRules;
-  /** The scope of a release: the grant that it names, or any grant that the client holds. */
+  /** A release ends the grant that it names, or any grant that the client holds. */
   readonly release: 'named' | 'by-client';
-  /** The client's reaction to a busy lock: it retries, or waits in a queue. */
+  /** Client behavior if the lock is busy: retry, or wait in a queue. */
   readonly waits: 'retry' | 'in-line' | 'in-line-unverified';
 }
 
@@ -148,18 +144,12 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /**
-   * Returns the issue time of a grant to send to the client. This is always a wall-clock time, even
-   * if the monotonic clock judges expiry.
-   */
+  /** Returns a wall-clock time, even if the monotonic clock judges expiry. */
   private issuedAt(request: Ask<'acquire' | 'renew'>, turn: Turn): number {
     return this.options.isPublished ? request.nowUs : turn.wallUs;
   }
 
-  /**
-   * Returns the true time at which a grant ends. In the published variant, a correct clock is
-   * assumed.
-   */
+  /** Returns the true time at which a grant ends. The published variant assumes a correct clock. */
   private endOf(grant: LockGrant, turn: Turn): number {
     const { isPublished, clock } = this.options;
     return turn.trueTimeOf(isPublished ? 'right' : clock, grant.issuedAt + grant.ttl);

@@ -1,16 +1,14 @@
 /**
  * The lock service with fencing tokens from Kleppmann's *Designing Data-Intensive Applications*
- * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
- * Times are integers in any unit that the caller chooses; fencepost uses microseconds. A denial is
- * returned; an invalid argument, such as a ttl of NaN, throws (see `argument.ts`).
+ * (chapters 8 and 9): pure state and rules, usable without the simulator.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { mix } from '../../core/kernel/chance.ts';
 import { argument } from '../argument.ts';
 
 /**
- * A grant of a `LockService`, in its unit of time. It has expired when `now >= issuedAt + ttl`: a
- * grant issued at 0 with ttl 10 expires at 10.
+ * A grant of a `LockService`, expired when `now >= issuedAt + ttl`. For example, a grant issued at
+ * 0 with ttl 10 expires at 10.
  */
 export interface LockGrant {
   readonly token: number;
@@ -24,12 +22,12 @@ export type AcquireAsk = Parameters<LockService['acquire']>[0];
 export type ReleaseAsk = Parameters<LockService['release']>[0];
 export type RenewAsk = Parameters<LockService['renew']>[0];
 
-/** Returns whether a grant has expired at `now`, that is, from `issuedAt + ttl` on. */
+/** Returns whether a grant has expired at `now`. */
 export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/** A reply of a `LockService`. A denial is a reply, never thrown; its `holder` may be '' (none). */
+/** A reply of a `LockService`. The `holder` of a denial is '' if there is none. */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: LockGrant }
   | { readonly kind: 'renewed'; readonly grant: LockGrant }
@@ -48,16 +46,15 @@ const FENCED_RULES: LockRules = {
 };
 
 /**
- * A lock service with fencing tokens, without a clock or a network. Times are integers in any unit
- * that the caller chooses. A denial is a reply; an invalid argument throws a `TypeError` or a
- * `RangeError`.
+ * A lock service with fencing tokens, without a clock or a network. Times are integers in any unit.
+ * A denial is a reply; an invalid argument throws a `TypeError` or a `RangeError`.
  */
 export class LockService {
   private counter = 0;
   private readonly firstToken: number;
   private readonly rules: LockRules;
   private readonly grants: Map<string, LockGrant> = new Map();
-  /** The only client served, per lock, with `serves: one`. */
+  /** The only client served, per lock, if `serves` is `one`. */
   private readonly favourites: Map<string, string> = new Map();
 
   /** `firstToken` is the token of the first grant; `rules` lists the differences from the book. */
@@ -65,15 +62,15 @@ export class LockService {
     firstToken: number = 1,
     rules: {
       /**
-       * `double`: a 64-bit counter whose tokens pass through a double; `32-bit`: a signed 32-bit
-       * counter, which wraps; `random`: unique opaque ids.
+       * `double`: 64-bit, rounded to a double; `32-bit`: signed, wraps; `random`: unique opaque
+       * ids.
        */
       readonly numbering?: 'exact' | 'double' | '32-bit' | 'random';
-      /** True if a renew issues a new token; false if the grant keeps its token. */
+      /** True if a renew issues a new token. */
       readonly renewRaises?: boolean;
-      /** Time after the end of an unreleased lease during which the lock is not granted. */
+      /** Minimum time between the expiry of an unreleased lease and the next grant. */
       readonly lockDelay?: number;
-      /** The clients that are ever granted a lock; `one`: only the first that requests it. */
+      /** The clients that may get a lock; `one`: only the first to request it. */
       readonly serves?: 'all' | 'nobody' | 'one';
     } = {},
   ) {
@@ -89,8 +86,8 @@ export class LockService {
   }
 
   /**
-   * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself gets a
-   * new, higher token.
+   * Grants `lock`, unless *another* client holds an unexpired grant. The holder itself gets a new
+   * token.
    */
   acquire(ask: Pick<LockGrant, 'lock' | 'client' | 'ttl'> & { readonly now: number }): LockAnswer {
     requireAsked(ask);
@@ -118,8 +115,8 @@ export class LockService {
   }
 
   /**
-   * Extends a grant from `now` on; its token stays the same, unless `renewRaises`. Denied unless
-   * the client holds an unexpired grant with this token; null matches any token.
+   * Extends a grant from `now` on. Denied unless the client holds an unexpired grant with this
+   * token; null matches any token.
    */
   renew(
     ask: Parameters<LockService['acquire']>[0] & { readonly token: number | null },
@@ -135,7 +132,7 @@ export class LockService {
     return { kind: 'renewed', grant };
   }
 
-  /** Ends the client's grant with this token; null ends its current grant, whatever the token. */
+  /** Ends the client's grant with this token; null matches any token. */
   release(ask: Pick<LockGrant, 'lock' | 'client'> & { readonly token: number | null }): LockAnswer {
     requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
@@ -209,7 +206,7 @@ function requireAsked(ask: Pick<LockGrant, 'lock' | 'client'>): void {
   argument.name('client', client);
 }
 
-/** A ttl is positive. A time may be any integer, since a clock may read a time before its epoch. */
+/** A ttl is positive. A time may be negative, since a clock may be set before its epoch. */
 function requireTimes({ ttl, now }: Pick<AcquireAsk, 'ttl' | 'now'>): void {
   argument.integerFrom('ttl', ttl, 1);
   argument.safe('now', now);
@@ -219,10 +216,7 @@ export type Numbering = LockRules['numbering'];
 
 const NUMBERINGS: readonly Numbering[] = ['exact', 'double', '32-bit', 'random'];
 
-/**
- * Returns the token that is issued after `before` earlier tokens. `first` is the first token of
- * all.
- */
+/** Returns the token that is issued after `before` earlier tokens; `first` is the very first. */
 export function tokenOf(
   numbering: Numbering,
   { first, before }: { readonly first: number; readonly before: number },
@@ -246,7 +240,6 @@ export function tokenOf(
   }
 }
 
-/** Returns whether this client may have the lock. With `one`, only the first to request it may. */
 function serves(
   whom: LockRules['serves'],
   favourites: Map<string, string>,

@@ -1,8 +1,7 @@
 /**
- * The lock service with fencing tokens as a protocol: the baseline, and the published variant. This
- * file contains its options and its driver, which sends requests and handles the replies. The
- * server is in `lock-server.ts`, which applies the rules of `lock-service.ts`, or of `lock-line.ts`
- * if clients wait in a queue; `lock-client.ts` keeps the state of a client.
+ * The lock service with fencing tokens as a protocol: the baseline and the published variant, their
+ * options and their driver. Their server is `lock-server.ts`. It applies the rules of
+ * `lock-service.ts`, or of `lock-line.ts` if clients wait in a queue.
  */
 import type { Draft } from '../../core/kernel/json.ts';
 import { under } from '../../core/kernel/name.ts';
@@ -18,7 +17,7 @@ import { LockClient } from './lock-client.ts';
 import { describeLockReply, type LockReply, type LockRequest, LockServer } from './lock-server.ts';
 
 const NAME = 'lock';
-/** The largest number of milliseconds that is a safe integer in microseconds, rounded down. */
+/** A limit in milliseconds that is a safe integer in microseconds. */
 const LONGEST_MS = 1_000_000_000_000;
 const SOURCE = 'Kleppmann, Designing Data-Intensive Applications, chapters 8 and 9';
 
@@ -64,8 +63,7 @@ const GRANTS = 1_000_000_000;
 
 /**
  * Returns an option with an unsuitable value, or null if there is none. A first token may be too
- * high for exact tokens to grow. Some options have no effect with a queue, which issues its own
- * tokens and hands over the lock itself.
+ * high for exact tokens to grow. Some options have no effect with a queue.
  */
 function problem(options: Options): { option: string; what: string } | null {
   const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(options);
@@ -146,8 +144,7 @@ type AcquireRequest = Extract<LockRequest, { readonly kind: 'acquire' }>;
 interface DriverManner {
   /**
    * `own`: the client's own token; `at-times`: none in even-numbered sections; `current`: the
-   * lock's current token, regardless of its holder, fetched before each write as with Redisson's
-   * `getToken`.
+   * lock's current token, fetched before each write as with Redisson's `getToken`.
    */
   readonly attaches: 'own' | 'at-times' | 'current';
   /** True if a repeated acquire names the client's place in the queue. */
@@ -159,7 +156,7 @@ class LockServiceDriver implements LockDriver {
   private readonly server: ServerHost<LockRequest, LockReply>;
   private readonly manner: DriverManner;
   private isForgetful = false;
-  /** The place in the queue that the last reply of this section named; 0 if there is none. */
+  /** Place in the queue from the section's last reply; 0 if there is none. */
   private place = 0;
   /** The token fetched for the next write; null to use the client's own. */
   private fetched: number | null = null;
@@ -209,7 +206,6 @@ class LockServiceDriver implements LockDriver {
     this.client.forget(lock);
   }
 
-  /** Returns the fields of a request that identify the grant that the client remembers. */
   private holding({ self, section: { lock } }: Section) {
     return { lock, client: this.client.id, token: this.client.token(lock), nowUs: self.wallUs() };
   }

@@ -1,18 +1,16 @@
 /**
- * A leaderless store: N replicas, each with a value and a timestamp per key. The last write wins,
- * that is, the one with the latest timestamp. A client sends a write to all replicas and continues
- * when W have answered; it reads from all and takes the latest of the first R replies. A replica
- * with a later value keeps it but answers as usual, so the late writer does not notice. After a
- * read, the client may send the value that it found to the replicas that had an older one.
+ * A leaderless store: N replicas, each with a value and a timestamp per key. The write with the
+ * latest timestamp wins. A client sends a write to all replicas and continues when W have answered.
+ * It reads from all replicas and takes the latest of the first R replies. A replica with a later
+ * value ignores a write but answers as usual, so the late writer does not notice. After a read, the
+ * client may send the latest value to the replicas with older values.
  *
- * With a fencing token in the high digits of the timestamp, every write of a later holder has a
- * later timestamp than all writes of earlier holders, no matter when they are sent: Kleppmann and
- * Riccomini, "Designing Data-Intensive Applications" (2nd edition), "Fencing with multiple
- * replicas". Suppose that a write with token 34 reached replicas 1 and 2. They ignore a zombie's
- * write with token 33, replica 3 accepts it, and every read of two replicas prefers 34. This holds
- * for blind writes, with R + W > N, once the new holder's first write has reached W replicas.
- * `properties/quorum-rows.test.ts` finds what else holds and breaks by exploring every order of a
- * small model.
+ * If the timestamp starts with the fencing token, all writes of a later holder win over those of
+ * earlier holders: Kleppmann and Riccomini, "Designing Data-Intensive Applications" (2nd edition),
+ * "Fencing with multiple replicas". Suppose that a write with token 34 reached replicas 1 and 2.
+ * They ignore a zombie's write with token 33, replica 3 accepts it, and every read of two replicas
+ * prefers 34. This holds for blind writes, with R + W > N, once the new holder's first write has
+ * reached W replicas. `properties/quorum-rows.test.ts` explores every order of a small model.
  *
  * Sources: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's documentation, "Dynamo" (last
  * write wins, tunable consistency, read repair).
@@ -99,7 +97,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
   private readonly isTimed: boolean;
   private cells: Map<string, Cell> = new Map();
 
-  /** `store` is the replicated store. The observer gets timestamps relative to the start. */
+  /** `store` is the name of the replicated store. */
   constructor(store: string, { stamp }: Pick<Chosen, 'stamp'>) {
     this.store = store;
     this.isTimed = stamp !== 'token-and-count';
@@ -123,7 +121,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
     return { kind: 'accepted' };
   }
 
-  /** Records a write, with the value that the replica had before. */
+  /** `cell` is the content before the write. */
   private note(
     request: Extract<ReplicaRequest, { readonly stamp: Stamp }>,
     cell: Cell | null,
@@ -198,7 +196,7 @@ class QuorumClient implements SeveralServers {
   private readonly replicas: ReadonlyMap<string, readonly ReplicaHost[]>;
   private readonly chosen: Chosen;
 
-  /** `replicas`: the servers of each store, by the name of the store. */
+  /** `replicas`: the servers by the name of their store. */
   constructor(replicas: ReadonlyMap<string, readonly ReplicaHost[]>, options: Options) {
     this.replicas = replicas;
     this.chosen = choices.read(options);
@@ -229,7 +227,6 @@ class QuorumClient implements SeveralServers {
     return sendRound(self, this.roundOf(access, asked));
   }
 
-  /** Returns a round that sends the same request to every replica of a store. */
   private roundOf(
     { operation, call, timeoutUs, tries }: StoreAccess,
     { request, needs, conclude }: AskedOfAll,
@@ -253,7 +250,7 @@ class QuorumClient implements SeveralServers {
     return { operation, call, calls, needs, conclude, describe };
   }
 
-  /** Returns the answer with the latest timestamp, and records the replica that it came from. */
+  /** Returns the answer with the latest timestamp, and records its replica. */
   private serve(
     self: Self,
     { operation, call }: StoreAccess,
@@ -281,7 +278,7 @@ class QuorumClient implements SeveralServers {
     return reply;
   }
 
-  /** Sends the value that a read found to the replicas that had an older one. */
+  /** Sends the value of a read to the replicas with an older value. */
   private *repair(self: Self, access: StoreAccess, read: ReplicaRound): Program<void> {
     const { readRepair, writeQuorum } = this.chosen;
     const { reply } = read;

@@ -4,7 +4,7 @@ import type { Name } from '../../core/kernel/name.ts';
 import type { CallSetting, CallState } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';
 
-/** An access to a store. `sequence` is its number among the accesses of its grant, from 1. */
+/** An access to a store. `sequence` counts the accesses of a grant, from 1. */
 export type StoreRequest = {
   readonly resource: string;
   readonly key: string;
@@ -16,11 +16,11 @@ export type StoreRequest = {
       readonly value: number;
       /** The version that the key must have; null: never written; absent: any. */
       readonly version?: number | null;
-      /** Identifies the write, so that it is not applied twice; null if it has no identifier. */
+      /** An identifier under which the write is applied at most once, or null. */
       readonly once?: string | null;
-      /** The client's wall clock when it writes. */
+      /** The client's wall-clock time at the write. */
       readonly wallUs?: number;
-      /** The increment for the store to apply. If absent, the store takes `value`. */
+      /** Increment to apply instead of storing `value`. */
       readonly adds?: number;
     }
   /** `fence` requests the highest token. */
@@ -44,7 +44,7 @@ export interface ClientRequirements {
   readonly addsItself?: boolean;
 }
 
-/** An access as a client makes it, independent of the store's servers. */
+/** A client's access, independent of the store's servers. */
 export interface StoreAccess
   extends Pick<CallSetting<StoreRequest, StoreReply>, 'timeoutUs' | 'tries'> {
   readonly operation: Name;

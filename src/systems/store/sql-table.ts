@@ -1,18 +1,17 @@
 /**
  * Versioned rows in a real SQL engine. Each commit is one transaction, with the statements that a
- * program would send. Times are passed in; SQLite's own clock is never read. The engine is loaded
- * asynchronously, once, and only if a plan needs it; everything else is synchronous.
+ * program would send. SQLite's own clock is never read. The engine is loaded asynchronously, and
+ * only if a plan needs it; everything else is synchronous.
  *
- * `ProductTable` contains products with a stock. They are changed by the statement that every shop
- * uses:
+ * `ProductTable` contains products with a stock, changed by the statement that every shop uses:
  *
  *     UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?
  *
  * The engine subtracts, not the client. If no row is updated, another client was faster, and the
- * client must read again. A table with the check `stock >= 0` returns an error instead if the
- * version is right but no piece is left, so that "sold out" is not mistaken for "try again". With
- * `AND stock > 0` in the statement, 0 rows would be updated in both cases. A resource is a row, and
- * the key `stock` is the column: `product-123` is the row with id 123.
+ * client must read again. If the version matches but no piece is left, the check `stock >= 0`
+ * returns an error, so that "sold out" is not mistaken for "try again". With `AND stock > 0`
+ * instead, 0 rows would be updated in both cases. The resource `product-123` is the row with id
+ * 123; the key `stock` is the column.
  */
 import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
 import { assert } from '../../core/kernel/assert.ts';
@@ -21,7 +20,7 @@ import type { Cell, Commit, Row, Stock, VersionOutcome, VersionTable } from './v
 
 const IS_CELL = 'resource = ? AND name = ?';
 const FIND = `SELECT value, version FROM cells WHERE ${IS_CELL}`;
-/** Increments or sets the version. `IF_VERSION` is appended if a certain version is expected. */
+/** `IF_VERSION` is appended if the client expects a certain version. */
 const COUNT = `UPDATE cells SET value = ?, version = version + 1 WHERE ${IS_CELL}`;
 const STAMP = `UPDATE cells SET value = ?, version = ? WHERE ${IS_CELL}`;
 const IF_VERSION = 'AND version = ?';
@@ -69,7 +68,7 @@ export class SqlTable implements VersionTable {
   }
 }
 
-/** Updates a row. Returns the number of rows changed: 0 if another client was faster. */
+/** Returns the number of rows changed: 0 if another client was faster. */
 function update(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
   if (expected === null) return 0;
   const { resource, key } = cell;
@@ -79,7 +78,7 @@ function update(database: SqlDatabase, { cell, value, stamp, expected }: Commit)
   return database.run(`${set} ${IF_VERSION}`, [...values, expected]);
 }
 
-/** Inserts a first row. A client that expects no row is refused if there is one. */
+/** Inserts a row unless there is one. Returns the number of rows inserted. */
 function insert(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
   if (typeof expected === 'number') return 0;
   const { resource, key } = cell;
@@ -166,17 +165,14 @@ export class ProductTable implements VersionTable {
   }
 }
 
-/**
- * Returns the statement for a change. It applies the increment if there is one; otherwise it sets
- * the value.
- */
+/** Returns a statement that applies the increment, or sets the value if there is none. */
 function updateOf({ value, adds, expected }: Commit): string {
   const to = adds === null ? `${value}` : `stock ${adds < 0 ? '-' : '+'} ${Math.abs(adds)}`;
   const update = `UPDATE products SET stock = ${to}, version = version + 1 WHERE id = ?`;
   return expected === undefined ? update : `${update} ${IF_VERSION}`;
 }
 
-/** The database of one table, with the identifiers of the commits applied to it. */
+/** The database of one table, with the identifiers of applied commits. */
 class TableDatabase {
   private opened: SqlDatabase | null = null;
 
@@ -186,7 +182,7 @@ class TableDatabase {
     return this.opened;
   }
 
-  /** Applies a commit. A forbidden one is rolled back; one with an identifier is applied once. */
+  /** Applies a commit, at most once if it has an identifier. Rolls back a forbidden commit. */
   transaction(
     { once }: Commit,
     apply: (database: SqlDatabase) => Exclude<VersionOutcome, 'repeated'>,
@@ -203,7 +199,7 @@ class TableDatabase {
     return outcome;
   }
 
-  /** Returns a function that restores the present rows of one table, and all identifiers. */
+  /** Returns a function that restores the rows of one table, and all identifiers. */
   snapshot(table: 'cells' | 'products', columns: string): () => void {
     // An unopened database is empty. Do not open it here: the engine may not be loaded yet.
     const read = (query: string) => this.opened?.rows(query) ?? [];
@@ -227,7 +223,7 @@ class TableDatabase {
 
 let engine: Engine | null = null;
 
-/** The package of the SQL engine, which only the SQL stores need, is not installed. */
+/** Thrown if the package of the SQL engine is not installed. */
 export class MissingSqlEngine extends Error {}
 
 /** Loads the engine, once. Throws `MissingSqlEngine` if it is not installed. */
@@ -268,7 +264,7 @@ const SCHEMA = `
 const MOST_IDLE = 4;
 const idle: SqlDatabase[] = [];
 
-/** Returns an empty database. Call its `release` after use. The engine must have been loaded. */
+/** Returns an empty database. Call its `release` after use. */
 function openDatabase(): SqlDatabase {
   const known = idle.pop();
   if (known !== undefined) return known;
@@ -303,7 +299,6 @@ class SqlDatabase {
     }
   }
 
-  /** Returns the rows of a query. */
   rows(sql: string, values: readonly SqlValue[] = []): readonly SqlValue[][] {
     return this.prepared(sql).all(values).map(Object.values);
   }

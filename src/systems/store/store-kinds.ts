@@ -1,8 +1,7 @@
 /**
- * All stores by the names that scenarios use, with the properties that clients and checkers depend
- * on, and the definition of a user's own store. Read next: `store.ts` (tokens) or
- * `version-table.ts` (versions), then `store-server.ts`, and `store-recorder.ts`, which records
- * accesses for the observer.
+ * All stores by the names that scenarios use, and the definition of a user's own store. Read next:
+ * `store.ts` (tokens) or `version-table.ts` (versions), then `store-server.ts` and
+ * `store-recorder.ts`.
  */
 import { assert, Defect } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
@@ -18,7 +17,7 @@ import { MemoryTable } from './version-table.ts';
 
 export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuaranteed'> {
   readonly requirements: ClientRequirements;
-  /** Name of the model that the store guarantees to its clients, or null if it has none. */
+  /** Name of the store's sequential model, or null if it has none. */
   readonly model: string | null;
   /** True if the store is supposed to remember the highest token. */
   readonly isFenced: boolean;
@@ -29,8 +28,7 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'notGuar
   /** Options that a system may set. Default: none. */
   readonly options?: readonly OptionInfo[];
   /**
-   * Set if the store consists of several servers, which clients call directly; absent if it is one
-   * server.
+   * Set only if the store consists of several servers, which clients call directly.
    *
    * @internal
    */
@@ -183,8 +181,7 @@ function stockKind(isSql: boolean): StoreKind {
 }
 
 /**
- * Loads the dependencies of these systems' stores. Call it before the first run; a run with an
- * unloaded store is refused. `stores` contains the stores that the systems may name. Rejects with
+ * Loads the dependencies of these systems' stores. Call it before the first run. Rejects with
  * `MissingSqlEngine`, whose message names the package to install.
  */
 export async function prepare(
@@ -207,7 +204,7 @@ export interface StoreDefinition {
   readonly about: string;
   /** The document that specifies the store's rule. */
   readonly source?: string;
-  /** Claims that the store does not guarantee, even without faults. Default: it guarantees all. */
+  /** Claims that the store does not guarantee, even without faults. Default: none. */
   readonly notGuaranteed?: readonly string[];
   /** True if the store is supposed to remember the highest token. Default false. */
   readonly isFenced?: boolean;
@@ -224,13 +221,12 @@ export interface StoreDefinition {
     /** The store applies increments itself; a write carries an increment beside the new value. */
     readonly addsItself?: boolean;
   };
-  /** Name of the model that `linearizable` uses. Without one, that claim is unknown. */
+  /** Name of the model that `linearizable` uses. Without a model, the claim is unknown. */
   readonly model?: string;
   /**
    * Creates the server called `name` for one run. The server must record each access, and its
    * contents after a restart, with a `StoreRecorder`; otherwise no claim about the data is tested.
-   * A `StoreServer` with a custom rule does so already. `close` releases what the server holds
-   * outside the run.
+   * A `StoreServer` with a custom rule does so already. `close` releases resources outside the run.
    */
   readonly build: (
     name: string,

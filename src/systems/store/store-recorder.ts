@@ -1,7 +1,4 @@
-/**
- * Records for the observer what a store does with each access, and its contents after a restart.
- * Recording does not affect the store.
- */
+/** Records a store's accesses for the observer. */
 import type { Read, Recovered, TraceEvent, Write } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
@@ -18,8 +15,8 @@ export class StoreRecorder {
   private readonly known: Set<string> = new Set();
 
   /**
-   * `process` is the store's name. `contentsOf` returns a resource's highest token (0 if the store
-   * has no tokens) and the resource's values by key.
+   * `process` is the store's name. `contentsOf` returns a resource's highest token (0 without
+   * tokens) and the resource's values by key.
    */
   constructor(
     process: string,
@@ -70,7 +67,7 @@ export class StoreRecorder {
 
   /**
    * Records the reply to a write or an `open`. `highest` is the token that the request was compared
-   * with; `refusal` is the reason for a refusal, unless the reason is a token below `highest`.
+   * with. `refusal` is the reason, unless the token was below `highest`.
    */
   write(
     turn: Turn<StoreReply>,
@@ -87,7 +84,7 @@ export class StoreRecorder {
       readonly highest?: number;
       /** Time at which the write took effect. Default: when it arrived. */
       readonly atUs?: number;
-      /** The stored value, if it is not the value that was sent. */
+      /** The stored value, if it differs from the value sent. */
       readonly value?: number | null;
     },
   ): void {
@@ -114,7 +111,7 @@ export class StoreRecorder {
     turn.observe(event);
   }
 
-  /** Records a key that the store has contained from the start, at its first access. */
+  /** Records, at its first access, a key that the store had from the start. */
   begin(
     turn: Turn<StoreReply>,
     resource: string,

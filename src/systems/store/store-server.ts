@@ -1,11 +1,11 @@
 /**
- * Stores as servers of the world. Each answers accesses and records them for the observer.
+ * Stores as simulated servers, which answer accesses and record them for the observer.
  * - `StoreServer` compares tokens, by the rules of `store.ts`.
- * - `askingServer` compares nothing itself. Before each write it asks the lock service whether the
- *   write's token belongs to a live lease, and refuses a token that it cannot verify. This is how
- *   Chubby's sequencers are checked. The lease may have ended by the time the answer arrives.
- * - `VersionServer` accepts a write if the row still has the version that the write expects. Its
- *   kinds differ only in the version: a count, or the time of the last change.
+ * - `askingServer` asks the lock service before each write whether the token belongs to a live
+ *   lease. It refuses a token that it cannot verify. Chubby's sequencers are checked in this way.
+ *   The lease may have ended by the time the answer arrives.
+ * - `VersionServer` accepts a write if the row still has the expected version, which is a count or
+ *   the time of the last change.
  */
 import type { Refusal, RowVersion, WriteVersion } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -16,7 +16,7 @@ import { type FenceRule, Store } from './store.ts';
 import { StoreRecorder } from './store-recorder.ts';
 import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
 
-/** A server called `name` for a store with this rule. It records its accesses for the observer. */
+/** A server for a store with this rule, which records accesses for the observer. */
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly store: Store;
   private readonly recorder: StoreRecorder;
@@ -68,7 +68,6 @@ type WriteRequest = Extract<StoreRequest, { kind: 'write' }>;
 export function askingServer(name: string, check: CheckToken): Server<StoreRequest, StoreReply> {
   const table = new MemoryTable();
   const recorder = tableRecorder(name, table);
-  /** Applies or refuses the write when the result of the check is known. */
   const finish = (request: WriteRequest, isCurrent: boolean): StoreReply => {
     if (!isCurrent) return { kind: 'refused', highest: 0 };
     const { resource, key, value } = request;
@@ -98,14 +97,14 @@ export function askingServer(name: string, check: CheckToken): Server<StoreReque
   };
 }
 
-/** Records the accesses of a table. A table has no tokens. */
+/** A table has no tokens. */
 function tableRecorder(name: string, table: VersionTable): StoreRecorder {
   return new StoreRecorder(name, (resource) => ({ highest: 0, values: table.contents(resource) }));
 }
 
 /**
- * `count`: increases by one with each change; `clock`: whole milliseconds of the store's wall
- * clock; `client-clock`: whole milliseconds of the wall clock of the client that made the change.
+ * `count`: increases by one with each change; `clock`: the store's wall clock in whole
+ * milliseconds; `client-clock`: the client's wall clock in whole milliseconds.
  */
 export type Version = 'count' | 'clock' | 'client-clock';
 
@@ -140,7 +139,6 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (version !== null) this.recorder.begin(turn, resource, { key, version });
   }
 
-  /** Returns the version in the form that the observer gets. */
   private rowVersion(turn: Turn, found: number | null): Draft<RowVersion> {
     if (this.version === 'count') return { by: 'version', found };
     const epochMs = -Math.ceil(turn.trueTimeOf('right', 0) / US_A_TICK);

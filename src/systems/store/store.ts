@@ -1,11 +1,9 @@
 /**
  * The protected resource: values by resource and key, behind a fence. Pure state and rules, usable
- * without the simulator. Every value is 0 at first; a token is a safe non-negative integer. A
- * refusal is returned; an invalid argument throws (see `argument.ts`).
+ * without the simulator.
  *
- * Each store is a row of `stores`, below, which lists what the store compares and remembers; stores
- * differ in nothing else. `fenced`, for example, refuses a write with token 1 once it has accepted
- * token 2.
+ * Each store is a row of `stores`, below, which lists what the store compares and remembers. For
+ * example, `fenced` refuses a write with token 1 once it has accepted token 2.
  */
 import type { Refusal } from '../../core/history/events.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
@@ -22,8 +20,9 @@ interface Registered {
 type ByResource<V> = Map<string, Map<string, V>>;
 
 /**
- * A store with a fence and without a network. A refusal is a reply that contains the token that the
- * request was compared with; an invalid argument throws a `TypeError` or a `RangeError`.
+ * A store that checks fencing tokens, without a network. Every value is 0 at first. A refusal is a
+ * reply with the token that the request was compared with. An invalid argument throws a `TypeError`
+ * or a `RangeError`.
  */
 export class Store {
   readonly rule: FenceRule;
@@ -54,7 +53,7 @@ export class Store {
       readonly resource: string;
       readonly key: string;
       readonly token: number;
-      /** Number among the accesses of the same grant, from 1. Only `fenced-sequenced` uses it. */
+      /** Number among the grant's accesses, from 1. Only `fenced-sequenced` uses it. */
       readonly sequence: number;
     },
     value: number,
@@ -85,7 +84,7 @@ export class Store {
     return this.register(access) ?? { kind: 'accepted' };
   }
 
-  /** Returns the registered token that this access is compared with, or 0 if none is registered. */
+  /** Returns the registered token for this access, or 0 if there is none. */
   highest(access: { readonly resource: string; readonly key: string }): number {
     requirePlace(access);
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
@@ -100,7 +99,7 @@ export class Store {
   }
 
   /**
-   * Returns why the access just made was refused, or null if its token is below the highest.
+   * Returns the reason for a refusal, or null if the token is below the highest.
    *
    * @internal
    */
@@ -148,7 +147,7 @@ export class Store {
     return this.rule.scope === 'resource' ? '' : key;
   }
 
-  /** Returns the contents of one resource: the highest token of all its keys, and its values. */
+  /** Returns the highest token of a resource over all keys, and the values by key. */
   contents(resource: string): { highest: number; values: ReadonlyMap<string, number> } {
     argument.name('resource', resource);
     const registered = this.registered.get(resource)?.values() ?? [];
@@ -205,8 +204,8 @@ function twinOf<V>(resources: ByResource<V>): ByResource<V> {
 /** The rule of a store: which tokens it compares and remembers. */
 export interface FenceRule {
   /**
-   * The accesses to refuse, depending on how their token compares with the registered one. `higher`
-   * and `other` are for stores with a wrong comparison, or with a single token.
+   * Tokens to refuse, by comparison with the registered token. `higher` and `other` are for stores
+   * with a wrong comparison, or with a single token.
    */
   readonly refuses:
     | 'nothing'
@@ -217,14 +216,11 @@ export interface FenceRule {
     | 'other';
   /** True if the highest token of accepted accesses is registered. */
   readonly registers: boolean;
-  /** True if reads are also compared, and also register their token. */
+  /** True if reads, like writes, are compared and register their token. */
   readonly coversReads: boolean;
   /** True if a client must announce its token (`open`) before its first access. */
   readonly needsOpen: boolean;
-  /**
-   * True if an announced token replaces the registered token, even if the registered token is
-   * higher.
-   */
+  /** True if an announced token replaces the registered token, even a higher one. */
   readonly opensAnything: boolean;
   /** The scope of a highest token: a resource, or a key. */
   readonly scope: 'resource' | 'key';
@@ -234,13 +230,13 @@ export interface FenceRule {
   readonly takesMissing: boolean;
   /** True if a replica that takes over compares tokens too. */
   readonly replicaCompares: boolean;
-  /** The component that compares a write: the store, or the client with the token it just read. */
+  /** The component that compares tokens: the store, or the client before a write. */
   readonly comparedBy: 'store' | 'client';
   /** True if the store discards what it accepts. Default false. */
   readonly dropsWrites?: boolean;
   /** A one-line description, for `fencepost list`. */
   readonly about: string;
-  /** The document that specifies the rule, or the store that it is a mutant of. */
+  /** The document that specifies the rule, or the name of the mutated store. */
   readonly source: string;
   /** Claims that the store does not guarantee, even without faults. */
   readonly notGuaranteed: readonly string[];
@@ -265,7 +261,6 @@ const fenced: FenceRule = {
   notGuaranteed: [],
 };
 
-/** Returns a row that differs from `fenced` in the given fields. */
 function like(
   name: string,
   row: Partial<FenceRule> & Pick<FenceRule, 'about'>,
@@ -360,7 +355,6 @@ const REFUSES: readonly FenceRule['refuses'][] = [
   'other',
 ];
 
-/** Throws if `rule` is not a valid rule of a store. */
 function requireRule(rule: FenceRule): void {
   argument.object('kind', rule);
   argument.word('refuses', rule.refuses, REFUSES);

@@ -1,7 +1,7 @@
 /**
  * Versioned rows, the state of the optimistic stores. One table is in memory, the others in an SQL
- * engine; they must behave alike. A row that was never written has no version: to be the first to
- * write it, a client expects `null`, which differs from version 0.
+ * engine; they must behave alike. A row that was never written has the version null, which differs
+ * from version 0.
  */
 
 export interface Cell {
@@ -19,20 +19,19 @@ export interface Row {
 export interface Commit {
   readonly cell: Cell;
   readonly value: number;
-  /** The amount to add to the row's value, if the table applies increments; otherwise null. */
+  /** The amount to add to the row's value, or null to store `value`. */
   readonly adds: number | null;
-  /** The row's next version; null for its present version plus one. */
+  /** The row's next version, or null to increment the version. */
   readonly stamp: number | null;
-  /** The version that the row must have; null if there must be no row; absent accepts any. */
+  /** The version that the row must have; null: no row; absent: any. */
   readonly expected?: number | null | undefined;
   /** An identifier under which the commit is applied at most once, or null. */
   readonly once: string | null;
 }
 
 /**
- * The outcome of a commit. `repeated`: it was applied before and is not applied again. `refused`:
- * the row does not have the expected version. `forbidden`: it does, but the new value is not
- * allowed.
+ * `repeated`: the commit was already applied. `refused`: the row has another version. `forbidden`:
+ * the version matches, but the new value is not allowed.
  */
 export type VersionOutcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 
@@ -40,7 +39,7 @@ export interface VersionTable {
   find(cell: Cell): Row;
   commit(commit: Commit): VersionOutcome;
   /**
-   * Creates and returns a cell's initial row, or returns null if the row exists or cells start
+   * Creates and returns a cell's initial row. Returns null if the row exists, or if cells start
    * unwritten.
    */
   begin(cell: Cell): Row | null;
@@ -60,7 +59,7 @@ interface Kept extends Row {
   readonly cell: Cell;
 }
 
-/** The initial stock of each product in a table of products. A stock is never negative. */
+/** The initial stock of each product. A stock is never negative. */
 export interface Stock {
   readonly pieces: number;
   readonly version: number;
@@ -68,7 +67,7 @@ export interface Stock {
 
 export class MemoryTable implements VersionTable {
   private readonly stock: Stock | null;
-  /** In the order of their first write. */
+  /** In order of first write. */
   private rows: Map<string, Kept> = new Map();
   private applied: Set<string> = new Set();
 
