@@ -8,22 +8,18 @@
  *       servers: (world) => ({ redis: … world.addServer({ name: 'lock', role: 'lock' }, …) … }),
  *     }, async (section, { redis, client }) => { … });
  *
- * `simTest` runs `checkScenario` as a vitest test. Its design decisions:
- *
- * The body is the lock's client, written as in production: it acquires the lock, declares that it
- * holds it (`section.guard()`), works, and releases it. Without a body, `lock` names a built-in
- * lock or is a lock definition. The other options are the fields of a scenario file, at the top
- * level, since a test has one system. The reader of scenario files also reads these options, and
- * reports mistakes in the same way. `faults` has no default: a test without faults should say so
- * explicitly. The default of `store` is `unfenced`. The default of `holds` is `grant-order`, the
- * least that a lock is used for. `time` is virtual, as in a scenario; `timeout` and `budgetMs`
- * limit the real duration of a test.
+ * `simTest` runs `checkScenario` as a vitest test. The body is the lock's client, written as in
+ * production: it acquires the lock, declares that it holds the lock (`section.guard()`), works, and
+ * releases the lock. Without a body, `lock` names a built-in lock or is a lock definition. The
+ * other options are the fields of a scenario file. `faults` has no default, so that a test without
+ * faults says so. `store` defaults to `unfenced`, and `holds` to `grant-order`. `time` is virtual;
+ * `timeout` and `budgetMs` limit the real duration of a test.
  *
  * A test replays its kept plans (`__fencepost__/<test file>/`), runs a few seeds twice to check
- * that they are deterministic, then runs fresh seeds until one breaks a claim that should hold. It
- * fails if such a claim breaks, if a claim that should break does not, or if a fault or a claim was
- * not exercised. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE`
- * change this without an edit of the test; see `scenario-check/test-place.ts`.
+ * that they are deterministic, then runs fresh seeds. It fails if a claim that should hold breaks,
+ * if a claim that should break does not, or if a fault or a claim was not exercised. The variables
+ * `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change this; see
+ * `scenario-check/test-place.ts`.
  */
 export type {
   Body,

@@ -96,7 +96,7 @@ export function markdownSentence(text: string): string {
     .join('');
 }
 
-/** Escapes text, but keeps the space between it and an adjacent code span. */
+/** Escapes text, but keeps a space at either end. */
 function spaced(part: string): string {
   const before = part.startsWith(' ') ? ' ' : '';
   const after = part.trim() !== '' && part.endsWith(' ') ? ' ' : '';

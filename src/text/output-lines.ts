@@ -1,7 +1,7 @@
 /**
- * Keeps the lines that a run printed in bounded memory, by counting repetitions. Two lines count as
- * equal if they differ only in words with digits and in the name of their process. Blocks of
- * several lines are counted the same way:
+ * Keeps printed lines in bounded memory by counting repetitions. Two lines count as equal if they
+ * differ only in words with digits and in the name of their process. Blocks of several lines are
+ * counted the same way:
  *
  *     alice | connect ECONNREFUSED 10.0.0.1:6379
  *     … 812 more
@@ -15,7 +15,7 @@ const MOST_PERIOD = 40;
 /** Up to this many repeated lines are printed in full. */
 const FEW = 8;
 
-/** Masks the parts of a text that may differ each time: words with a digit in them. */
+/** Masks words with a digit, which may differ each time. */
 export function withoutIds(text: string): string {
   return text.replace(/[\w-]*\d[\w.-]*/g, '#');
 }

@@ -41,7 +41,7 @@ export function renderPath(path: readonly PathStep[]): string {
   return text;
 }
 
-/** Returns `; did you mean "pause"?` for a similar word, else a list of at most 20 words, or ''. */
+/** Returns `; did you mean "pause"?`, a list of at most 20 known words, or ''. */
 export function suggest(word: string, known: readonly string[]): string {
   let best: string | undefined;
   let least = Math.min(3, Math.floor(word.length / 3) + 1);

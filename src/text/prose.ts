@@ -32,10 +32,7 @@ export function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/**
- * Returns `clause` as a sentence that begins with `word`. Adds the word unless the clause begins
- * with it.
- */
+/** Returns `clause` as a sentence that begins with `word`. Adds the word if it is missing. */
 export function lead(word: string, clause: string): string {
   if (clause === '') return '';
   const begins = clause.toLowerCase().startsWith(`${word.toLowerCase()} `);
@@ -50,8 +47,8 @@ export function sentence(clause: string): string {
 }
 
 /**
- * Start of every command that fencepost prints. Without `--no-install`, npx would fetch a package
- * of that name from the registry if fencepost is not installed in the folder.
+ * Start of every command that fencepost prints. Without `--no-install`, npx could fetch a package
+ * of that name from the registry.
  */
 export const FENCEPOST: readonly string[] = ['npx', '--no-install', 'fencepost'];
 

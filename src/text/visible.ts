@@ -1,12 +1,12 @@
 /**
  * Makes text safe to print, measures it, and fits it into columns. Names come from users and may
- * contain anything: control characters that affect a terminal, marks that change the text
- * direction, characters that are two columns wide, or a thousand letters.
+ * contain control characters, marks that change the text direction, wide characters, or a thousand
+ * letters.
  *
  * The entry file of the `text` layer, which all other layers may import. Other files: `colour.ts`,
  * terminal styles; `prose.ts`, counts, times and lists in sentences; `markup.ts`, text inside HTML,
- * SVG and Markdown; `problem.ts`, problems in users' files, with suggestions; `error-text.ts`,
- * thrown values; `output-lines.ts`, printed lines.
+ * SVG and Markdown; `problem.ts`, problems in users' files; `error-text.ts`, thrown values;
+ * `output-lines.ts`, printed lines.
  */
 
 // C0, DEL, C1, and the Unicode controls for direction and line ends.
@@ -36,9 +36,8 @@ export function displayWidth(text: string): number {
 const ONE_COLUMN_EACH = /^[ -~]*$/;
 
 /**
- * One character as a reader sees it, an approximation of Unicode Annex 29: a flag, or a character
- * with its combining marks, skin tone, tags, Hangul vowel and final consonant, and emoji joined to
- * it.
+ * One visible character, an approximation of Unicode Annex 29: a flag, or a character with its
+ * combining marks, skin tone, tags, Hangul vowel and final consonant, and joined emoji.
  */
 const CLUSTER =
   /\p{RI}{2}|.(?:[\p{Mn}\p{Me}\p{EMod}\u1160-\u11ff\u{e0020}-\u{e007f}]|\u200d\p{ExtPict})*/gsu;
@@ -56,9 +55,8 @@ const WIDE_RANGES = [
 const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u');
 
 /**
- * A combining mark alone takes no column; neither does a character that is not drawn, such as a
- * soft hyphen. U+FE0F turns a sign into an emoji, two columns wide; U+FE0E turns an emoji into a
- * sign, one column wide.
+ * A lone combining mark takes no column, nor does an undrawn character such as a soft hyphen.
+ * U+FE0F selects the emoji form, two columns wide; U+FE0E selects the text form, one column wide.
  */
 function clusterWidth(cluster: string): number {
   if (/^[\p{Mn}\p{Me}\p{DI}]/u.test(cluster)) return 0;
@@ -85,7 +83,7 @@ export function pad(text: string, columns: number): string {
   return clipped + ' '.repeat(Math.max(0, columns - displayWidth(clipped)));
 }
 
-/** Returns the width of each table column: that of its widest cell. The first row is the header. */
+/** Returns the width of the widest cell in each column. The first row is the header. */
 export function columnWidths([head = [], ...rows]: readonly (readonly string[])[]): number[] {
   return head.map((name, at) =>
     Math.max(...[name, ...rows.map((row) => row[at] ?? '')].map(displayWidth)),
@@ -127,7 +125,7 @@ export interface Column {
   readonly width: number;
 }
 
-/** Returns the rails of the other lanes, before and after text that occupies `start` to `end`. */
+/** Returns the rails before and after text that occupies `start` to `end`. */
 export function railsBeside(
   columns: readonly Column[],
   { start, end }: { readonly start: number; readonly end: number },
