@@ -1,9 +1,9 @@
 /**
- * djblets' CacheLock as a class that does not need the simulator: the time is an argument of each
- * call, and the cache is any `Cache`. Times are integers in one unit of the caller's choice.
+ * djblets' CacheLock as a class that does not need the simulator. The time is an argument of each
+ * call.
  *
- * The lock is documented as imperfect and lossy: a cache may evict a key at any time, and has no
- * command that compares and deletes. Work under the lock must be safe to do twice.
+ * The lock is documented as imperfect and lossy: a cache may evict a key at any time, and cannot
+ * compare and delete in one step. Work under the lock must be safe to do twice.
  */
 
 import { argument } from '../../servers.ts';
@@ -21,7 +21,7 @@ import {
 /** Settings of a `CacheLock`. Times are in the unit of `now`. */
 export interface CacheLockSettings {
   readonly key: string;
-  /** Time that the key stays in the cache, after which the lock has expired. */
+  /** Time that the key stays in the cache. The lock then expires. */
   readonly expiration: number;
   /** Time between two tries for a busy lock; djblets adds a random amount of up to a quarter. */
   readonly retry: number;
@@ -32,9 +32,9 @@ export interface CacheLockSettings {
   /** Returns a value that no other client stores, such as `() => crypto.randomUUID()`. */
   readonly newToken: () => string;
   /**
-   * The way to release the lock. `published` touches the key, reads it, and deletes it if the value
-   * is the lock's own; `add-again` adds the key instead of touching it; `compare-and-delete`
-   * compares and deletes in one command; `delete` does not compare. Default `published`.
+   * The way to release the lock. `published`: touch the key, get it, and delete it if the value is
+   * the lock's own; `add-again`: add the key instead of touching it; `compare-and-delete`: a single
+   * command; `delete`: do not compare. Default `published`.
    */
   readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
   /** The keys that a touch extends: any existing key, or only the lock's own. Default `anyone`. */
@@ -47,14 +47,11 @@ export interface CacheLockSettings {
  */
 export type CacheLockAnswer =
   | { readonly kind: 'acquired' | 'extended'; readonly until: number }
-  /**
-   * Another client holds the lock: acquire again at `retryAt`, which is null if the lock does not
-   * wait.
-   */
+  /** Another client holds the lock. Acquire again at `retryAt`; null: the lock does not wait. */
   | { readonly kind: 'busy'; readonly retryAt: number | null }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'released' }
-  /** By the caller's `now`, the lock had expired, so no command was sent to the cache. */
+  /** By the caller's `now`, the lock had expired. No command was sent to the cache. */
   | { readonly kind: 'expired' }
   /** The key is gone, or belongs to another client. */
   | { readonly kind: 'lost' }
@@ -116,7 +113,7 @@ export class CacheLock {
     return { kind: 'extended', until: now + expiration };
   }
 
-  /** Releases the lock, unless `now` is past its end: another client may hold the key then. */
+  /** Releases the lock unless it has expired, since another client may then hold the key. */
   release(now: number): CacheLockAnswer {
     const { key, expiration, release, extends: scope } = this.settings;
     argument.safe('now', now);
@@ -138,10 +135,7 @@ export class CacheLock {
   }
 }
 
-/**
- * Throws for the first value of a wrong type; otherwise throws one error for all values out of
- * range.
- */
+/** Throws for the first value of a wrong type, or one error for all values out of range. */
 function requireSettings(settings: Required<CacheLockSettings>): void {
   const { key, expiration, retry, timeout } = settings;
   if (key !== '') argument.name('key', key);

@@ -1,20 +1,17 @@
 /**
- * The commands that a CacheLock sends to its cache, with their replies, the ways to release the
- * lock, and the arguments that it refuses. The commands are those of memcached that the lock needs;
- * none compares before it touches or deletes, unless `onlyIf` is set. The simulator and the class
- * share this file.
+ * The commands that a CacheLock sends to its cache, the ways to release the lock, and the arguments
+ * that it refuses. The commands are those of memcached; none compares before it touches or deletes,
+ * unless `onlyIf` is set. The simulator and the class share this file.
  *
- * Caches have no command that compares and deletes in one step, so there are several ways to
- * release a key. The last one is hypothetical:
- * - `published`: touch the key, so that it lasts until it is deleted; get it; delete it if the
- *   value is the client's own. Between get and delete the key may expire and go to another client,
- *   and the touch extends any key that is there.
+ * Caches cannot compare and delete in one step, so there are several ways to release a key:
+ * - `published`: touch the key so that it lasts, get it, and delete it if the value is the client's
+ *   own. Between get and delete, the key may expire and go to another client. The touch extends any
+ *   client's key.
  * - `add-again`, suggested by djblets' author in the review: add the key again with the same value,
- *   get it, delete it if the value is the client's own. This never extends another client's key.
- *   But it does not extend its own key either, so there is less time between get and delete; and if
- *   the key had expired, the release acquires the lock again first.
+ *   get it, and delete it if the value is the client's own. This extends no key, so there is less
+ *   time between get and delete. If the key had expired, the release first acquires the lock again.
  * - `delete`: delete any key that is there.
- * - `compare-and-delete`: the single command that a cache would have to offer.
+ * - `compare-and-delete`: a single command, which is hypothetical.
  */
 import type { Cache } from '../cache/cache.ts';
 
@@ -114,7 +111,7 @@ export function* giveBack(lock: Returned): Release {
 /** Makes sure that the key exists, and checks whether its value is the client's own. */
 function* lookAt({ key, value, ttlUs, release, extends: scope }: Returned): Release {
   if (release === 'add-again') {
-    // It does not matter whether this call added the key or found one: its value is compared below.
+    // Whether the key was added or found does not matter: its value is compared below.
     const added = yield { name: 'release-add', ask: { kind: 'add', key, value, ttlUs } };
     if (added === null) return 'unknown';
   } else {
@@ -143,8 +140,8 @@ export interface LockArguments {
 }
 
 /**
- * Returns an error message for each invalid argument. djblets raises a ValueError for all but the
- * expiration, which it leaves to the cache.
+ * Returns an error message for each invalid argument. djblets leaves the expiration to the cache,
+ * and raises a ValueError for the others.
  */
 export function refusalsOf(args: LockArguments): readonly string[] {
   const { key, expiration, retry, timeout } = args;

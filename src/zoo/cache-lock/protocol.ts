@@ -1,11 +1,11 @@
 /**
- * djblets' CacheLock as a protocol: the published algorithm, with cures for its flaws as options,
- * and its client. The client stores its own value under the lock's key with `add`, extends it with
- * `touch`, and releases it with touch, get and delete. No command of a cache compares and deletes,
- * which is why djblets' documentation calls the lock imperfect and lossy.
+ * djblets' CacheLock as a protocol: the published algorithm, with cures for its flaws as options.
+ * The client stores its own value with `add`, extends the key with `touch`, and releases the key
+ * with touch, get and delete. No command of a cache compares and deletes, which is why djblets'
+ * documentation calls the lock imperfect and lossy.
  *
- * `commands.ts` contains the commands for the cache, whose server is at the end of this file;
- * `cache-lock.ts` is the same lock as a class that does not need the simulator.
+ * `commands.ts` contains the commands; `cache-lock.ts` is the same lock as a class that does not
+ * need the simulator.
  */
 import {
   type Answer,
@@ -45,7 +45,7 @@ import {
 } from './commands.ts';
 
 const NAME = 'lock';
-/** Maximum number of milliseconds. The same time in microseconds is still a safe integer. */
+/** A limit in milliseconds that is a safe integer in microseconds. */
 const LONGEST_MS = 1_000_000_000_000;
 
 const choices = optionsFor(
@@ -81,7 +81,7 @@ export const cacheLock: LockDefinition = {
   about: 'a lossy lock on a cache: add, touch, get, delete; the cache may evict it at any time',
   source: 'djblets, djblets.protect.locks.CacheLock, which calls itself imperfect and lossy',
   options: choices.infos,
-  // djblets waits for its interval plus up to a quarter of it.
+  // djblets adds up to a quarter of its interval.
   jitter: { numerator: 1, denominator: 4 },
   problem,
   notGuaranteed: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
@@ -111,7 +111,7 @@ function problem(
   return { option: 'countsFrom', what };
 }
 
-/** Returns the wait option that is invalid or has no effect, or null if there is none. */
+/** Returns an invalid or ineffective wait option, or null if there is none. */
 function waitProblem(options: Options): { option: string; what: string } | null {
   const { blocking, timeout, timeoutUs } = choices.read(options);
   if (timeout === 0) {
@@ -234,7 +234,7 @@ class CacheLockDriver implements LockDriver {
     }
     this.countOn(at, { sentUs, ttlUs });
     self.log(TOPIC, `extended ${key} to ${duration(ttlUs)}`);
-    // A renewal that is confirmed too late extends nothing; the next test finds the lease over.
+    // The confirmation may be too late.
     testLease(at);
     return true;
   }
@@ -255,7 +255,7 @@ class CacheLockDriver implements LockDriver {
     else self.log(TOPIC, `the cache did not answer; ${lock} may still be there`);
   }
 
-  /** Returns the held lock. Returns null, and logs an error, if it is not held. */
+  /** Returns the held lock, or logs an error and returns null. */
   private mustBeHeld(
     { self, section: { lock } }: Section,
     deed: 'extended' | 'released',
@@ -280,8 +280,8 @@ class CacheLockDriver implements LockDriver {
     const { ttlUs } = at.plan;
     const { release, extends: scope } = this.options;
     const commands = giveBack({ key, value, ttlUs, extends: scope, release });
-    // The grant to release, or undefined for the grant under which the section entered. Adding the
-    // key again may result in a new grant.
+    // The grant to release; undefined for the section's grant. Adding the key may create a new
+    // grant.
     let returned: number | undefined;
     let next = commands.next();
     while (next.done !== true) {
@@ -293,9 +293,7 @@ class CacheLockDriver implements LockDriver {
     return next.value;
   }
 
-  /**
-   * Logs the locks that were never released. They are garbage-collected at the end of the program.
-   */
+  /** Logs the locks that were never released. */
   finish(self: Self): void {
     for (const { lock } of [...this.dropped, ...this.held.values()]) {
       self.log(TOPIC, `${lock} was dropped without release`);
@@ -318,7 +316,6 @@ class CacheLockDriver implements LockDriver {
   }
 }
 
-/** Formats a duration, such as `10 ms` or `1.5 s`. */
 function duration(us: number): string {
   if (us > 0 && us % 3_600_000_000 === 0) return `${us / 3_600_000_000} h`;
   if (us >= 1_000_000) return `${us / 1_000_000} s`;
@@ -341,13 +338,13 @@ export function ownerOf(value: string | null): string {
 }
 
 /**
- * The cache in the simulated world. It knows keys and values, not locks and holders. A crash loses
+ * The cache as a simulated server. It knows keys and values, not locks and holders. A crash loses
  * all keys, and any key may be evicted at any time.
  */
 function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   const cache = new Cache();
   const recorder = new GrantRecorder(name);
-  /** Returns the true time at which the key expires by the cache's clock at its current rate. */
+  /** Returns the true expiry time of a key, by the cache's clock at its current rate. */
   const endOf = (key: string, turn: Turn): number | null => {
     const end = cache.endOf(key, turn.monotonicUs);
     return end === null ? null : turn.trueTimeOf('monotonic', end);

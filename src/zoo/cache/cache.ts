@@ -1,30 +1,31 @@
-/**
- * A cache with the memcached commands that locks are built on: pure state and rules, no clock and
- * no network. Times are integers in one unit of the caller's choice; fencepost uses microseconds. A
- * missing key is a normal result; an invalid argument throws (see `systems/argument.ts`).
- */
+/** A cache with the memcached commands that locks are built on: pure state and rules. */
 import { argument } from '../../servers.ts';
 
-/** A cache like memcached. The head of the file documents units and errors. */
+/**
+ * A cache like memcached, without a clock or a network. Times are integers in any unit. An invalid
+ * argument throws a `TypeError` or a `RangeError`.
+ */
 export class Cache {
   private unique: number = 0;
   private readonly entries: Map<string, CacheEntry> = new Map();
 
   /**
-   * Returns the value of a key, and its cas id, which changes whenever a value is stored; null if
-   * the key has no item.
+   * Returns a key's value and its cas id, or null if the key has no item. The cas id changes with
+   * each stored value.
    */
   get(key: string, now: number): { readonly value: unknown; readonly unique: number } | null {
     const entry = liveIn(this.entries, { key, now });
     return entry === null ? null : { value: entry.value, unique: entry.unique };
   }
 
-  /** Returns when the key's item expires; null if it never expires, or if there is no item. */
+  /** Returns the expiry time of an item, or null if the item never expires or is missing. */
   endOf(key: string, now: number): number | null {
     return liveIn(this.entries, { key, now })?.end ?? null;
   }
 
-  /** Stores the item unless the key has one. If `ttl` is null, the item never expires. */
+  /**
+   * Stores the item unless the key already has an item. If `ttl` is null, the item never expires.
+   */
   add(key: string, value: unknown, ttl: number | null, now: number): boolean {
     requireStored({ key, value, ttl, now });
     if (liveIn(this.entries, { key, now }) !== null) return false;
@@ -55,10 +56,7 @@ export class Cache {
     return 'stored';
   }
 
-  /**
-   * Changes the expiry time of an item, whichever client stored it. Value and `unique` stay the
-   * same.
-   */
+  /** Changes the expiry time of any client's item. Value and `unique` stay the same. */
   touch(key: string, ttl: number | null, now: number): boolean {
     requireAsked(key, now);
     requireTtl(ttl);
@@ -69,7 +67,7 @@ export class Cache {
     return true;
   }
 
-  /** Removes an item, whichever client stored it. */
+  /** Removes any client's item. */
   delete(key: string, now: number): boolean {
     return liveIn(this.entries, { key, now }) !== null && this.entries.delete(key);
   }
@@ -99,7 +97,6 @@ export class Cache {
   }
 }
 
-/** Returns the item of a key, or null if there is none or it has expired. */
 function liveIn(
   entries: ReadonlyMap<string, CacheEntry>,
   { key, now }: { readonly key: string; readonly now: number },
@@ -152,7 +149,7 @@ function requireState(state: CacheState): void {
   }
 }
 
-/** A stored item. It has expired when `now >= end`; if `end` is null, it never expires. */
+/** A stored item. It has expired when `now >= end`, and never if `end` is null. */
 interface CacheEntry {
   readonly key: string;
   readonly value: unknown;

@@ -1,30 +1,29 @@
 /**
  * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go). Each process keeps
- * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go): a
- * third of the ttl after each answer, the client renews the lease for its full ttl. The session is
- * over once etcd reports that the lease does not exist, or once the ttl has passed since the last
- * answer. (In Go, a loop checks this twice a second; here the session ends exactly then.)
+ * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go). The
+ * client renews the lease a third of the ttl after each answer. The session is over once etcd
+ * reports that the lease does not exist, or once the ttl has passed since the last answer. (In Go,
+ * a loop checks this twice a second.)
  *
- * To take a lock, a client creates its own key, bound to its lease. The keys of a lock are served
- * in order of creation, so the client waits until all older keys are gone, and then *checks again*
- * that its own key still exists. It releases the lock by deleting its key. The revision at which
- * the key was created is a fencing token: later holders have higher revisions, and no restart
- * lowers the revision.
+ * To take a lock, a client creates its own key, bound to its lease. The oldest key of a lock holds
+ * the lock. The client waits until all older keys are gone, and then *checks again* that its own
+ * key still exists. It releases the lock by deleting its key. The revision at which the key was
+ * created is a fencing token: later holders have higher revisions, and no restart lowers the
+ * revision.
  *
  * Common mistakes are options here:
- * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456): a client whose
- *   lease ends while it waits is granted the lock, even though another client holds it.
+ * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456). A client whose
+ *   lease ends while it waits is granted a lock that another client holds.
  * - `token: lease` is etcd's own demonstration of fencing (contrib/lock). Lease numbers have no
  *   order, so its storage compares them with `!=`, as the store `fence-equality` does here.
- * - `oldLeader: revokes` is a leader that does not notice its replacement, and revokes leases that
+ * - `oldLeader: revokes` is a leader that does not notice its replacement. It revokes leases that
  *   have since been kept alive at the new leader (issue 15247).
- * - `unanswered: kept`: after a lost release, the session's heartbeat keeps the key for as long as
- *   the process lives. The same happens if a client gives up an unanswered attempt to take the lock
- *   that did create the key (`Lock` deletes the key only if it waited in the queue). `orphans`
- *   stops the heartbeat (`Orphan`), so that the key expires after the ttl.
- * - A lock alone does not stop a late write at a store that checks nothing. Two stores do check:
- *   `fenced`, which compares revisions, and `check-sequencer`, which represents other keys of the
- *   same etcd: `If version(own key) > 0 Then put` is one transaction, so its check takes no time.
+ * - `unanswered: kept`: after a lost release, the heartbeat keeps the key for as long as the
+ *   process lives. So does an abandoned attempt that did create the key. `orphans` stops the
+ *   heartbeat (`Orphan`), so that the key expires.
+ * - A lock alone does not stop a late write at a store that checks nothing. The store `fenced`
+ *   compares revisions. The store `check-sequencer` represents other keys of the same etcd, where
+ *   `If version(own key) > 0 Then put` is one transaction.
  *
  * Read `server.ts`, the state of etcd, first.
  */
@@ -141,7 +140,7 @@ class EtcdDriver implements LockDriver {
 
   *open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null> {
     const operation = at.nextName('lease');
-    // The id of the lease. In etcd, the server chooses it.
+    // In etcd, the server chooses the id of the lease.
     const id = randomOf(operation, 'id');
     const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
     const { reply } = yield* request(
@@ -184,7 +183,7 @@ class EtcdDriver implements LockDriver {
     return has;
   }
 
-  /** Gives up a key that may exist, since an unanswered request may have created it. */
+  /** Gives up a key that an unanswered request may have created. */
   private abandonUnknown(): void {
     const { isUnknown } = this;
     this.isUnknown = false;
@@ -278,7 +277,7 @@ class EtcdDriver implements LockDriver {
         target: this.server,
         request: ask,
         timeoutUs,
-        // A repeated take, wait or recheck has no effect beyond that of the first try.
+        // A take, wait or recheck can be repeated without further effect.
         describe: (reply) => describe(reply, ask.lease, this.options.token),
         under: ordinal,
       }),
@@ -291,7 +290,6 @@ function ttlUsOf(reply: EtcdReply): number | null {
   return reply.kind === 'lease' && reply.ttlS > 0 ? reply.ttlS * US_A_SECOND : null;
 }
 
-/** Returns the meaning of a reply for the trace. */
 function describe(reply: EtcdReply, lease: number, token: Chosen['token']): Answer {
   if (reply.kind === 'deleted') return { kind: 'released' };
   if (reply.kind === 'alone') return { kind: 'granted', token: 0 };

@@ -1,17 +1,17 @@
 /**
  * etcd as far as locks use it: keys with the revision of their creation, leases to which keys are
- * bound, and one transaction. One server represents the cluster as its clients see it: a majority
- * has all acknowledged changes, so neither a crash nor a change of leader loses any.
- * - Every change raises the revision of the entire store by one; a lease that ends removes all its
- *   keys in one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
+ * bound, and one transaction. One server represents the cluster: neither a crash nor a change of
+ * leader loses acknowledged changes.
+ * - Every change raises the revision of the store by one. A lease that ends removes all its keys in
+ *   one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
  * - Only the leader counts leases down, by its monotonic clock. A new leader restarts every lease
- *   with its full ttl (`Promote`), so a ttl is only a lower bound on the length of a lease.
+ *   with its full ttl (`Promote`), so a lease may last longer than its ttl.
  * - A ttl is in whole seconds, at least 2 with the usual election timeout of one second
  *   (`minLeaseTTL`).
  *
- * Simpler than etcd: an expired lease ends before the next request is handled, not when a loop runs
- * twice a second; and `wait` is one request that is kept open, whereas Go's `waitDeletes`
- * repeatedly reads the last key before its own and watches it.
+ * Simpler than etcd: an expired lease ends before the next request is handled, not in a loop that
+ * runs twice a second. `wait` is one request that is kept open; Go's `waitDeletes` repeatedly reads
+ * and watches the last key before its own.
  */
 import { type Boot, LATER, OrderedKeyRecorder, type Server, type Turn } from '../../servers.ts';
 
@@ -45,7 +45,7 @@ interface Lease {
   readonly ttlS: number;
   /** End of the lease, by the leader's monotonic clock. */
   readonly endUs: number;
-  /** For the observer: the owner, and when the request that last extended the lease was sent. */
+  /** For the observer: the owner, and when the last extension was sent. */
   readonly client: string;
   readonly sentAtUs: number;
 }
@@ -68,7 +68,7 @@ export class EtcdState {
     return this.leases.get(id);
   }
 
-  /** Returns a lease; if it has ended, its last state. */
+  /** Returns a lease, or the last state of an ended lease. */
   leaseThatWas(id: number): Lease | undefined {
     return this.leases.get(id) ?? this.ended.get(id);
   }
@@ -157,11 +157,11 @@ export class EtcdState {
   }
 }
 
-/** The server options of a scenario, and what the observer must know about its clients. */
+/** Server options, and client settings for the observer. */
 interface EtcdServing {
-  /** A replaced leader's handling of the leases that it had counted down. */
+  /** Behavior of a replaced leader. */
   readonly oldLeader: 'steps-down' | 'revokes';
-  /** The answer by which a client that waited learns that it holds the lock. */
+  /** The answer from which a client that waited learns of its grant. */
   readonly notifies: 'wait' | 'recheck';
   /** Returns the fencing token of the holder of this key. */
   readonly tokenOf: (key: { readonly lease: number; readonly revision: number }) => number;
@@ -178,7 +178,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   /** Ends of leases, as counted by a leader that has not noticed its replacement. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
   private isReplaced = false;
-  /** Log lines about leases that such a leader revoked. They have not been recorded yet. */
+  /** Log lines, not yet recorded, about leases that such a leader revoked. */
   private readonly revoked: string[] = [];
 
   constructor(name: string, serving: EtcdServing) {
@@ -271,7 +271,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     }
   }
 
-  /** Returns the terms of a key's grant; after its lease has ended, the last terms it had. */
+  /** Returns the terms of a key's grant, or the last terms if its lease has ended. */
   private termsOf(key: Key, boot: Boot) {
     const lease = this.state.leaseThatWas(key.lease);
     if (lease === undefined) throw new Error('a key hangs on a lease');
@@ -290,7 +290,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     for (const [lease] of before) this.recorder.prolongAll(boot, this.state.keysOn(lease), '');
   }
 
-  /** A new leader has everything that was acknowledged, however far behind it was. */
+  /** A new leader has all acknowledged changes. */
   snapshot(): () => void {
     return () => {
       this.isReplaced = true;

@@ -3,26 +3,26 @@
  * (k8s.io/client-go/tools/leaderelection/leaderelection.go). Each section is one term of
  * leadership.
  *
- * A candidate reads the record. Whenever the record differs from the last one, the candidate notes
- * the time *by its own clock*. It takes over a record that has not changed for `LeaseDuration`,
- * with an update that names the version it read. The leader updates its record every `RetryPeriod`,
- * and stops leading if the updates have failed for `RenewDeadline`. Therefore clocks may be off by
- * any amount, but their rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline).
- * A scenario's `ttl` is the LeaseDuration; the other two are given in percent of it. Their defaults
- * match 15 s, 10 s and 2 s.
+ * A candidate reads the record. Whenever the record has changed, the candidate notes the time *by
+ * its own clock*. It takes over a record that has not changed for `LeaseDuration`, with an update
+ * that names the version it read. The leader updates its record every `RetryPeriod`, and stops
+ * leading if the updates have failed for `RenewDeadline`. Clocks may therefore be off by any
+ * amount, but their rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline). A
+ * scenario's `ttl` is the LeaseDuration; the other two are given in percent of the ttl. The
+ * defaults match 15 s, 10 s and 2 s.
  *
  * The package itself "does not guarantee that only one client is acting as a leader (a.k.a.
  * fencing)". Its failure modes are options here, or settings of clients:
  * - A leader that was paused continues its callbacks, which go on writing. The record's
- *   `leaseTransitions` could fence them, but client-go does not send it (`token: transitions`).
- * - `release: observed`: with `ReleaseOnCancel`, the client reads the object again to get its
- *   version, but checks its *old* copy of the record to see if it leads. A former leader therefore
- *   clears the record of its successor. `checked` checks the record that was just read; `none` lets
- *   the record expire.
- * - `duration: truncated`: the record contains whole seconds, rounded down, so that other clients
+ *   `leaseTransitions` could fence these writes, but client-go does not send it (`token:
+ *   transitions` does).
+ * - `release: observed`: with `ReleaseOnCancel`, the client reads the object's version again, but
+ *   checks its *old* copy of the record to see if it leads. A former leader therefore clears the
+ *   record of its successor. `checked` checks the record that was just read; `none` lets the record
+ *   expire.
+ * - `duration: truncated`: the record contains whole seconds, rounded down. Other clients then
  *   consider a lease over after 1 s while its holder counts on 1.5 s. `rounded-up` is safe.
- * - `countsLeaseFrom: reply`, as in client-go: after a late answer, the client counts on a lease
- *   that is already old.
+ * - `countsLeaseFrom: reply`, as in client-go: after a late answer, the lease is already old.
  */
 import {
   type Answer,
@@ -101,7 +101,7 @@ function tokenOf({ token }: Pick<Chosen, 'token'>, { transitions }: ElectionReco
 }
 
 /**
- * The last record that a client saw, and the time of first seeing it, by the client's own clock.
+ * The last record that a client saw. `atUs`: the time of first seeing it, by the client's clock.
  */
 interface Observed {
   readonly record: ElectionRecord;
@@ -147,7 +147,7 @@ class Elector implements LockDriver {
     return true;
   }
 
-  /** Returns how long a leader counts on its last confirmed update. */
+  /** Returns how long a leader relies on its last confirmed update. */
   private countedUs({ plan: { ttlUs } }: Section): number {
     const { renewDeadline, retryPeriod } = this.options;
     return Math.floor((ttlUs * (renewDeadline + retryPeriod)) / 100);
@@ -217,7 +217,7 @@ class Elector implements LockDriver {
     return this.lastToken;
   }
 
-  /** Reads the record. If it has changed, its lease is counted from now. */
+  /** Reads the record. The lease of a changed record counts from now. */
   private *get(at: Section, label: string, under?: number): Program<Observed | null> {
     const ask = { kind: 'get', lock: at.section.lock } as const;
     const { reply } = yield* this.ask(at, label, ask, under);
@@ -263,7 +263,6 @@ class Elector implements LockDriver {
   }
 }
 
-/** Returns the meaning of a reply for the trace. */
 function answerTo(
   verb: 'acquire' | 'renew' | 'release',
   ask: LeaseRequest,

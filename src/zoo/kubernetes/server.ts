@@ -1,7 +1,7 @@
 /**
  * The part of the API server that a Lease object needs (kubernetes/api, coordination/v1). It stores
- * one record per lock, and accepts an update only if it names the stored version. It has no clock:
- * each client decides for itself whether a lease has expired.
+ * one record per lock; an update must name the stored version. The server has no clock: each client
+ * decides whether a lease has expired.
  *
  * Every change gives the object a new `resourceVersion`, which is never reused.
  */
@@ -25,7 +25,7 @@ export type LeaseRequest =
       readonly lock: string;
       readonly record: ElectionRecord;
       readonly version: number;
-      /** For the observer: how long the sender counts on its lease. */
+      /** For the observer: how long the sender relies on its lease. */
       readonly countedUs: number;
     };
 
@@ -85,7 +85,6 @@ export class ApiServer implements Server<LeaseRequest, LeaseReply> {
     return { kind: 'lease', record, version: this.versions };
   }
 
-  /** Records the effect of this change on the lock. */
   private note(
     { lock, record, countedUs: ttlUs }: Put,
     stored: Stored | undefined,

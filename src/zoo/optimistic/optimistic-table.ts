@@ -1,7 +1,7 @@
 /**
- * Optimistic locking without the simulator: a row changes only by an update that names its present
- * version. The stores `versioned`, `timestamped` and `stock` follow the same rules. Values are
- * integers. A refusal is returned; an invalid argument throws (see `systems/argument.ts`).
+ * Optimistic locking without the simulator: an update must name the present version of its row. The
+ * stores `versioned`, `timestamped` and `stock` follow the same rules. Values are integers. A
+ * refusal is returned; an invalid argument throws (see `systems/argument.ts`).
  */
 import { argument } from '../../servers.ts';
 
@@ -19,7 +19,7 @@ export interface Update {
   readonly set: { readonly value: number } | { readonly adds: number };
   /** The version that the row must have; null: never written; absent: any. */
   readonly version?: number | null;
-  /** An identifier under which the update is applied at most once, so that it can be sent again. */
+  /** An identifier under which the update is applied at most once. */
   readonly once?: string;
   /** The time, as an integer. Only a table with timestamps requires it. */
   readonly now?: number;
@@ -29,7 +29,7 @@ export interface Update {
 export type UpdateAnswer = TableRow &
   (
     | { readonly kind: 'accepted'; readonly rows: 1 }
-    /** An update with the same identifier was applied before; this one is not applied. */
+    /** An update with the same identifier was already applied. */
     | { readonly kind: 'repeated'; readonly rows: 0 }
     /** The row has another version: read again, and try again. */
     | { readonly kind: 'refused'; readonly rows: 0 }
@@ -49,13 +49,12 @@ export class OptimisticTable {
   private readonly first: { readonly value: number; readonly version: number } | undefined;
   private readonly hasTimestamps: boolean;
   private readonly rows: Map<string, TableRow> = new Map();
-  /** Identifiers of the updates applied. */
   private readonly applied: Set<string> = new Set();
 
   /**
-   * `first` is the initial state of every row; without it, rows start unwritten, with value 0.
-   * `version`: `count` (default) if a version counts the changes; `timestamp` if it is the time of
-   * the last change.
+   * `first` is the initial state of every row; without it, rows start unwritten, with value 0. A
+   * `version` counts the changes (`count`, the default) or is the time of the last change
+   * (`timestamp`).
    */
   constructor(
     setting: {

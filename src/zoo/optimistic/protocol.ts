@@ -88,7 +88,6 @@ function* attempt(
     at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${value}`);
     return 'forbidden';
   }
-  // A write that was not executed can be tried again; a refusal does not rule out that an earlier,
-  // unanswered try was executed.
+  // Even after a refusal, an earlier, unanswered try may have been executed.
   return write.isUnknown ? 'unknown' : 'outrun';
 }

@@ -3,9 +3,9 @@
  * answered when its turn comes. Whenever a client starts to wait, the server looks for a cycle of
  * waits.
  *
- * Its table records the holder and the queue of each lock. The table is pure state and rules,
- * without a clock or a network. A lock is held until it is released. A client is in one queue at a
- * time, since its program waits for one answer at a time.
+ * `LockTable` records the holder and the queue of each lock: pure state and rules. A lock is held
+ * until it is released. A client is in one queue at a time, since its program waits for one answer
+ * at a time.
  */
 import {
   type Answer,
@@ -16,15 +16,13 @@ import {
   type Turn,
 } from '../../servers.ts';
 
-/** One acquisition, or the request for it. `request` identifies it and is the same in every try. */
+/** An acquisition, requested or granted. `request` is its identifier, the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
 
-/**
- * `sinceUs`: start of the request by the client's monotonic clock. A later request supersedes it.
- */
+/** `sinceUs`: start of the request by the client's monotonic clock. The latest request counts. */
 type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
 
-/** A release ends the acquisition that `request` identifies, whether granted or still waiting. */
+/** A release ends an acquisition, whether granted or still waiting. */
 export type PessimisticRequest = Acquire | (Ask & { readonly kind: 'release' });
 
 export type PessimisticReply =
@@ -114,7 +112,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
       turn.observe({ kind: 'log', atUs: turn.atUs, process: this.name, topic: 'line', text });
       return { kind: 'released' };
     }
-    // A client that cancels a request does not know its grant, but the request identifies it.
+    // A client that cancels a request does not know its grant, so use the lock's current grant.
     const under = turn.under === 0 && isEffective ? this.recorder.current(lock) : turn.under;
     this.recorder.release(turn, { lock, client, isEffective, under });
     if (!isEffective) return { kind: 'denied', holder: this.table.holder(lock)?.client ?? '' };
@@ -151,8 +149,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
 type Held = Ask & { readonly token: number };
 
 /**
- * One entry of a cycle: `client` waits for `lock`, which the client of the next entry holds. The
- * first entry follows the last.
+ * One wait of a cycle: the client of the next wait holds `lock`. The first wait follows the last.
  */
 interface Wait {
   readonly client: string;
@@ -163,7 +160,7 @@ class LockTable {
   private counter = 0;
   private held: Map<string, Held> = new Map();
   private readonly lines: Map<string, Ask[]> = new Map();
-  /** Released or canceled acquisitions: messages that still arrive for them are too late. */
+  /** Released or canceled acquisitions. Late messages for these are denied. */
   private over: Set<string> = new Set();
 
   /** Start of each client's latest request, by its own clock. */
@@ -177,7 +174,7 @@ class LockTable {
     return this.over.has(request);
   }
 
-  /** Returns whether the client has made no later request, and if so, remembers this one. */
+  /** Records a client's request. Returns false if the client has made a later request. */
   isNewest(client: string, sinceUs: number): boolean {
     const isNewest = sinceUs >= (this.newest.get(client) ?? sinceUs);
     if (isNewest) this.newest.set(client, sinceUs);
@@ -228,8 +225,8 @@ class LockTable {
   }
 
   /**
-   * Returns the cycle that would close if `client` waited for `lock`: from `client` along the
-   * wait-for graph, back to itself; null if there is none.
+   * Returns the cycle that would close if `client` waited for `lock`, or null if there is none. The
+   * cycle starts with `client` and follows the wait-for graph.
    */
   circleOf({ client, lock }: Wait): readonly Wait[] | null {
     const circle: Wait[] = [{ client, lock }];
