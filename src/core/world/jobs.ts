@@ -31,11 +31,11 @@ export class Jobs {
   }
 
   /**
-   * Returns true if jobs must run before `process` may continue. The process is then resumed after
-   * the jobs.
+   * Returns true if jobs, other than those of `owner`, must run before `process` may continue. The
+   * process is then resumed after the jobs.
    */
-  mustWait(process: Process): boolean {
-    if (this.owner === null) return false;
+  mustWait(process: Process, owner?: JobOwner): boolean {
+    if (this.owner === null || this.owner === owner) return false;
     this.waiting.add(process);
     return true;
   }

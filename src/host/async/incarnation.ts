@@ -211,10 +211,11 @@ export class Incarnation implements CurrentProcess, JobOwner {
     return this.openCalls > 0 || this.held.length > 0 || this.timers.referenced > 0;
   }
 
-  /** Runs `step` now, or after the current pause of its process ends. */
+  /** Runs `step` now, or after a pause of its process and the jobs of other processes. */
   whenRunning(step: () => void): void {
     if (this.isOver) return;
-    if (this.process.isRunning && this.held.length === 0) step();
+    const isFree = this.process.isRunning && this.held.length === 0;
+    if (isFree && !this.parts.jobs.mustWait(this.process, this)) step();
     else this.held.push(step);
   }
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Fault } from '../../core/plan/fault.ts';
 import { loadScenario } from '../../load.ts';
 import { expand } from '../../scenario/expand.ts';
 import { eventsOf } from '../../systems/plan.fixture.ts';
-import { withLock } from './lock-user.fixture.ts';
+import { lockPlan, withLock } from './lock-user.fixture.ts';
 import { runAsync } from './run-async.ts';
 
 const scenarioWith = (point: string): ReturnType<typeof loadScenario> =>
@@ -48,4 +49,20 @@ test('code without that operation gets no fault there', () => {
   const named = { ...scenario, systems: [{ ...first, operations: ['release'] }, ...others] };
   expect(expand(named, 'own', 1).faults).toEqual([]);
   expect(expand(scenario, 'own', 1).faults.length).toBe(2);
+});
+
+test('a fault after a call of one client can end a call of another', async () => {
+  const reset: Fault = {
+    kind: 'reset',
+    from: 'alice',
+    to: 'lock',
+    when: { kind: 'after', point: 'bob/1/acquire' },
+  };
+  let lost = 0;
+  for (let seed = 0; seed < 20; seed += 1) {
+    const trace = await runAsync(lockPlan(seed, { faults: [reset] }), withLock);
+    expect(trace.ending.kind).toBe('complete');
+    lost += eventsOf(trace, 'lose').length;
+  }
+  expect(lost).toBeGreaterThan(0);
 });
