@@ -1,10 +1,9 @@
 /**
- * The pessimistic lock as a protocol, and its client. The client remembers the locks of its section
- * in the order it took them, and releases them in reverse order. If a further lock is denied, it
- * releases all of them, waits a while, and takes them again from the first in a new *round*. The
- * server is in `lock-server.ts`.
+ * The pessimistic lock as a protocol, and its client. The client releases the locks of its section
+ * in reverse order. If a further lock is denied, the client releases all its locks, waits, and
+ * takes them again in a new *round*. The server is in `lock-server.ts`.
  *
- * The other folders of `zoo` are organized like this one: `etcd/protocol.ts` and
+ * The other folders of `zoo` are organized like this one. `etcd/protocol.ts` and
  * `zookeeper/protocol.ts` keep a session alive during the work, `redlock/protocol.ts` calls several
  * servers at once, and `worker-lease/protocol.ts` gets its steps from a queue.
  */
@@ -62,17 +61,17 @@ interface LockRequest {
 interface Holding extends LockRequest {
   readonly ordinal: number;
   readonly token: number;
-  /** The request that acquired it. */
+  /** The request that acquired the lock. */
   readonly request: string;
 }
 
-/** The end time to use for a lease that never ends: a hundred years. */
+/** End of a lease that never ends: a hundred years. */
 const NEVER_US = 3_155_760_000_000_000;
 
 class PessimisticDriver implements LockDriver {
   private readonly client: string;
   private readonly server: Host;
-  /** The locks that the current section takes: first the section's own, then further ones. */
+  /** The locks of the current section: its own lock first, then further locks. */
   private requests: readonly LockRequest[] = [];
   private holdings: readonly Holding[] = [];
   private round = 1;

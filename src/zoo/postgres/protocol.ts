@@ -5,17 +5,15 @@
  *
  * Failure modes and their cures are options here:
  * - `pooler: transaction` with `level: session`: two clients hold the lock at once, or the lock is
- *   held forever. The cure is `level: transaction`: the work is then one transaction, which keeps
- *   its backend.
- * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours. `keepaliveMs` is the
- *   total of `tcp_keepalives_idle` and the probes after it. A shorter `keepaliveMs` is the cure.
+ *   held forever. The cure is `level: transaction`: a transaction keeps its backend.
+ * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours. The cure is a shorter
+ *   `keepaliveMs`, the total of `tcp_keepalives_idle` and the probes after it.
  * - After `idleTimeoutMs`, a lost connection, a crash of the server or a failover, the lock is
- *   free, but its holder keeps working. Only its writes can reveal this: `token: sequence` takes
- *   `nextval('fence')` in the statement that locks, for a store that compares tokens. If the data
- *   is in the same database, writing in the session that holds the lock has the same effect, since
- *   the session ends with the lock.
- * - `unanswered: kept`: a client that gives up waiting for an answer and succeeds in its next try
- *   may have locked twice, but unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
+ *   free, but its holder keeps working. Only writes can reveal this. `token: sequence` takes
+ *   `nextval('fence')` in the locking statement, for a store that compares tokens. Writing in the
+ *   session that holds the lock has the same effect, since the session ends with the lock.
+ * - `unanswered: kept`: after an unanswered request, the client may lock twice, but unlocks once.
+ *   The cure is `unlocks-all` (`pg_advisory_unlock_all`).
  */
 import {
   type LockDefinition,
@@ -96,7 +94,7 @@ function problem(options: Options): { option: string; what: string } | null {
 
 type Host = ServerHost<PostgresRequest, PostgresReply>;
 
-/** The end time to use for a lock that never expires: a hundred years. */
+/** End of a lock that never expires: a hundred years. */
 const NEVER_US = 3_155_760_000_000_000;
 
 class PostgresDriver implements LockDriver {
@@ -112,7 +110,7 @@ class PostgresDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean> {
     const { lock } = at.section;
     if (!at.plan.releases) {
-      // A real program would close its session; without a ttl, this one would keep the lock.
+      // Without a ttl, this client would keep the lock. A real program would close its session.
       at.self.log('postgres', `${lock} is not taken, as it would not be given back`);
       return false;
     }

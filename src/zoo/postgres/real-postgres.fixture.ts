@@ -18,8 +18,8 @@ export async function postgresPrograms(): Promise<string | null> {
 }
 
 /**
- * If run as root, returns the user of Debian's package, since PostgreSQL refuses root; otherwise
- * null.
+ * Returns the user of Debian's package if run as root, since PostgreSQL refuses root. Otherwise
+ * returns null.
  */
 function owner(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;

@@ -1,23 +1,22 @@
 /**
  * PostgreSQL's advisory locks, as its server implements them (documentation, 13.3.5 and 9.28.10). A
- * lock belongs to a *session*, which is a connection to a backend process. It is in shared memory,
- * so it is neither logged nor replicated. Only its owner can end it: there is no timeout and no
+ * lock belongs to a *session*, which is a connection to a backend process. Locks are in shared
+ * memory, neither logged nor replicated. Only its owner can end a lock: there is no timeout and no
  * token.
  * - At *session* level, a lock is held until it is unlocked as often as it was locked, or until the
- *   session ends. At *transaction* level, it is held until the transaction ends; there is no
- *   unlock.
+ *   session ends. At *transaction* level, it is held until the transaction ends.
  * - `pg_try_advisory_lock` returns true if the session holds the lock already. `pg_advisory_unlock`
- *   by a session that does not hold the lock returns false, with a warning, and changes nothing.
- * - A session ends when its connection is closed. If a peer vanishes silently (a host without
- *   power, a permanently broken link), the server detects it only by TCP keepalives, after two
- *   hours and eleven minutes by Linux's defaults: until then the connection is half-open.
+ *   returns false, with a warning, if the session does not hold the lock.
+ * - A session ends when its connection is closed. If a peer vanishes silently, its connection is
+ *   half-open. The server detects this only by TCP keepalives, after two hours and eleven minutes
+ *   by Linux's defaults.
  * - If configured to (`idle_session_timeout`, `idle_in_transaction_session_timeout`), the server
- *   also ends a session that has been idle for too long, even if its client is still working.
+ *   also ends an idle session, even if its client is still working.
  *
  * A pooler in transaction mode may be in front of the server (PgBouncer, "SQL feature map for
  * pooling modes"). Each transaction gets any free server connection, here in rotation, as with
- * `server_round_robin = 1`; these connections stay open. A single statement is a transaction, so
- * lock and unlock may reach different backends, and two clients may share a backend.
+ * `server_round_robin = 1`. A single statement is a transaction, so lock and unlock may reach
+ * different backends, and two clients may share a backend.
  */
 import { type Answer, type Boot, GrantRecorder, type Server, type Turn } from '../../servers.ts';
 
@@ -42,7 +41,7 @@ export interface PostgresSettings {
   readonly backends: number;
   /** `closes`: the end of a client's connection reaches the server; `half-open`: it does not. */
   readonly peerDeath: 'closes' | 'half-open';
-  /** Time from the last message of a peer until the server detects that it is gone. */
+  /** Time of silence after which the server detects a vanished peer. */
   readonly keepaliveMs: number;
   /** Idle time after which a session is ended; 0 for never. */
   readonly idleTimeoutMs: number;
@@ -86,12 +85,12 @@ export class AdvisoryLocks<S extends object> {
 }
 
 interface Session {
-  /** The connection of its only client; null for a session that a pooler keeps open. */
+  /** The client's connection, or null if a pooler keeps the session open. */
   connection: Turn['connection'] | null;
   heardUs: number;
 }
 
-/** The client that a lock was last granted to, and its token. */
+/** The client of a lock's latest grant, and its token. */
 interface Given {
   readonly client: string;
   readonly token: number;
@@ -130,7 +129,6 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     return { kind: 'released' };
   }
 
-  /** Returns the backend session that runs a statement. */
   private sessionOf({ connection, monotonicUs: heardUs }: LockTurn): Session {
     const session = this.sessions.find((session) => session.connection === connection);
     if (session !== undefined) return session;
@@ -204,7 +202,6 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     this.recorder.release(turn, { lock, client: turn.client, isEffective: true });
   }
 
-  /** Ends the sessions that the server has found to be over. */
   private endSessions(turn: LockTurn): void {
     for (const session of [...this.sessions]) {
       if (!this.isOver(session, turn.monotonicUs)) continue;

@@ -1,11 +1,10 @@
 /**
  * The lock on a single Redis instance as a protocol (redis.io, "Distributed Locks with Redis",
  * "Correct Implementation with a Single Instance"): `SET lock random NX PX ttl`, released by a
- * script that deletes the key only if it holds that value. Other ways to release or extend the
- * lock, which that page warns against, are options here.
+ * script that deletes the key only if the value matches. Options offer other ways to release or
+ * extend the lock, which that page warns against.
  *
- * This file contains the options, the client, and the recorder for a node that grants its lock
- * alone. The node itself is in `server.ts`; Redlock calls several nodes.
+ * The node itself is in `server.ts`; Redlock calls several nodes.
  */
 import {
   enterLock,
@@ -99,14 +98,11 @@ class RedisDriver implements LockDriver {
     return true;
   }
 
-  /**
-   * Deletes the key if the unanswered SET stored it; otherwise the key would remain until it
-   * expires.
-   */
+  /** Deletes a key that the unanswered SET may have stored. */
   private *withdraw(at: Section, attempt: number, value: number): Program<void> {
     const operation = under(at.name, part('withdraw', attempt));
     const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
-    // The client knows of no grant that this call could be made under.
+    // The client knows of no grant.
     yield* this.ask(at, 'release', { value, operation, ask, under: 0 });
   }
 
@@ -170,10 +166,7 @@ class RedisDriver implements LockDriver {
   }
 }
 
-/**
- * Returns a recorder of grants. With `hasTokens`, the random value is the grant's token; otherwise
- * the token is 0, which means none.
- */
+/** Returns a recorder of grants. With `hasTokens`, the random value is the grant's token. */
 export function grantRecorder(process: string, hasTokens: boolean): RedisRecorder {
   const recorder = new GrantRecorder(process);
   const tokenOf = (value: number): number => (hasTokens ? value : 0);

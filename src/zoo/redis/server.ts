@@ -1,11 +1,11 @@
 /**
- * A Redis node as a server of the world. It judges expiry by its wall clock, as Redis does
- * (redis.io, "Distributed Locks with Redis": it "doesn't use monotonic clock for TTL expiry", so a
- * shift of the clock may let two processes hold a lock). Without persistence, a restart loses all
- * keys. A replica that takes over has the keys that it had received by then.
+ * A Redis node as a simulated server. It judges expiry by its wall clock, as Redis does (redis.io,
+ * "Distributed Locks with Redis"). A shift of this clock may let two processes hold a lock. Without
+ * persistence, a restart loses all keys. A replica that takes over has the keys that it had
+ * received by then.
  *
- * A key has expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
- * so a key that ends at 10 still exists at 10 and is gone at 11.
+ * A key has expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`):
+ * a key that ends at 10 still exists at 10 and is gone at 11.
  */
 import type { Answer, Boot, Server, Turn } from '../../servers.ts';
 
@@ -29,7 +29,7 @@ export type LockNodeReply =
   /** The node is up, but kept out of service. */
   | { readonly kind: 'unavailable' };
 
-/** A key of a lock: its value is a unique number, and it has an end. */
+/** A key of a lock. Its value is a unique number. */
 export interface LockKey {
   readonly value: number;
   /** The last microsecond at which the key exists. */
@@ -49,22 +49,19 @@ export function describeRedisReply(
   };
 }
 
-/**
- * Records a node's actions for the observer, without affecting the node. `untilUs` is the true time
- * at which the key expires by the node's clock at its current rate.
- */
+/** Records a node's actions for the observer, without affecting the node. */
 export interface RedisRecorder {
   taken(turn: Turn, key: string, kept: Kept): void;
   denied(turn: Turn, key: string): void;
   /** `kept` is null if nothing was extended. */
   prolonged(turn: Turn, key: string, kept: Kept | null): void;
   deleted(turn: Turn, key: string, entry: LockKey | null): void;
-  /** The node lost a key (all keys if null), and may grant it again from true time `atUs` on. */
+  /** The node lost a key (all keys if null) at true time `atUs`. */
   lost(key: string | null, atUs: number): void;
   snapshot(): () => void;
 }
 
-/** The value and the end of a stored key. */
+/** A stored key. `untilUs` is its true expiry time, by the node's clock at its current rate. */
 export interface Kept {
   readonly value: number;
   readonly ttlUs: number;
@@ -82,9 +79,9 @@ export interface RedisServerOptions {
 type Matched = { readonly ifValue: number | null; readonly nowUs: number };
 
 /**
- * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and the
- * scripts that compare the value before a DEL or PEXPIRE, in one step. The current time in
- * microseconds is an argument of each command. An expired key reappears if the clock is set back.
+ * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and
+ * scripts that compare the value first. Each command gets the current time in microseconds. An
+ * expired key reappears if the clock is set back.
  */
 export class LockNode {
   private keys: Map<string, LockKey> = new Map();
@@ -150,7 +147,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private readonly options: RedisServerOptions;
   private readonly recorder: RedisRecorder;
   private readonly node: LockNode = new LockNode();
-  /** The longest ttl in use, which the operator knows. Every lost key expires within this time. */
+  /** The longest ttl in use. Every lost key expires within this time. */
   private longestTtlUs = 0;
   /** End of the time out of service, by the node's monotonic clock. */
   private outOfServiceUntilUs = 0;
@@ -226,7 +223,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     }
   }
 
-  /** A replica keeps what it received in memory, so its start loses nothing more. */
+  /** A replica already has its keys in memory, so its start loses nothing more. */
   snapshot(): () => void {
     const restoreNode = this.node.snapshot();
     const restoreRecorder = this.recorder.snapshot();

@@ -1,14 +1,14 @@
 /**
- * Redlock as a protocol (redis.io, "Distributed Locks with Redis", "The Redlock Algorithm"), as
- * specified. Options remove each of its precautions. A client notes the time and sends every node
+ * Redlock as a protocol, as specified (redis.io, "Distributed Locks with Redis", "The Redlock
+ * Algorithm"). Options remove each of its precautions. A client notes the time and sends every node
  * the same random value, with a timeout that is short compared to the ttl. It has the lock if a
  * majority accepts within the ttl. Otherwise it unlocks every node, including those that seemed to
  * refuse, and tries again after a random delay. M. Kleppmann, "How to do distributed locking"
  * (2016), explains the problems behind most of the options.
  *
- * The lock is valid for `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The drift margin is that of
- * the reference implementation redlock-rb, one hundredth of the ttl plus 2 ms: a lock with a ttl of
- * 10 s that took 300 ms to acquire is valid for 10,000 - 300 - 102 = 9,598 ms.
+ * The lock is valid for `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The drift margin of the
+ * reference implementation redlock-rb is one hundredth of the ttl plus 2 ms. For example, a lock
+ * with a ttl of 10 s that took 300 ms to acquire is valid for 10,000 - 300 - 102 = 9,598 ms.
  */
 import {
   answerOf,
@@ -140,7 +140,7 @@ interface Round {
   readonly sentUs: number;
   readonly sentWallUs: number;
   readonly calls: readonly NodeCall[];
-  /** The first call. The lease is counted from the time it was sent. */
+  /** The first call. The lease starts when this call is sent. */
   readonly since: NodeCall;
 }
 
@@ -173,7 +173,7 @@ class RedlockDriver implements LockDriver {
     return true;
   }
 
-  /** "Extending the lock": like acquiring it, with a script that extends the keys still held. */
+  /** "Extending the lock", with a script that extends the keys still held. */
   *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
     const { self, section } = at;
     const { lock } = section;
@@ -281,15 +281,12 @@ interface DriftMargin {
   readonly constantUs: number;
 }
 
-/**
- * Returns the time that a client subtracts from the validity of its lock to allow for drift,
- * rounded up.
- */
+/** Returns the time to subtract from a lock's validity for clock drift, rounded up. */
 export function marginUs(ttlUs: number, { factorPpm, constantUs }: DriftMargin): number {
   return Math.ceil((ttlUs * factorPpm) / 1_000_000) + constantUs;
 }
 
-/** Returns the remaining validity when the answers are in; 0 or less if they came too late. */
+/** Returns the remaining validity after the answers; 0 or less means too late. */
 export function validityUs(lease: {
   readonly ttlUs: number;
   readonly elapsedUs: number;
@@ -299,9 +296,9 @@ export function validityUs(lease: {
 }
 
 /**
- * The true state of all nodes, for the observer only: no node and no client uses it. A lock held on
- * several nodes ends when fewer than a quorum still hold its key. A node stops holding a key when
- * the key expires, or when the node loses it and may grant it again.
+ * The true state of all nodes, for the observer only. A lock ends when fewer than a quorum of nodes
+ * hold its key. A node holds a key until the key expires, or until the node loses the key and may
+ * grant it again.
  */
 class NodeKeys {
   /** By random value, then by node: the true time at which the node stops holding the key. */
@@ -320,8 +317,8 @@ class NodeKeys {
   }
 
   /**
-   * Records that the node lost the value at true time `atUs`, if the node still had it at that
-   * time.
+   * Records that the node lost the value at true time `atUs`. Has no effect if the value had
+   * expired.
    */
   lose(node: string, value: number, atUs: number): void {
     const ends = this.ends.get(value);
@@ -329,10 +326,7 @@ class NodeKeys {
     if (endUs !== undefined) ends?.set(node, Math.min(endUs, atUs));
   }
 
-  /**
-   * Returns the true time from which fewer than `quorum` nodes hold the value, or 0 if a quorum
-   * never did.
-   */
+  /** Returns the true time until which `quorum` nodes hold the value, or 0 if they never did. */
   endUs(value: number, quorum: number): number {
     const ends = [...(this.ends.get(value)?.values() ?? [])].sort((a, b) => b - a);
     return ends[quorum - 1] ?? 0;
@@ -343,7 +337,7 @@ class NodeKeys {
 function nodeRecorder(process: string, nodeKeys: NodeKeys): RedisRecorder {
   const recorder = new GrantRecorder(process);
   const holders = new Map<string, string>();
-  /** By lock: the last key that the node stored. It may have expired since. */
+  /** By lock: the last key that the node stored, which may have expired. */
   const kept = new Map<string, Kept>();
   const note = (lock: string, entry: Kept): void => {
     kept.set(lock, entry);

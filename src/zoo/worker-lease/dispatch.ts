@@ -1,19 +1,18 @@
 /**
- * Dispatches one message, as in the published scheme. The worker takes the lease of the message's
- * machine from the back end that the machine uses. On a system error, it logs the error, flips the
- * machine from its primary to its secondary (or back), and tries once more. Without a lease, the
- * message is retried later; with a lease, the action runs. Finally, the lease is released, and
- * failures are logged. The lock's name is the machine's correlation id.
+ * Dispatches one message, as in the published scheme. The worker takes the machine's lease at the
+ * machine's back end. After a system error, the worker flips the machine from its primary to its
+ * secondary (or back), and tries once more. With a lease, the action runs, and the lease is
+ * released. Without a lease, the message is retried later. Failures are logged. The lock's name is
+ * the machine's correlation id.
  *
  * The machine keeps the flip: its next dispatch starts at the back end where the last one ended. In
- * the published scheme, and here if there is a queue, the machine's messages carry its state. The
- * flip is passed on with the next step and with a retry, and is lost if the worker crashes, since
- * the old message is then delivered again. Without a queue, the worker keeps the machine's state.
+ * the published scheme, and here with a queue, the machine's messages carry its state. The flip is
+ * lost if the worker crashes, since the old message is then delivered again. Without a queue, the
+ * worker keeps the machine's state.
  *
  * In the published scheme, a lease held by another worker (`False`) causes a flip like a system
- * error (`0`), since in Python `False == 0`. The release is always sent, even without a lease, to
- * the back end that the machine uses at that time. The cures are `onDenied: waits` and releasing
- * only a held lease.
+ * error (`0`), since in Python `False == 0`. The release is always sent, even without a lease. The
+ * cures are `onDenied: waits` and releasing only a held lease.
  */
 import { enterLock, type Program, part, type Section } from '../../servers.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
@@ -41,7 +40,7 @@ export interface Machine {
   backEnd: number;
 }
 
-/** The lease of a section, and the number that distinguishes its release from others. */
+/** The lease of a section, and the number for the label of its release. */
 interface Held {
   readonly machine: Machine;
   readonly lease: LeaseReturn;
@@ -59,7 +58,7 @@ export class Dispatch {
     this.manner = manner;
   }
 
-  /** Returns whether the section could take the lease. If not, calls `retry` before any release. */
+  /** Returns whether the section took the lease. If not, calls `retry` before any release. */
   *take(at: Section, attempt: Attempt, retry: () => Program<void>): Program<boolean> {
     const { lock } = at.section;
     const { machine, delivery, number } = attempt;
@@ -96,7 +95,7 @@ export class Dispatch {
     return found;
   }
 
-  /** Releases the lease at the back end that it came from: no flip happens while it is held. */
+  /** Releases the lease at its own back end, since no flip happens while a lease is held. */
   *giveBack(at: Section): Program<void> {
     const { held } = this;
     if (held === null) return;
@@ -123,12 +122,9 @@ export class Dispatch {
 }
 
 export interface LeaseBackEnd {
-  /**
-   * Returns the lease; false if it is held already; 0 on a system error, that is, if no answer
-   * came.
-   */
+  /** Returns the lease, false if it is already held, or 0 on a system error (no answer). */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
-  /** Returns true if this lease was released; false if it was not held; 0 on a system error. */
+  /** Returns true if this lease was released, false if it was not held, or 0 on a system error. */
   release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;
 }
 
@@ -136,9 +132,9 @@ export interface TakenLease {
   readonly fence: number;
   /** The observer's grant number. */
   readonly ordinal: number;
-  /** Time at which its first request was sent, by the worker's monotonic clock. */
+  /** Send time of the first request, by the worker's monotonic clock. */
   readonly sentUs: number;
-  /** Time at which it was taken, by the clock that judges expiry. */
+  /** Start of the lease, by the clock that judges expiry. */
   readonly issuedAtUs: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * A worker for tests: a script decides which leases it takes and releases, and when. It runs in a
- * small world, with the back ends and servers of a simulation.
- */
+/** A worker for tests: a script takes and releases leases at the back ends of a small world. */
 import { assert } from '../../core/kernel/assert.ts';
 import { nameOf, under } from '../../core/kernel/name.ts';
 import type { Fault } from '../../core/plan/fault.ts';

@@ -1,9 +1,9 @@
 /**
  * A worker, as the driver of its client. Without a queue, each section dispatches the step of its
- * first job. With a queue, each section handles one delivery: it receives a message, dispatches it
- * (see `dispatch.ts`), and deletes it after the lease has been released. Before the release, the
- * worker sends the machine's next step if all work succeeded. Otherwise, or without a lease, it
- * sends the same step with one more retry. A message that is not deleted is delivered again.
+ * first job. With a queue, each section receives a message, dispatches it (see `dispatch.ts`), and
+ * deletes it after the lease has been released. Before the release, the worker sends the machine's
+ * next step if all work succeeded. Otherwise it sends the same step as a retry. A message that is
+ * not deleted is delivered again.
  */
 import {
   type LockDriver,
@@ -45,7 +45,7 @@ interface Received {
   readonly receipt: number;
   readonly machine: Machine;
   readonly queue: QueueParts;
-  /** True if its successor is in the queue, or if it has none. */
+  /** True if the message's successor is in the queue, or if there is none. */
   isSettled: boolean;
 }
 
@@ -58,7 +58,6 @@ export class WorkerDriver implements LockDriver {
   private lock = '';
   private received: Received | null = null;
 
-  /** Without a queue, each section dispatches the step of its first job. */
   constructor({ backEnds, guard, manner }: WorkerParts, queue: QueueParts | null) {
     this.dispatch = new Dispatch(backEnds, manner);
     this.guard = guard;
@@ -68,7 +67,6 @@ export class WorkerDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
     this.lock = at.section.lock;
     if (this.queue !== null) return yield* this.receive(at, attempt, this.queue);
-    // The step and its number of earlier failures are those of the section's first job.
     const job = at.section.work.find((step) => step.kind === 'job');
     const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
     this.machines.set(this.lock, machine);
@@ -79,7 +77,7 @@ export class WorkerDriver implements LockDriver {
     return yield* this.dispatch.take(at, leaseAttempt, noRetry);
   }
 
-  /** A further attempt only polls the queue again: the queue retries a message that fails. */
+  /** A further attempt only polls the queue again; the queue retries failed messages. */
   private *receive(at: Section, attempt: number, queue: QueueParts): Program<boolean | 'given up'> {
     const { lock } = at.section;
     const label = part('receive', attempt);
@@ -127,9 +125,7 @@ export class WorkerDriver implements LockDriver {
     yield* this.send(at, 'retry', { message, delayUs: at.plan.backoffUs, received });
   }
 
-  /**
-   * Sends a message. If no answer comes, the current message is kept and will be delivered again.
-   */
+  /** If no answer comes, the current message is kept and will be delivered again. */
   private *send(
     at: Section,
     label: string,

@@ -1,11 +1,10 @@
 /**
  * Keeps a repeated delivery from running its job again. `marked`, the published method, looks up
- * the job before it runs and marks the job afterwards, so a job that outlasts its lease may still
- * run twice. `step` and `step-fence` claim their key before the job; if the worker crashes during
- * the job, the job is never finished. For a resource of a single machine, the key is (machine,
- * step). For a resource that several machines share and that understands fence tokens, the key is
- * (machine, step, fence), and a token below the highest is refused. A server keeps the keys
- * permanently.
+ * the job before it runs and marks the job afterwards. A job that outlasts its lease may still run
+ * twice. `step` and `step-fence` claim a key before the job; if the worker crashes during the job,
+ * the job is never finished. The key (machine, step) is for a resource of a single machine. The key
+ * (machine, step, fence) is for a shared resource that understands fence tokens; a token below the
+ * highest is refused. A server keeps the keys permanently.
  */
 import {
   type Answer,
@@ -36,7 +35,8 @@ export class JobGuard {
   }
 
   /**
-   * Returns whether the job may run. Returns false if no answer came: the job may have run already.
+   * Returns whether the job may run. Without an answer, returns false: the job may have run
+   * already.
    */
   *claim(at: Section, job: JobStep, fence: number): Program<boolean> {
     const kind = this.idempotency === 'marked' ? 'look' : 'claim';
@@ -96,7 +96,7 @@ export class JobKeys implements Server<KeyRequest, KeyReply> {
     return this.done.has(textOf(key));
   }
 
-  /** Takes the key. Returns false if it was taken before, or if the machine had a higher token. */
+  /** Takes the key. Returns false if the key was taken, or if the machine had a higher token. */
   claim(key: JobKey): boolean {
     const { lock, fence } = key;
     if (this.has(key)) return false;

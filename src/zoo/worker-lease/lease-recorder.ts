@@ -1,7 +1,7 @@
 /**
  * Records the leases of a back end for the observer. The observer identifies holders by client, but
- * a back end only knows their step and retry, and a cache does not know the purpose of a request.
- * So clients note that purpose here, outside their messages, for the observer only.
+ * a back end only knows their step and retry. A cache does not even know the purpose of a request.
+ * Clients note this purpose here, for the observer only.
  */
 import { GrantRecorder, type Turn } from '../../servers.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
@@ -14,7 +14,7 @@ export type LeaseCommand =
 /** The lease that an operation tries to take. */
 interface GrantedLease {
   readonly ttlUs: number;
-  /** The earlier call that the lease depends on, if there is one. */
+  /** The earlier call that the lease depends on, if any. */
   readonly since?: { readonly sentAtUs: number };
 }
 
@@ -40,7 +40,7 @@ export class LeaseRecorder {
   }
 
   /**
-   * Records a command that fails because of the record it read. Its client sends no further
+   * Records a command that fails because of the record it read. The client sends no further
    * request.
    */
   looked(turn: Turn, lock: string, record: LeaseRecord | null): void {

@@ -71,7 +71,7 @@ const ofRedis = optionsFor(
 /** Option defaults that differ in the published dispatch. */
 const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
 
-/** Claims that break without any fault if two simultaneous holders have tokens of two counters. */
+/** Claims that may break without any fault if two back ends issue tokens. */
 const LOST_BY_FLIPPING: readonly string[] = [
   'mutual-exclusion',
   'tokens-unique',

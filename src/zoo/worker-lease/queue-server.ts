@@ -1,11 +1,11 @@
 /**
- * A queue of messages with at-least-once delivery, as a server of the world. Each message requests
- * one step of one machine. A received message is hidden for the visibility timeout, and delivered
- * again after that. This timeout is itself a lease: after it has passed, a stalled worker may no
- * longer be the only worker with the message. Only the last receiver can delete a message.
+ * A queue of messages with at-least-once delivery, as a simulated server. Each message requests one
+ * step of one machine. A received message is hidden for the visibility timeout, and then delivered
+ * again. This timeout is itself a lease: after it, a stalled worker may not be the only worker with
+ * the message. Only the last receiver can delete a message.
  *
- * A queue may also deliver a message twice on its own: the plan lists which messages have a copy,
- * and by how much the copy is delayed, so messages may overtake each other too.
+ * A queue may also deliver a message twice on its own. The plan lists the copied messages and the
+ * delay of each copy, so messages may overtake each other.
  */
 import type { Answer, QueuePlan, Server, Turn } from '../../servers.ts';
 
@@ -26,7 +26,7 @@ export type QueueRequest =
 export type QueueReply =
   | ({ readonly kind: 'message'; readonly receipt: number } & Message)
   | { readonly kind: 'empty' | 'sent' | 'deleted' }
-  /** The message has been delivered again or deleted since. */
+  /** The message has been delivered again or deleted. */
   | { readonly kind: 'stale' };
 
 export function describeQueueReply(reply: QueueReply): Answer {
@@ -58,7 +58,7 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
   private readonly process: string;
   /** In order of insertion. */
   private messages: readonly Stored[] = [];
-  /** Names of messages that had a copy; only the first message of a name gets a copy. */
+  /** Names of earlier messages; only the first message of a name gets a copy. */
   private copied: ReadonlySet<string> = new Set();
   private receipts = 0;
 

@@ -13,7 +13,7 @@ import { LeaseRecorder } from './lease-recorder.ts';
 import { judgedAt, type LeaseAsk, type LeaseReturn, type LeaseTerms } from './lease-rules.ts';
 import { TableLeases } from './leases.ts';
 
-/** Adds a table to the world, and returns its client's side. */
+/** Adds a table to the world, and returns the client's side. */
 export function tableBackEnd(world: World, name: string, terms: LeaseTerms): LeaseBackEnd {
   const { time, clock } = terms;
   const recorder = new LeaseRecorder(name, terms);

@@ -3,27 +3,24 @@
  * zookeeper.apache.org, "Recipes and Solutions"). A client creates an ephemeral sequential child of
  * the lock and lists all children. If its own child is the lowest, the client has the lock.
  * Otherwise it watches the child before its own, and lists the children again when that child is
- * gone. It releases the lock by deleting its child. A heartbeat keeps its session alive, and the
- * child exists only as long as the session.
+ * gone. It releases the lock by deleting its child. A heartbeat keeps the session alive; the child
+ * exists only as long as the session.
  *
  * Common mistakes are options here:
- * - `token: sequence`: the number in the child's name looks like a fencing token. However, it comes
- *   from a counter of the parent that wraps at 2³¹, and that restarts if the parent is a container
- *   that was empty for a while. The child's `czxid` increases across the entire ensemble and never
- *   restarts.
- * - `protection: any`: after a create whose answer was lost, the client looks for a child with the
- *   name it chose. A server that lags may still show the child of the client's *previous* session;
- *   the client then counts on a child that is gone. `session` checks the child's session
- *   (`ProtectedMode` of Curator). Once its tries are used up, the client deletes the child in the
- *   background (`FindAndDeleteProtectedNodeInBackground`). `none` creates another child, which then
- *   waits behind the client's first one.
- * - `release: once`: after an unanswered delete, the session's heartbeat keeps the child for as
- *   long as the process lives. `guaranteed` tries again in the background, as Curator's
- *   `deleteOurPath` does.
- * - After a pause that outlasts the session, the program continues where it was, as with any lease:
- *   a store that compares czxids then refuses its writes.
+ * - `token: sequence`: the number in the child's name looks like a fencing token. However, the
+ *   parent's counter wraps at 2³¹, and restarts if the parent is a container that was empty for a
+ *   while. The child's `czxid` increases across the entire ensemble and never restarts.
+ * - `protection: any`: after a create whose answer was lost, the client looks for a child with its
+ *   chosen name. A server that lags may still show a child of the client's *previous* session.
+ *   `session` checks the child's session (`ProtectedMode` of Curator). Once its tries are used up,
+ *   the client deletes the child in the background (`FindAndDeleteProtectedNodeInBackground`).
+ *   `none` creates another child, which waits behind the client's first child.
+ * - `release: once`: after an unanswered delete, the heartbeat keeps the child for as long as the
+ *   process lives. `guaranteed` tries again in the background, as Curator's `deleteOurPath` does.
+ * - After a pause that outlasts the session, the program continues where it was. A store that
+ *   compares czxids then refuses its writes.
  *
- * Read `server.ts` first. It contains the state of ZooKeeper, and decides when a session ends.
+ * Read `server.ts`, the state of ZooKeeper, first.
  */
 import {
   type Answer,
@@ -139,7 +136,9 @@ class CuratorDriver implements LockDriver {
     return this.options.protection === 'session';
   }
 
-  /** Returns the child to queue with, or null if it is unknown whether one exists. */
+  /**
+   * Returns the client's child, created if necessary. Returns null if a child may already exist.
+   */
   private *child(at: Section, session: KeepAlive): Program<LockChild | null> {
     const found = yield* this.find(at, session);
     if (found !== null) return found;
@@ -147,7 +146,7 @@ class CuratorDriver implements LockDriver {
     return isUnknown ? null : yield* this.create(at, session);
   }
 
-  /** Gives up an unanswered create: looks for its child until a reply comes, and deletes it. */
+  /** Finds and deletes the child of an unanswered create. Tries until a reply comes. */
   private *deleteFound(session: KeepAlive, lock: string, named: string): Program<void> {
     const { id } = session;
     while (!session.isOver) {
@@ -286,7 +285,6 @@ class CuratorDriver implements LockDriver {
   }
 }
 
-/** Returns the meaning of a reply for the trace. */
 function answerTo(ask: ZkRequest, reply: ZkReply, options: Pick<Chosen, 'token'>): Answer {
   if (reply.kind === 'expired') return { kind: 'denied', holder: '' };
   if (ask.kind === 'delete') return { kind: 'released' };

@@ -1,18 +1,18 @@
 /**
  * ZooKeeper as far as locks use it (zookeeper.apache.org, "Programmer's Guide", "Internals"): the
  * ephemeral sequential children of one node per lock, and sessions. One server represents the
- * ensemble: a majority has all acknowledged changes, so no crash loses any.
+ * ensemble: no crash loses acknowledged changes.
  * - Every change has the next `zxid` of the entire ensemble; a child keeps the `zxid` of its
- *   creation (`czxid`). Its *sequence* is a counter of its parent, which restarts when the parent
- *   is removed. A container node is removed if it is empty at a check, once a minute.
+ *   creation (`czxid`). Its *sequence* comes from the parent's counter, which restarts when the
+ *   parent is removed. A container node is removed if it is empty at a check, once a minute.
  * - A session that sends nothing for its timeout ends at the leader's next tick, and its children
  *   are removed (`SessionTrackerImpl`, `ExpiryQueue.roundToNextInterval`). A timeout is at least
  *   two ticks and at most twenty. A new leader restarts every session with its full timeout.
- * - A read is answered by the server to which the client is connected. This server may lag: a
- *   session that has not written yet may see the children of an ended session.
+ * - The client's server answers its reads and may lag. A session that has not written yet may
+ *   therefore see the children of an ended session.
  *
- * Simpler than ZooKeeper: a session that has timed out ends before the next request is handled, and
- * a container is removed once it has been empty for a whole minute.
+ * Simpler than ZooKeeper: a session that has timed out ends before the next request is handled. A
+ * container is removed once it has been empty for a whole minute.
  */
 import { type Boot, LATER, OrderedKeyRecorder, type Server, type Turn } from '../../servers.ts';
 
@@ -36,14 +36,14 @@ export type ZkRequest =
       readonly lock: string;
       readonly named: string;
     }
-  /** `own`: `czxid` of the client's own child, for the observer; 0 if it knows of none. */
+  /** `own`: for the observer, the `czxid` of the client's own child; 0 if there is none. */
   | {
       readonly kind: 'children';
       readonly session: number;
       readonly lock: string;
       readonly own: number;
     }
-  /** A watch on a child: answered once it is gone. */
+  /** A watch on a child, answered once the child is gone. */
   | { readonly kind: 'watch'; readonly session: number; readonly czxid: number }
   | {
       readonly kind: 'delete';
@@ -77,7 +77,7 @@ export interface ZkServing {
   readonly tickUs: number;
   /** Maximum lag of the server that answers a read. */
   readonly lagUs: number;
-  /** True if the parent of a lock's children is removed when it is empty. */
+  /** True if a lock's parent node is removed when it is empty. */
   readonly isContainer: boolean;
   readonly tokenOf: (child: LockChild) => number;
 }
@@ -95,9 +95,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   private children: readonly LockChild[] = [];
   /** Children that were removed, with the time of removal, for reads that lag. */
   private gone: readonly { readonly child: LockChild; readonly atUs: number }[] = [];
-  /**
-   * For each lock, the counter of its parent, and the time since which the parent has been empty.
-   */
+  /** By lock: the parent's counter, and since when the parent has been empty; null: not empty. */
   private readonly parents: Map<string, { count: number; emptyUs: number | null }> = new Map();
   /** Locks whose parent was removed. */
   private readonly lostParents: Set<string> = new Set();
@@ -260,7 +258,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     for (const { turn } of over) turn.answer({ kind: 'gone' });
   }
 
-  /** Returns the terms of a child's grant; after its session has ended, the last terms it had. */
+  /** Returns the terms of a child's grant, or the last terms if its session has ended. */
   private termsOf(child: LockChild, boot: Boot) {
     const { lock } = child;
     const session = this.sessions.get(child.session);
