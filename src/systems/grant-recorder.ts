@@ -194,7 +194,7 @@ export class GrantRecorder {
 
 /**
  * Records the grants of locks built on ordered keys: the oldest key of a lock holds the lock. A key
- * becomes a grant when its client learns this.
+ * becomes a grant when its client learns that the key holds the lock.
  */
 export class OrderedKeyRecorder<K extends { readonly lock: string }> extends GrantRecorder {
   private readonly line: ConstructorParameters<typeof OrderedKeyRecorder<K>>[1];

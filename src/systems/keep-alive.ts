@@ -1,8 +1,8 @@
 /**
  * Keeps a lease or a session alive while the client works. Two background programs run in the
  * client's process. The lock supplies the heartbeat; each answer moves the end of the lease. The
- * watch ends the lease when that time has passed on the process's clock. A client that tests its
- * lease then stops relying on its lock; any other client continues without a lease.
+ * watch ends the lease at that time, by the process's clock. A client that tests its lease then
+ * stops relying on its lock; any other client continues without a lease.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { ServerHost } from '../core/world/calls.ts';

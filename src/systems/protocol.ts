@@ -3,11 +3,11 @@
  * for a client. Each folder of `zoo` implements one protocol; `parts.ts` lists them.
  *
  * A client that is real asynchronous code has no driver. The code gets an `AsyncSection`, and a
- * host outside the core runs it. A pause can stop such code only at an `await`. Without one, a
- * pause `before alice/1/write` holds back a finished message, which may then be stale. Call `await
- * section.mark('checked')` to add a point. After a pause, the process first runs the steps that the
- * pause held back, then handles messages, then timers. A late reply therefore precedes the timeout
- * of its request.
+ * host outside the core runs it. A pause can stop such code only at an `await`. Without an `await`,
+ * a pause `before alice/1/write` holds back a finished message, which may then be stale. Call
+ * `await section.mark('checked')` to add a point. After a pause, the process first runs the steps
+ * that the pause held back, then handles messages, then timers. A late reply therefore precedes the
+ * timeout of its request.
  */
 import type { Name } from '../core/kernel/name.ts';
 import type { ClientPlan, QueuePlan, Work } from '../core/plan/plan.ts';
@@ -268,7 +268,7 @@ export interface AsyncSection extends Caller {
 export interface GuardSetting {
   /** Fencing token to attach to each access. Default 0, lower than any granted token. */
   readonly token?: number;
-  /** End of the lease by the program's `Date`. Default: none; the program leaves. */
+  /** End of the lease by the program's `Date`. Default: until the program leaves. */
   readonly untilMs?: number;
 }
 

@@ -6,7 +6,7 @@
  * reads; on a miss, it takes the lock, reads again, computes, stores and releases. Without the
  * second read, or without the lock, all clients that miss at once compute at once: a stampede. The
  * rules are from djblets' `cache_memoize` and `cache_memoize_iter`:
- * - A client that cannot get the lock in time reads again and then computes *without* a grant and a
+ * - A client that cannot get the lock in time reads again and then computes *without* a grant or a
  *   token, since its caller wants the value. With `withoutLock: gives-up`, it gives up instead.
  * - The lock is extended after each stored piece, so a lease need only outlast one piece.
  * - The lease is not tested before the value is stored, regardless of `checksLease`: if two clients

@@ -21,7 +21,7 @@ import {
 /** Settings of a `CacheLock`. Times are in the unit of `now`. */
 export interface CacheLockSettings {
   readonly key: string;
-  /** Time that the key stays in the cache. The lock then expires. */
+  /** Time that the key stays in the cache, and so the ttl of the lock. */
   readonly expiration: number;
   /** Time between two tries for a busy lock; djblets adds a random amount of up to a quarter. */
   readonly retry: number;

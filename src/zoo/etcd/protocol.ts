@@ -19,8 +19,8 @@
  * - `oldLeader: revokes` is a leader that does not notice its replacement. It revokes leases that
  *   have since been kept alive at the new leader (issue 15247).
  * - `unanswered: kept`: after a lost release, the heartbeat keeps the key for as long as the
- *   process lives. So does an abandoned attempt that did create the key. `orphans` stops the
- *   heartbeat (`Orphan`), so that the key expires.
+ *   process lives. An abandoned attempt that did create the key has the same effect. `orphans`
+ *   stops the heartbeat (`Orphan`), so that the key expires.
  * - A lock alone does not stop a late write at a store that checks nothing. The store `fenced`
  *   compares revisions. The store `check-sequencer` represents other keys of the same etcd, where
  *   `If version(own key) > 0 Then put` is one transaction.

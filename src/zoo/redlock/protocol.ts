@@ -286,7 +286,7 @@ export function marginUs(ttlUs: number, { factorPpm, constantUs }: DriftMargin):
   return Math.ceil((ttlUs * factorPpm) / 1_000_000) + constantUs;
 }
 
-/** Returns the remaining validity after the answers; 0 or less means too late. */
+/** Returns the remaining validity after all answers. At 0 or less, they came too late. */
 export function validityUs(lease: {
   readonly ttlUs: number;
   readonly elapsedUs: number;

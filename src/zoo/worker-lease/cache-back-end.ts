@@ -1,8 +1,7 @@
 /**
  * memcached or Redis as a back end for leases. A worker reads the record (`acquire`, `release`),
- * decides, and stores a new one (`take`, `free`); the server only stores. A crash empties
- * memcached, and a Redis without persistence. memcached expires keys by a monotonic clock, Redis by
- * the wall clock.
+ * decides, and stores a new record (`take`, `free`). A crash empties memcached, and a Redis without
+ * persistence. memcached expires keys by a monotonic clock, Redis by the wall clock.
  */
 import {
   type Answer,
@@ -136,13 +135,9 @@ type LeaseCacheRequest =
 type LeaseCacheReply =
   | ({ readonly kind: 'seen'; readonly wallUs: number } & Seen)
   | { readonly kind: 'stored' }
-  /** In between, another client stored a record, or the key was lost. */
+  /** Another client stored a record in between, or the key was lost. */
   | { readonly kind: 'not-stored' };
 
-/**
- * Returns the meaning of a reply for the trace. For a `look`, this is the fence token that was
- * found.
- */
 function describeLeaseCacheReply(request: LeaseCacheRequest): (reply: LeaseCacheReply) => Answer {
   return (reply) => {
     if (reply.kind === 'seen') return { kind: 'value', value: reply.record?.fence ?? 0 };

@@ -1,19 +1,18 @@
 /**
- * The lease rules of Workiva's `aws-lambda-fsm-workflows`: which worker may take a lease, with
- * which fence token, and which may release it. Pure, without a clock: the caller passes the time.
- * Times and timeouts are integers in one unit of the caller's choice; the published scheme uses
- * whole seconds of the requesting client's clock.
+ * The lease rules of Workiva's `aws-lambda-fsm-workflows`: which worker may take or release a
+ * lease, and with which fence token. The caller passes the time. Times and timeouts are integers in
+ * any unit; the published scheme uses whole seconds of the requesting client's clock.
  *
  * Source: https://github.com/Workiva/aws-lambda-fsm-workflows, `aws_lambda_fsm/aws.py`.
  */
 import type { Turn } from '../../servers.ts';
 
-/** The record of a lease. `steps` and `retries` identify its holder; a release keeps the fence. */
+/** The record of a lease. `steps` and `retries` identify the holder. A release keeps the fence. */
 export type LeaseRecord = {
   readonly state: 'leased' | 'open';
   readonly steps: number;
   readonly retries: number;
-  /** Time at which it was taken; not stored in the published scheme. */
+  /** Start of the lease; not stored in the published scheme. */
   readonly since: number;
   /** The last time at which the lease is held: it has timed out when `now > expires`. */
   readonly expires: number;
@@ -26,8 +25,8 @@ export type Delivery = { readonly steps: number; readonly retries: number };
 export type LeaseAsk = Delivery & { readonly now: number; readonly timeout: number };
 
 /**
- * Identifies the lease that a worker releases. The published scheme also sends a release after a
- * failed acquire, with the reply, false or 0, as the fence. No lease has such a fence.
+ * Identifies the lease to release. After a failed acquire, the published scheme also sends a
+ * release, with false or 0 as the fence. No lease has such a fence.
  */
 export type LeaseReturn = Delivery & { readonly fence: number | false };
 
@@ -35,15 +34,15 @@ export type LeaseReturn = Delivery & { readonly fence: number | false };
 export interface LeaseRules {
   /** `raises`: the fence token is raised when a lease that timed out changes hands. */
   readonly takeover: 'raises' | 'keeps';
-  /** The timeout that ends a lease: that of its record, or the requesting worker's own. */
+  /** The timeout that ends a lease: the recorded timeout, or the requesting worker's own. */
   readonly timeout: 'recorded' | 'own';
 }
 
 export const PUBLISHED_RULES: LeaseRules = { takeover: 'raises', timeout: 'recorded' };
 
 /**
- * Returns the record with which the requester takes the lease, or null if the lease is held. `held`
- * is the stored record; null if none is stored.
+ * Returns the record of a new lease, or null if the lease is held. `held` is the stored record;
+ * null if none is stored.
  */
 export function takenBy(
   held: LeaseRecord | null,
@@ -90,7 +89,7 @@ export interface LeaseTerms {
   readonly absent: 'one' | 'clock';
 }
 
-/** Returns the time at which a request is judged; `now` is its client's time. */
+/** Returns the time by which a request is judged; `now` is the client's time. */
 export function judgedAt({ clock, time }: LeaseTerms, now: number, turn: Turn): number {
   return clock === 'client' ? now : time.timeOf(turn.wallUs);
 }
@@ -104,8 +103,8 @@ export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Tu
 const SECOND_US = 1_000_000;
 
 /**
- * `whole`: whole seconds of a clock, rounded down; a ttl is rounded up. `truncated` rounds the ttl
- * down too; `exact` uses microseconds.
+ * `whole`: whole seconds, with a ttl rounded up; `truncated`: whole seconds, with a ttl rounded
+ * down; `exact`: microseconds.
  */
 export type Counting = 'whole' | 'truncated' | 'exact';
 

@@ -1,14 +1,13 @@
 /**
  * The leases of at-least-once workers without the simulator: in a table, as in DynamoDB, and in a
- * cache, as in memcached and Redis. The time is an argument of each call, an integer in any unit;
- * the published scheme uses whole seconds. A denial is returned; an invalid argument throws (see
+ * cache, as in memcached and Redis. Each call gets the time, an integer in any unit; the published
+ * scheme uses whole seconds. A denial is returned; an invalid argument throws (see
  * `systems/argument.ts`).
  *
- * In a table, taking a lease is one conditional update, and so is releasing it. A record and its
- * fence token are never lost. In a cache, a worker reads the record and its cas id, decides, and
- * stores a new record only if no other worker has stored one in between. memcached does this with
- * `gets`, `cas` and `add`, Redis with WATCH and MULTI. A key that is not stored again within
- * `keyTtl` is lost, together with its fence token.
+ * In a table, one conditional update takes or releases a lease, and no fence token is ever lost. In
+ * a cache, a worker reads the record and its cas id, decides, and stores a new record unless
+ * another worker was faster. memcached does this with `gets`, `cas` and `add`, Redis with WATCH and
+ * MULTI. A key that is not stored again within `keyTtl` is lost, together with its fence token.
  */
 
 import { argument } from '../../servers.ts';
@@ -16,7 +15,7 @@ import { Cache } from '../cache/cache.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseRules } from './lease-rules.ts';
 import { freedBy, postponed, takenBy } from './lease-rules.ts';
 
-/** One delivery of one step of a machine, for which a lease is requested or released. */
+/** One delivery of one step of a machine, which requests or releases a lease. */
 export interface LeaseHolder {
   /** The machine's correlation id; each machine has one lease. */
   readonly machine: string;
@@ -27,30 +26,25 @@ export interface LeaseHolder {
 
 /**
  * The result of an acquire. The published scheme returns a number, `False` or `0`; but in Python,
- * `False == 0`. These three results are distinct.
+ * `False == 0`.
  */
 export type LeaseAnswer =
-  /**
-   * The caller holds the lease until `expires`, inclusive; `fence` is higher than in earlier
-   * leases.
-   */
+  /** The caller holds the lease until `expires`, inclusive. A later lease has a higher `fence`. */
   | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
-  /** The lease is held, maybe by the caller: it is not re-entrant. Wait; do not try a secondary. */
+  /** The lease is held, maybe by the caller: leases are not re-entrant. Do not try a secondary. */
   | { readonly kind: 'held' }
-  /** The back end was down: the outcome is unknown. Only this may send a worker to a secondary. */
+  /** The back end was down, so the outcome is unknown. Only now may a worker try a secondary. */
   | { readonly kind: 'system error' };
 
 /** The result of a release. */
 export type ReleaseAnswer =
   | { readonly kind: 'released' }
-  /** The lease held is not this one: steps, retries or fence differ, or it was released already. */
+  /** Steps, retries or fence differ, or the lease was already released. */
   | { readonly kind: 'not held' }
   | { readonly kind: 'system error' };
 
-/** The holder, the timeout, and the caller's time. */
 type LeaseRequest = LeaseHolder & { readonly timeout: number; readonly now: number };
 
-/** The lease to release, with its fence token. */
 type GivenLease = LeaseHolder & { readonly fence: number };
 
 /**
@@ -90,8 +84,8 @@ export class LeaseTable {
 }
 
 /**
- * Leases in a cache: if the lease of a machine was not stored for `keyTtl`, in the unit of `now`,
- * or was evicted, it starts again with fence 1.
+ * Leases in a cache. A lease that was evicted, or not stored for `keyTtl`, starts again with fence
+ * 1.
  */
 export class LeaseCache {
   private readonly cache: Cache = new Cache();
@@ -99,7 +93,7 @@ export class LeaseCache {
   /** Set to false to test a worker while the cache is down. */
   isUp = true;
 
-  /** The default is 24 hours, as in the published scheme, if `now` is in seconds. */
+  /** `keyTtl` is in the unit of `now`. The default is 24 hours if that unit is seconds. */
   constructor(keyTtl: number = KEY_TTL_SECONDS) {
     argument.integerFrom('keyTtl', keyTtl, 1);
     this.leases = new CacheLeases(this.cache, keyTtl, 'add');
@@ -127,10 +121,7 @@ export class LeaseCache {
     return { kind: 'released' };
   }
 
-  /**
-   * Evicts a machine's lease and fence token, as a full cache does. Returns false if there was
-   * none.
-   */
+  /** Evicts a machine's lease and fence token. Returns false if there was none. */
   evict(machine: string): boolean {
     argument.name('machine', machine);
     return this.cache.forget(machine);
@@ -159,7 +150,7 @@ function requireGiven(given: GivenLease): void {
 export class TableLeases {
   private records: Map<string, LeaseRecord> = new Map();
 
-  /** Returns the lease as taken now, to end `by` later, or null if it is held already. */
+  /** Returns the new record, which ends `by` later, or null if the lease is held already. */
   acquire(
     key: string,
     ask: LeaseAsk,
@@ -172,7 +163,7 @@ export class TableLeases {
     return record;
   }
 
-  /** Returns whether exactly this lease was held, and is free now. */
+  /** Releases exactly this lease. Returns false if the lease was not held. */
   release(key: string, lease: LeaseReturn): boolean {
     const freed = freedBy(this.current(key), lease);
     if (freed === null) return false;
@@ -195,12 +186,12 @@ export class TableLeases {
 /** As published, a key lasts 24 hours after it was last stored. */
 export const KEY_TTL_SECONDS: number = 86_400;
 
-/** A record as it was read, and its cas id. Both are null if there was none. */
+/** A record and its cas id; both are null if there was no record. */
 export type Seen = { readonly record: LeaseRecord | null; readonly unique: number | null };
 
 /**
- * The command that stores a record if there is none. Early versions of the scheme used `cas` here
- * too, which python-memcached sends as a plain `set` if it has read nothing.
+ * The command that stores a first record. Early versions of the scheme used `cas`, which
+ * python-memcached sends as a plain `set` if it has read nothing.
  */
 export type Vacant = 'add' | 'set';
 
@@ -223,10 +214,7 @@ export class CacheLeases {
     return { record: recordFrom(item.value), unique: item.unique };
   }
 
-  /**
-   * Replaces the record seen. Returns false if another client replaced it, or it was lost, in
-   * between.
-   */
+  /** Replaces the record seen. Returns false if the record was replaced or lost in between. */
   put(
     key: string,
     record: LeaseRecord,
@@ -244,7 +232,7 @@ export class CacheLeases {
   }
 }
 
-/** The step of a lease that was released. */
+/** The step of a released lease. */
 const NO_HOLDER = -1;
 
 function recordFrom(text: string): LeaseRecord {

@@ -11,10 +11,11 @@
  *   parent's counter wraps at 2³¹, and restarts if the parent is a container that was empty for a
  *   while. The child's `czxid` increases across the entire ensemble and never restarts.
  * - `protection: any`: after a create whose answer was lost, the client looks for a child with its
- *   chosen name. A server that lags may still show a child of the client's *previous* session.
- *   `session` checks the child's session (`ProtectedMode` of Curator). Once its tries are used up,
- *   the client deletes the child in the background (`FindAndDeleteProtectedNodeInBackground`).
- *   `none` creates another child, which waits behind the client's first child.
+ *   chosen name. A server that lags may still show a child of the client's *previous* session; the
+ *   client then counts on a child that is gone. `session` checks the child's session
+ *   (`ProtectedMode` of Curator). Once its tries are used up, such a client deletes the child in
+ *   the background (`FindAndDeleteProtectedNodeInBackground`). `none` creates another child, which
+ *   waits behind the client's first child.
  * - `release: once`: after an unanswered delete, the heartbeat keeps the child for as long as the
  *   process lives. `guaranteed` tries again in the background, as Curator's `deleteOurPath` does.
  * - After a pause that outlasts the session, the program continues where it was. A store that
