@@ -11,8 +11,8 @@
  * `simTest` runs `checkScenario` as a vitest test. The body is the lock's client, written as in
  * production: it acquires the lock, declares that it holds the lock (`section.guard()`), works, and
  * releases the lock. Without a body, `lock` names a built-in lock or is a lock definition. The
- * other options are the fields of a scenario file. `faults` has no default, so that a test without
- * faults says so. `store` defaults to `unfenced`, and `holds` to `grant-order`. `time` is virtual;
+ * other options are the fields of a scenario file. `faults` has no default: a test without faults
+ * must say so. `store` defaults to `unfenced`, and `holds` to `grant-order`. `time` is virtual;
  * `timeout` and `budgetMs` limit the real duration of a test.
  *
  * A test replays its kept plans (`__fencepost__/<test file>/`), runs a few seeds twice to check

@@ -125,7 +125,7 @@ export interface Column {
   readonly width: number;
 }
 
-/** Returns the rails before and after text that occupies `start` to `end`. */
+/** Returns the rails before `start` and those after `end`. */
 export function railsBeside(
   columns: readonly Column[],
   { start, end }: { readonly start: number; readonly end: number },

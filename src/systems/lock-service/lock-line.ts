@@ -3,7 +3,7 @@
  * with a lease, which its further requests extend. The first entry holds the lock. A request by the
  * holder also repeats its grant (etcd's acquire puts a key only if its session has none). A client
  * whose entry expired has lost its place. Without verification, such a client only checks for
- * entries ahead of its former place, and so takes the lock without holding it (etcd 3.4.3).
+ * entries ahead of its former place. It then takes the lock without holding it (etcd 3.4.3).
  */
 
 import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';

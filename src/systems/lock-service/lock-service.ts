@@ -216,7 +216,7 @@ export type Numbering = LockRules['numbering'];
 
 const NUMBERINGS: readonly Numbering[] = ['exact', 'double', '32-bit', 'random'];
 
-/** Returns the token that is issued after `before` earlier tokens; `first` is the very first. */
+/** Returns the token issued after `before` earlier tokens; `first` is the first token of all. */
 export function tokenOf(
   numbering: Numbering,
   { first, before }: { readonly first: number; readonly before: number },

@@ -8,10 +8,9 @@
  *     UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?
  *
  * The engine subtracts, not the client. If no row is updated, another client was faster, and the
- * client must read again. If the version matches but no piece is left, the check `stock >= 0`
- * returns an error, so that "sold out" is not mistaken for "try again". With `AND stock > 0`
- * instead, 0 rows would be updated in both cases. The resource `product-123` is the row with id
- * 123; the key `stock` is the column.
+ * client must read again. If no piece is left, the check `stock >= 0` returns an error, so that
+ * "sold out" is not mistaken for "try again". With `AND stock > 0` instead, 0 rows would be updated
+ * in both cases. The resource `product-123` is the row with id 123; the key `stock` is the column.
  */
 import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
 import { assert } from '../../core/kernel/assert.ts';

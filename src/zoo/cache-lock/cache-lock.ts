@@ -76,7 +76,7 @@ export class CacheLock {
     requireSettings(this.settings);
   }
 
-  /** True if the lock was acquired and not released, even if it has expired since. */
+  /** True if the lock was acquired and not released. It may have expired. */
   get isAcquired(): boolean {
     return this.held !== null;
   }

@@ -1,7 +1,7 @@
 /**
- * The commands that a CacheLock sends to its cache, the ways to release the lock, and the arguments
- * that it refuses. The commands are those of memcached; none compares before it touches or deletes,
- * unless `onlyIf` is set. The simulator and the class share this file.
+ * The commands that a CacheLock sends, the ways to release the lock, and the checks of its
+ * arguments. The commands are those of memcached; without `onlyIf`, none of them compares values.
+ * The simulator and the class share this file.
  *
  * Caches cannot compare and delete in one step, so there are several ways to release a key:
  * - `published`: touch the key so that it lasts, get it, and delete it if the value is the client's

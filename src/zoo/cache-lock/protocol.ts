@@ -266,7 +266,7 @@ class CacheLockDriver implements LockDriver {
     return null;
   }
 
-  /** Returns true if the lock has expired by the client's clock, so that no release is needed. */
+  /** Returns true if the lock has expired by the client's clock. */
   private isOver({ self, end, plan }: Section): boolean {
     const nowUs = self.monotonicUs();
     const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;

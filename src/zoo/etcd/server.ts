@@ -9,9 +9,9 @@
  * - A ttl is in whole seconds, at least 2 with the usual election timeout of one second
  *   (`minLeaseTTL`).
  *
- * Simpler than etcd: an expired lease ends before the next request is handled, not in a loop that
- * runs twice a second. `wait` is one request that is kept open; Go's `waitDeletes` repeatedly reads
- * and watches the last key before its own.
+ * Simpler than etcd: an expired lease ends before the next request is handled. (In etcd, a loop
+ * checks leases twice a second.) `wait` is one request that is kept open; Go's `waitDeletes`
+ * repeatedly reads and watches the last key before its own.
  */
 import { type Boot, LATER, OrderedKeyRecorder, type Server, type Turn } from '../../servers.ts';
 

@@ -71,7 +71,7 @@ export interface Kept {
 export interface RedisServerOptions {
   readonly persistence: 'always' | 'none';
   readonly expiry: 'wall' | 'monotonic';
-  /** The time at which a node that lost its keys serves again: at once, or after their expiry. */
+  /** Time at which a node that lost its keys serves again: at once, or after their expiry. */
   readonly restart: 'at-once' | 'delayed';
 }
 

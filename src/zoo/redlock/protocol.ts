@@ -297,8 +297,8 @@ export function validityUs(lease: {
 
 /**
  * The true state of all nodes, for the observer only. A lock ends when fewer than a quorum of nodes
- * hold its key. A node holds a key until the key expires, or until the node loses the key and may
- * grant it again.
+ * hold its key. A node holds a key until the key expires, or until the node may grant a lost key
+ * again.
  */
 class NodeKeys {
   /** By random value, then by node: the true time at which the node stops holding the key. */
@@ -326,7 +326,7 @@ class NodeKeys {
     if (endUs !== undefined) ends?.set(node, Math.min(endUs, atUs));
   }
 
-  /** Returns the true time until which `quorum` nodes hold the value, or 0 if they never did. */
+  /** Returns the true time until which a quorum holds the value, or 0 if none ever did. */
   endUs(value: number, quorum: number): number {
     const ends = [...(this.ends.get(value)?.values() ?? [])].sort((a, b) => b - a);
     return ends[quorum - 1] ?? 0;

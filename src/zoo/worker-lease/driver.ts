@@ -101,7 +101,7 @@ export class WorkerDriver implements LockDriver {
     return this.received?.delivery ?? null;
   }
 
-  /** Sends the successor while the lease is held, so that nothing is lost if the worker crashes. */
+  /** Sends the successor while the lease is held, so that a crash loses nothing. */
   *worked(at: Section, isComplete: boolean): Program<void> {
     const { received } = this;
     if (received === null) return;
