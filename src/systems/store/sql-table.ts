@@ -281,7 +281,6 @@ class SqlDatabase {
     database.exec(SCHEMA);
   }
 
-  /** Runs a statement. Returns the number of rows that it changed. */
   run(sql: string, values: readonly SqlValue[] = []): number {
     return this.prepared(sql).run(values).changes;
   }

@@ -158,7 +158,6 @@ export class RealEtcd {
   }
 }
 
-/** Returns a URL with an unused port. */
 async function freeUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

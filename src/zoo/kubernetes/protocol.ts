@@ -153,7 +153,6 @@ class Elector implements LockDriver {
     return Math.floor((ttlUs * (renewDeadline + retryPeriod)) / 100);
   }
 
-  /** Returns the record that replaces `found` and makes this client the leader. */
   private recordAfter(at: Section, { record, version }: Observed): ElectionRecord {
     const isHolder = record.holder === this.identity;
     const transitions = isHolder || version === 0 ? record.transitions : record.transitions + 1;
@@ -235,7 +234,6 @@ class Elector implements LockDriver {
     return observed;
   }
 
-  /** Updates the object at the version last seen. */
   private put(
     at: Section,
     label: string,

@@ -120,7 +120,6 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     return { kind: 'released' };
   }
 
-  /** Hands a free lock to the next client in the queue. */
   private handOver(lock: string, atUs: number): void {
     const next = this.table.next(lock);
     if (next === null) return;
@@ -192,7 +191,6 @@ class LockTable {
     return held;
   }
 
-  /** Appends a request to the queue, unless it is queued already. */
   lineUp(ask: Ask): void {
     const line = this.lines.get(ask.lock) ?? [];
     if (!line.some(({ request }) => request === ask.request)) line.push(ask);
@@ -256,7 +254,6 @@ class LockTable {
     return this.held.delete(lock);
   }
 
-  /** Forgets all queues, as a crash does. */
   clearLines(): void {
     this.lines.clear();
   }

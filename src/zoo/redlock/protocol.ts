@@ -129,7 +129,6 @@ interface RedlockSettings extends Pick<Chosen, 'asks' | 'validity' | 'partial' |
   readonly margin: DriftMargin | null;
 }
 
-/** A lock that this client acquired and has not released. */
 interface Held {
   readonly value: number;
   readonly ordinal: number;
@@ -218,7 +217,6 @@ class RedlockDriver implements LockDriver {
     yield* this.round(at, { verb: 'release', name, ask });
   }
 
-  /** Calls every node, and waits until each has answered or timed out. */
   private *round(
     at: Section,
     asked: { verb: 'acquire' | 'renew' | 'release'; name: Name; ask: LockNodeRequest },

@@ -25,7 +25,6 @@ export interface DispatchManner {
   readonly releases: 'held' | 'always';
 }
 
-/** One attempt to dispatch a message. */
 interface Attempt {
   readonly machine: Machine;
   readonly delivery: Delivery;

@@ -25,7 +25,6 @@ import { describeQueueReply } from './queue-server.ts';
 
 type JobStep = Extract<Work, { readonly kind: 'job' }>;
 
-/** Shared by all workers of a system. */
 interface WorkerParts {
   /** The primary, and the secondary if there is one. */
   readonly backEnds: readonly LeaseBackEnd[];

@@ -86,7 +86,6 @@ const LOST_BY_FLIPPING: readonly string[] = [
   'linearizable',
 ];
 
-/** A back end, and its options. */
 interface Kept extends Pick<Required<LockDefinition>, 'about' | 'options'> {
   /** Returns the settings of the cache, or null if a table keeps the leases. */
   readonly cacheOf: (options: Options) => LeaseCacheSetting | null;
