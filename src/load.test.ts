@@ -31,7 +31,7 @@ describe('a scenario is refused', () => {
     const system = ['    lock: cache-lock', '    store: unfenced'];
     const clients = '    clients: { countsLeaseFrom: issued }';
     expect(problemsOf([...system, clients], '{}')).toEqual([
-      'a.yaml:4:5 systems.one.options.countsFrom: countsFrom: reply is what cache-lock goes by, and not countsLeaseFrom: issued of its clients',
+      'a.yaml:4:5 systems.one.options.countsFrom: countsFrom: reply contradicts countsLeaseFrom: issued of its clients',
     ]);
     const same = '    clients: { countsLeaseFrom: reply }';
     expect(problemsOf([...system, same], '{}')).toEqual([]);

@@ -127,7 +127,7 @@ test('a key that is also written blindly is judged only up to that write', () =>
     kind: 'unknown',
     exercised: 0,
     reason:
-      '`x` cannot be followed: bob wrote 9 to it at 18 ms, which is no update of what it held',
+      '`x` cannot be followed: bob wrote 9 to it at 18 ms, which does not update its previous value',
   });
   const outside = write(18, 'carol', 0, 9, { operation: 'carol/1/write' });
   expect(verdictOn('no-lost-update', [...interleaved(0, false), outside])).toMatchObject({

@@ -473,7 +473,7 @@ function forgottenPhrase({ events }: Trace, injected: FaultInjected, next: Grant
 
 /** Describes a client that held a lock before another did, or in one of two runs only. */
 export function holdingPhrase({ process, lock }: Enter | Grant, before: string | null): string {
-  return `${process} had \`${lock}\` ${before === null ? 'only here' : `before ${before}`}`;
+  return `${process} had \`${lock}\` ${before === null ? 'only in this run' : `before ${before} did`}`;
 }
 
 /** Describes a server that recovered, or handled a call twice, in one of two runs only. */
@@ -483,7 +483,7 @@ export function oddityPhrase(server: string, call: string | null): string {
 
 /** Compares the outcome of a call in two runs. `there` is null if the other run has none. */
 export function outcomePhrase(call: string, here: string, there: string | null): string {
-  return `${call} was ${here}${there === null ? ' only here' : `, and is ${there} there`}`;
+  return `${call} was ${here}${there === null ? ' only in this run' : `, but ${there} in the other run`}`;
 }
 
 /** Names a write under no grant, which leaves a claim about grants not judged. */
@@ -495,5 +495,5 @@ export function outsidePhrase({ client, key, operation }: Write | Read): string 
 export function strayPhrase({ client, key, value, under, atUs }: Write | Read): string {
   const when = `at ${proseDuration(atUs)}${under === 0 ? ' under no grant' : ''}`;
   const wrote = `${client} wrote ${value ?? 0} to it ${when}`;
-  return `\`${key}\` cannot be followed: ${wrote}, which is no update of what it held`;
+  return `\`${key}\` cannot be followed: ${wrote}, which does not update its previous value`;
 }

@@ -60,7 +60,7 @@ describe('the first difference between two runs is that', () => {
     expect(turn(failing, [...failing].reverse())).toMatchObject({
       kind: 'grant',
       event: 0,
-      text: 'bob had `db` before alice',
+      text: 'bob had `db` before alice did',
     });
   });
 
@@ -96,59 +96,59 @@ describe('a difference is described by the events of both runs', () => {
 
   test.each<[string, TraceEvent, readonly TraceEvent[]]>([
     [
-      "bob's acquire was granted, token 9, and is denied there",
+      "bob's acquire was granted, token 9, but denied in the other run",
       grant(5, 'bob', 9),
       [deny(5, 'bob', 1)],
     ],
     [
-      "bob's acquire was denied, and is granted, token 9 there",
+      "bob's acquire was denied, but granted, token 9 in the other run",
       deny(5, 'bob', 1),
       [grant(5, 'bob', 9)],
     ],
-    ["bob's acquire was denied only here", { ...deny(5, 'bob', 1), message }, []],
+    ["bob's acquire was denied only in this run", { ...deny(5, 'bob', 1), message }, []],
     [
-      "bob's renew was refused, and is accepted there",
+      "bob's renew was refused, but accepted in the other run",
       renew(5, 'bob', 2, { extended: 0 }),
       [renew(5, 'bob', 2)],
     ],
     [
-      "bob's renew was accepted, and is refused there",
+      "bob's renew was accepted, but refused in the other run",
       renew(5, 'bob', 2),
       [renew(5, 'bob', 2, { extended: 0 })],
     ],
     [
-      "bob's release was accepted, and is refused there",
+      "bob's release was accepted, but refused in the other run",
       release(5, 'bob', 2),
       [release(5, 'bob', 2, { released: 0 })],
     ],
     [
-      "bob's release was refused, and is accepted there",
+      "bob's release was refused, but accepted in the other run",
       release(5, 'bob', 2, { released: 0 }),
       [release(5, 'bob', 2)],
     ],
     [
-      "bob's read was refused, and is accepted there",
+      "bob's read was refused, but accepted in the other run",
       read(5, 'bob', 2, null),
       [read(5, 'bob', 2, 7)],
     ],
     [
-      "bob's write was refused, and is accepted there",
+      "bob's write was refused, but accepted in the other run",
       ended(refused),
       [ended({ kind: 'accepted' })],
     ],
     [
-      "bob's write was not answered, and is accepted there",
+      "bob's write was not answered, but accepted in the other run",
       ended(null, { outcome: 'info' }),
       [ended({ kind: 'accepted' })],
     ],
     [
-      "bob's write was fail, and is accepted there",
+      "bob's write was fail, but accepted in the other run",
       ended(null, { outcome: 'fail' }),
       [ended({ kind: 'accepted' })],
     ],
     ["`store` handled bob's write twice", copy, []],
     ['`store` came back', recovered(4, 0, {}), []],
-    ['bob had `db` only here', enter(3, 'bob', 2, 9), []],
+    ['bob had `db` only in this run', enter(3, 'bob', 2, 9), []],
   ])('%s', (text, event, there) => {
     const found = turn([event, rest], [...there, rest]);
     expect(found?.text).toBe(text);
@@ -171,7 +171,7 @@ describe('a difference is described by the events of both runs', () => {
     const taken = (ms: number, client: string, ordinal: number): TraceEvent =>
       grant(ms, client, ordinal, { process: client, message: '' });
     const failing = [taken(3, 'bob', 2), taken(4, 'alice', 1)];
-    expect(turn(failing, [...failing].reverse())?.text).toBe('bob had `db` before alice');
+    expect(turn(failing, [...failing].reverse())?.text).toBe('bob had `db` before alice did');
     // If a server grants it, the order of the requests decides.
     const given = [grant(3, 'bob', 2), grant(4, 'alice', 1)];
     expect(turn(given, [...given].reverse())).toBeNull();

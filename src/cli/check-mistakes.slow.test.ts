@@ -36,7 +36,7 @@ describe('a mistake in the input', () => {
     ['cut.edn', '[{:process 1, :type :invoke, :f :read', /:1:2: the file ends inside this map/],
     ['list.edn', '[{:process 1, :type :invoke, :f :read}', /:1:1: the file ends before "]"/],
     ['odd.edn', '{:process 1, :type}', /:1:1: a key of this map has no value/],
-    ['cut.log', 'INFO  jepsen.util - 3 :invoke :write 4\nINFO  jepsen.ut', /:2:1: .* cut/],
+    ['cut.log', 'INFO  jepsen.util - 3 :invoke :write 4\nINFO  jepsen.ut', /:2:1: .* truncated/],
     ['value.log', 'INFO  jepsen.util - 3 :invoke :cas [1', /:1:36: "]" is missing/],
     [
       'noise.log',

@@ -89,7 +89,9 @@ describe('an object', () => {
 
   test('is not guessed from a value of another type, which the report mentions', async () => {
     const text = calls([{ f: 'acquire', value: 5 }, {}]);
-    expect((await check(file('number.jsonl', text))).out).toContain('1 operation says nothing');
+    expect((await check(file('number.jsonl', text))).out).toContain(
+      'The value of 1 operation was ignored',
+    );
   });
 
   test('is not guessed from a pair in fencepost’s format; for others a note says so', async () => {
@@ -121,9 +123,9 @@ describe('in fencepost’s format', () => {
 describe('JSON', () => {
   test('with a duplicate key is refused', async () => {
     const twice = '{"process":1,"type":"invoke","f":"write","value":1,"value":2}\n';
-    expect(await refused('twice.jsonl', twice)).toContain(':1:52: "value" stands twice');
+    expect(await refused('twice.jsonl', twice)).toContain(':1:52: duplicate key "value"');
     const inside = '{"process":1,"type":"invoke","f":"write","value":{"a":"\\":","b":1,"a":2}}\n';
-    expect(await refused('inside.jsonl', inside)).toContain('"a" stands twice');
+    expect(await refused('inside.jsonl', inside)).toContain('duplicate key "a"');
     const once = '{"process":1,"type":"invoke","f":"write","value":{"a":"\\":","b":{"a":2}}}\n';
     expect((await check(file('once.jsonl', once), '--model=register')).code).toBe(0);
   });

@@ -38,7 +38,7 @@ describe('a plan', () => {
       { lock: 'redlock', options: { drift: 'ignored', driftMarginUs: 1 } },
     ],
     [
-      'timeoutUs means nothing with blocking: no',
+      'timeoutUs has no effect with blocking: no',
       { lock: 'cache-lock', options: { blocking: 'no', timeoutUs: 5 } },
     ],
     ['optimistic has no lease to renew', { ...RENEWS, lock: 'optimistic' }],

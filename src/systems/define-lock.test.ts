@@ -202,11 +202,16 @@ describe('a timer of a server', () => {
   });
 
   test.each<readonly [string, unknown, unknown, string]>([
-    ['label', { afterUs: 1 }, () => undefined, 'a timer has a label, a word without `/`'],
-    ['word', { label: 'a/b', afterUs: 1 }, () => undefined, 'a timer has a label, a word'],
+    [
+      'label',
+      { afterUs: 1 },
+      () => undefined,
+      'the label of a timer must be a non-empty string without `/`',
+    ],
+    ['word', { label: 'a/b', afterUs: 1 }, () => undefined, 'the label of a timer must be'],
     ['time', { label: 'a', afterUs: Number.NaN }, () => undefined, 'or more, not NaN'],
     ['time to come', { label: 'a', afterUs: -1 }, () => undefined, 'or more, not -1'],
-    ['function', { label: 'a', afterUs: 1 }, null, 'a timer calls a function when it rings'],
+    ['function', { label: 'a', afterUs: 1 }, null, 'a timer needs a function to call'],
   ])('without a valid %s ends the run', (_, timer, ring, error) => {
     const late = defineSystem({
       locks: {

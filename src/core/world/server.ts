@@ -396,14 +396,17 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   setTimer(timer: { readonly label: string; readonly afterUs: number }, ring: Ring): void {
     const { label, afterUs } = timer;
     if (typeof label !== 'string' || label === '' || label.includes('/')) {
-      throw new SystemFailure(this.server, 'a timer has a label, a word without `/`');
+      throw new SystemFailure(
+        this.server,
+        'the label of a timer must be a non-empty string without `/`',
+      );
     }
     if (!Number.isSafeInteger(afterUs) || afterUs < 0) {
-      const rule = 'a timer rings after a whole number of microseconds, 0 or more';
+      const rule = 'the delay of a timer must be a whole number of microseconds, 0 or more';
       throw new SystemFailure(this.server, `${rule}, not ${afterUs}`);
     }
     if (typeof ring !== 'function') {
-      throw new SystemFailure(this.server, 'a timer calls a function when it rings');
+      throw new SystemFailure(this.server, 'a timer needs a function to call');
     }
     const name = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
     this.parts.setTimer(name, afterUs, ring);

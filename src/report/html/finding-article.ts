@@ -136,7 +136,7 @@ function renderCommands(finding: Finding, id: string): Markup {
     element('dt', {}, name),
     element('dd', {}, element('code', {}, shellWords(words).join(' '))),
   ]);
-  const title = element('h3', { id: `${id}-type` }, 'What to type');
+  const title = element('h3', { id: `${id}-type` }, 'Commands');
   return element('section', {}, title, element('dl', { class: 'commands' }, list));
 }
 
@@ -214,10 +214,10 @@ function renderOriginal(finding: Finding, id: string, options: FindingOptions): 
   if (original === undefined) return [];
   const how = finding.exhaust === undefined ? 'drawn' : 'found';
   const text =
-    `${capitalized(trialText(finding))} as it was ${how}: ` +
+    `${capitalized(trialText(finding))} as originally ${how}: ` +
     `${countOf(original.plan.clients.length, 'client')}, ` +
     `${countOf(size.originalFaults, 'fault')} that fired, ` +
-    `${countOf(size.originalEvents, 'event')}; shrunk: ` +
+    `${countOf(size.originalEvents, 'event')}; after shrinking: ` +
     `${countOf(plan.clients.length, 'client')}, ${countOf(size.faults, 'fault')}, ` +
     `${countOf(size.events, 'event')}.`;
   const { mostEvents: mostDrawn } = options;
@@ -269,7 +269,7 @@ function changeText(here: Plan, there: Plan): string {
 }
 
 function partingText(here: OtherRun, there: OtherRun, parting: Parting | null): string {
-  if (parting === null) return 'Both runs do the same.';
+  if (parting === null) return 'The runs do not differ.';
   const [left, right] = [wordsAt(here, parting.here), wordsAt(there, parting.there)];
   const when = proseDuration(parting.atUs);
   return `First difference, at ${when}: here ${left}; there ${right}.`;

@@ -38,7 +38,7 @@ export function dataOf(finding: Finding, options: PageDataOptions): PageData {
     mostRows: mostEvents,
     isFenced: isFenced(plan, catalogue),
     linearization: linearizationOf(trace, { claim, model: modelOf(plan, catalogue) }),
-    title: `${explanation.headline}. The table of events below says the same.`,
+    title: `${explanation.headline}. The table of events below contains the same information.`,
   };
 }
 
@@ -86,7 +86,7 @@ export function renderPictures(
 }
 
 /** Text in place of a picture that only the page's script draws. */
-export const DRAWN_BY_SCRIPT = 'Scripts draw this picture.';
+export const DRAWN_BY_SCRIPT = 'This picture requires JavaScript.';
 
 /**
  * Renders a collapsed section with the state of each process and the step-by-step picture. With a

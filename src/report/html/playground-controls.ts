@@ -30,7 +30,7 @@ function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
   const { lock: lockName, store } = plan.system;
   const protocol = catalogue.locks.get(lockName);
   const storeKind = catalogue.stores.get(store);
-  if (plan.use !== undefined) return 'the plan needs modules of its own';
+  if (plan.use !== undefined) return 'the plan needs modules';
   if (protocol === undefined) return `the lock ${lockName} is not built in`;
   if (protocol.build === undefined) return `the clients of ${lockName} are asynchronous code`;
   if (storeKind === undefined) return `the store ${store} is not built in`;
@@ -52,7 +52,8 @@ export function renderTry(
   if (why !== null) return renderNoTry(why);
   const stores = storesToTry(plan, catalogue);
   const { store } = plan.system;
-  if (!stores.includes(store)) return renderNoTry('its system needs more than is here');
+  if (!stores.includes(store))
+    return renderNoTry('its system needs parts that this page does not contain');
   return element(
     'section',
     { hidden: true, 'data-try': '', 'aria-labelledby': `${id}-try` },
@@ -73,8 +74,10 @@ export function renderTry(
   );
 }
 
-const ABOUT = 'Turn a number: the same code runs the plan again here, judges it and draws it.';
-const STALE = '? Not run: a number above is wrong. What follows is of the last good numbers.';
+const ABOUT =
+  'Change a number: the page then runs the plan again with the same code, judges it and draws it.';
+const STALE =
+  '? Not run: a number above is invalid. The result below is for the last valid numbers.';
 
 /** Renders a knob. `wrongId` is the id of the element for its error message. */
 function renderKnob(

@@ -152,7 +152,7 @@ async function plansOf(scenario: Scenario, faults: number): Promise<readonly Sys
     const { plans, blocks, stopped } = await countPlans(small, system, options);
     if (stopped !== null) {
       const many = `${system}: more than ${groupDigits(MOST_PLANS)} plans`;
-      throw new Error(`${many}: take fewer faults, or \`fencepost run --exhaust ${faults}\``);
+      throw new Error(`${many}: use fewer faults, or \`fencepost run --exhaust ${faults}\``);
     }
     const numbered = new NumberedPlans(small, system, blocks);
     all.push({ system, plans, planOf: (number) => numbered.planOf(number) });
@@ -218,7 +218,8 @@ function openEditor(code: string): void {
   });
   findElement(document, '#share', HTMLButtonElement).addEventListener('click', () => {
     location.hash = `s=${encodeURIComponent(text.value)}`;
-    findElement(document, '#shared', HTMLElement).textContent = 'The address has the scenario now.';
+    findElement(document, '#shared', HTMLElement).textContent =
+      'The address now contains the scenario.';
   });
   const first = sharedText();
   if (first === null) take([...known.keys()][0] ?? '');

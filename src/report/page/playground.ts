@@ -122,7 +122,10 @@ function offerAddress(section: HTMLElement, prefix: string, show: () => void): v
   button.type = 'button';
   button.dataset['runAddress'] = '';
   button.textContent = 'Run them';
-  offer.append('The address turned some numbers: what follows is still of the finding. ', button);
+  offer.append(
+    'The address sets other numbers. The result below is still that of the finding. ',
+    button,
+  );
   findElement(section, '.knobs', HTMLElement).after(offer);
   const accept = (): void => {
     offer.remove();
@@ -166,10 +169,10 @@ function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
 
 function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string | null {
   if (validity.badInput) return 'Not a number.';
-  if (value === '') return 'A number of ms is missing.';
+  if (value === '') return 'Enter a number of ms.';
   if (valueAsNumber < 0) return 'It must be 0 ms or more.';
   const most = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000);
-  return valueAsNumber > most ? 'It is too long to be run.' : null;
+  return valueAsNumber > most ? 'Too large.' : null;
 }
 
 function reset(section: HTMLElement): void {
@@ -234,7 +237,7 @@ function showRun(section: HTMLElement, data: PageData): void {
     claim,
     evidence,
     linearization: linearizationOf(trace, { claim, model: modelOf(plan, builtIn) }),
-    title: explanation?.headline ?? 'The run as you turned it',
+    title: explanation?.headline ?? 'The run with your numbers',
   };
   const id = `${section.closest('article')?.id ?? ''}-t`;
   const { timeline, sequence } = drawPictures(tried, { id, mostDrawn: MOST_DRAWN });
@@ -247,6 +250,6 @@ function showRun(section: HTMLElement, data: PageData): void {
 }
 
 function figureOf(name: string, picture: Markup): Markup {
-  const caption = element('b', {}, `${name}, as you turned it`);
+  const caption = element('b', {}, `${name}, with your numbers`);
   return figure({ caption, name: `Tried: ${name}`, picture });
 }

@@ -33,7 +33,7 @@ const claim = z.strictObject({
   avoided: count
     .default(0)
     .describe('seeds on which a twin broke it but it held here, at most the first 50'),
-  due: count.describe('seeds on which it was to be judged'),
+  due: count.describe('seeds on which it had to be judged'),
   judged: count.describe('of these, seeds whose code did not fail and on which it was not unknown'),
   unknown: count.describe('seeds on which it could not be judged, although the code did not fail'),
   firstUnknown: z
@@ -42,7 +42,7 @@ const claim = z.strictObject({
     .describe('the lowest of them, and why; absent if there is none'),
   kinds: z
     .array(kindOfFailure)
-    .describe('kinds of failure by their cause, that of the lowest seed first')
+    .describe('kinds of failure by cause, in order of their first seeds')
     .exactOptional(),
 });
 
@@ -134,7 +134,7 @@ const system = z.strictObject({
     .describe('the shortest faults that break each broken claim; only after an exhaustive search'),
   broken: count.describe('seeds that broke a claim of expect'),
   unknown: count.describe('seeds on which a claim of expect could not be judged'),
-  failed: count.describe('seeds that the system under test did not survive'),
+  failed: count.describe('seeds on which the code under test failed'),
   leftOut: count
     .exactOptional()
     .describe('seeds that were not run, because the first ones all failed with the same error'),
@@ -247,7 +247,7 @@ const causation: z.ZodType<Causation> = z.strictObject({
       text,
     })
     .nullable()
-    .describe('the first difference from a run that holds'),
+    .describe('the first difference from a run without this breach'),
   neighbours: z
     .array(
       z.strictObject({
@@ -256,7 +256,7 @@ const causation: z.ZodType<Causation> = z.strictObject({
         fault: count.nullable().describe('index of the fault that was removed from the plan'),
         outcome: z
           .enum(['holds', 'breaks', 'otherwise', 'stalls'])
-          .describe('otherwise: breaks by another rule or cause; stalls: its sections did not run'),
+          .describe('otherwise: breaks by another rule or cause; stalls: not judged, or not run'),
       }),
     )
     .describe('runs of similar plans'),

@@ -60,7 +60,7 @@ describe('a CacheLock without the simulator', () => {
   test('is not created with invalid settings', () => {
     const make = (): CacheLock => lockOn(new Cache(), { key: '', retry: 0 });
     expect(make).toThrow(
-      new RangeError('a lock needs a key; a retry interval is longer than 0, not 0'),
+      new RangeError('a lock needs a key; a retry interval must be greater than 0, not 0'),
     );
   });
 

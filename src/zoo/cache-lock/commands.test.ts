@@ -11,12 +11,12 @@ describe('the arguments of a lock', () => {
 
   test.each([
     [{ key: '' }, 'a lock needs a key'],
-    [{ expiration: 0 }, 'an expiration is longer than 0, not 0'],
-    [{ expiration: -10 }, 'an expiration is longer than 0, not -10'],
-    [{ retry: 0 }, 'a retry interval is longer than 0, not 0'],
-    [{ retry: Number.NaN }, 'a retry interval is longer than 0, not NaN'],
-    [{ timeout: 0 }, 'a timeout is longer than 0, or -1 for ever, not 0'],
-    [{ timeout: -2 }, 'a timeout is longer than 0, or -1 for ever, not -2'],
+    [{ expiration: 0 }, 'an expiration must be greater than 0, not 0'],
+    [{ expiration: -10 }, 'an expiration must be greater than 0, not -10'],
+    [{ retry: 0 }, 'a retry interval must be greater than 0, not 0'],
+    [{ retry: Number.NaN }, 'a retry interval must be greater than 0, not NaN'],
+    [{ timeout: 0 }, 'a timeout must be greater than 0, or -1 for no limit, not 0'],
+    [{ timeout: -2 }, 'a timeout must be greater than 0, or -1 for no limit, not -2'],
   ])('are refused with %o', (wrong, message) => {
     expect(refusalsOf({ ...GOOD, ...wrong })).toEqual([message]);
   });

@@ -147,10 +147,10 @@ export function refusalsOf(args: LockArguments): readonly string[] {
   const { key, expiration, retry, timeout } = args;
   const refusals: string[] = [];
   if (key === '') refusals.push('a lock needs a key');
-  if (!(expiration > 0)) refusals.push(`an expiration is longer than 0, not ${expiration}`);
-  if (!(retry > 0)) refusals.push(`a retry interval is longer than 0, not ${retry}`);
+  if (!(expiration > 0)) refusals.push(`an expiration must be greater than 0, not ${expiration}`);
+  if (!(retry > 0)) refusals.push(`a retry interval must be greater than 0, not ${retry}`);
   if (timeout !== FOR_EVER && !(timeout > 0)) {
-    refusals.push(`a timeout is longer than 0, or ${FOR_EVER} for ever, not ${timeout}`);
+    refusals.push(`a timeout must be greater than 0, or ${FOR_EVER} for no limit, not ${timeout}`);
   }
   return refusals;
 }

@@ -104,11 +104,11 @@ describe('a CacheLock', () => {
   test.each([
     [
       { timeout: 0 },
-      'a timeout is longer than 0, or -1 for ever; blocking: no does not wait at all',
+      'a timeout must be greater than 0, or -1 for no limit; to disable waiting, use blocking: no',
     ],
-    [{ timeout: 5, timeoutUs: 5000 }, 'timeout says it already'],
-    [{ timeout: 5, blocking: 'no' }, 'timeout means nothing with blocking: no'],
-    [{ timeoutUs: 5, blocking: 'no' }, 'timeoutUs means nothing with blocking: no'],
+    [{ timeout: 5, timeoutUs: 5000 }, 'timeout is already set'],
+    [{ timeout: 5, blocking: 'no' }, 'timeout has no effect with blocking: no'],
+    [{ timeoutUs: 5, blocking: 'no' }, 'timeoutUs has no effect with blocking: no'],
     [{ timeout: -2 }, 'no option timeout: -2'],
   ])('is refused with %j', (options, message) => {
     expect(() => runOf([clientOf('alice', [])], { options })).toThrow(message);
@@ -129,7 +129,9 @@ describe('a CacheLock', () => {
   test('is refused with invalid arguments, and its section does nothing', () => {
     const trace = runOf([clientOf('alice', [writeOf(1)], { backoffUs: 0 })]);
     expect(calls(trace)).toEqual([]);
-    expect(logs(trace)).toEqual(['0 alice: refused: a retry interval is longer than 0, not 0']);
+    expect(logs(trace)).toEqual([
+      '0 alice: refused: a retry interval must be greater than 0, not 0',
+    ]);
   });
 
   test('logs a lock that its program drops without release, except in a crash', () => {

@@ -62,14 +62,14 @@ const choices = optionsFor(
   {
     blocking: 'whether a client retries a busy lock with its backoff, or gives up at once',
     timeout:
-      'milliseconds that a client waits for a busy lock, within its attempts; -1: until they end',
+      'maximum wait for a busy lock in milliseconds; -1: until the client’s attempts are used up',
     timeoutUs: 'timeout in microseconds, as in plans of fencepost 0.1; 0: until the attempts end',
     countsFrom:
       'message from which the holder counts its expiration; a reply may be arbitrarily late',
     extends: 'whether a touch extends any key that exists, or only the holder’s own',
     release:
       'messages of a release: touch, get, delete; add, get, delete; a compare-and-delete; or a delete',
-    expired: 'whether a release at exactly the expiry is ignored (>=), or only after it (>)',
+    expired: 'whether a release exactly at the expiry is ignored (at), or only a later one (after)',
     instance:
       'whether each section creates its own lock object, or a client keeps one for all sections',
   },
@@ -107,7 +107,7 @@ function problem(
   );
   if (other === undefined) return null;
   const setting = `countsLeaseFrom: ${other.countsLeaseFrom} of its clients`;
-  const what = `countsFrom: ${from} is what cache-lock goes by, and not ${setting}`;
+  const what = `countsFrom: ${from} contradicts ${setting}`;
   return { option: 'countsFrom', what };
 }
 
@@ -115,15 +115,15 @@ function problem(
 function waitProblem(options: Options): { option: string; what: string } | null {
   const { blocking, timeout, timeoutUs } = choices.read(options);
   if (timeout === 0) {
-    const what = `a timeout is longer than 0, or ${FOR_EVER} for ever; blocking: no does not wait at all`;
+    const what = `a timeout must be greater than 0, or ${FOR_EVER} for no limit; to disable waiting, use blocking: no`;
     return { option: 'timeout', what };
   }
   if (timeoutUs > 0 && timeout !== FOR_EVER) {
-    return { option: 'timeoutUs', what: 'timeout says it already' };
+    return { option: 'timeoutUs', what: 'timeout is already set' };
   }
   if (blocking === 'yes') return null;
   const option = timeout !== FOR_EVER ? 'timeout' : timeoutUs > 0 ? 'timeoutUs' : null;
-  return option && { option, what: `${option} means nothing with blocking: no` };
+  return option && { option, what: `${option} has no effect with blocking: no` };
 }
 
 /** Returns the maximum wait for a busy lock in microseconds, or `FOR_EVER`. */

@@ -274,7 +274,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   /** Returns the terms of a key's grant, or the last terms if its lease has ended. */
   private termsOf(key: Key, boot: Boot) {
     const lease = this.state.leaseThatWas(key.lease);
-    if (lease === undefined) throw new Error('a key hangs on a lease');
+    if (lease === undefined) throw new Error('a key must be bound to a lease');
     const { ttlS, endUs, client, sentAtUs } = lease;
     const untilUs = boot.trueTimeOf('monotonic', endUs);
     const token = this.serving.tokenOf(key);

@@ -217,7 +217,7 @@ try {
   console.log(error.name + ': ' + error.message);
 }`,
         prints: [
-          'RangeError: a lock needs a key; a retry interval is longer than 0, not 0; a timeout is longer than 0, or -1 for ever, not -2',
+          'RangeError: a lock needs a key; a retry interval must be greater than 0, not 0; a timeout must be greater than 0, or -1 for no limit, not -2',
         ],
       },
     },
