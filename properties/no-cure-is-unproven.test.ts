@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
+import { reportedCauses } from '../src/check/causation.ts';
 import { builtInClaims } from '../src/check/claims.ts';
 import { inWords } from '../src/check/in-words.fixture.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
@@ -79,7 +80,8 @@ function brokenBy(plan: Plan): readonly Broken[] {
 function requireCausesNamed({ plan }: Broken, { explanation, causation }: ExplainedBreach): void {
   const story = inWords(explanation);
   const faults = pin(plan).faults;
-  for (const { fault, event } of causation.causes) {
+  const { trace } = examine(pin(plan), []);
+  for (const { fault, event } of reportedCauses(trace, causation.causes)) {
     if (fault !== null) expect(story).toMatch(SAID[faults[fault]?.kind ?? ''] ?? /^$/);
     expect(causation.evidence.map((part) => part.event)).toContain(event);
   }

@@ -94,6 +94,7 @@ export type LockRule =
   | 'probe-not-granted'
   | 'renewed-foreign-key'
   | 'renewed-successor'
+  | 'revived-lease'
   | 'revived-while-live'
   | 'token-changed'
   | 'token-not-higher'

@@ -27,6 +27,7 @@ import { lossNoticed } from './loss-noticed.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
 import { noLostUpdate } from './no-lost-update.ts';
 import { noOrphan } from './no-orphan.ts';
+import { noRevival } from './no-revival.ts';
 import { noWriteAfterRelease } from './no-write-after-release.ts';
 import { ownerOnlyRelease } from './owner-only-release.ts';
 import { progress } from './progress.ts';
@@ -65,6 +66,7 @@ export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
     ...linearizableClaims,
     holderOverlap,
     lossNoticed,
+    noRevival,
   ].map((claim) => [claim.name, claim]),
 );
 

@@ -262,3 +262,37 @@ export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Rele
 export function isRemovalByNonOwner(event: TraceEvent): boolean {
   return event.kind === 'key-change' && event.change === 'removed' && event.holder !== event.client;
 }
+
+/** Returns the time at which a lease had ended before a later event of its lock. */
+export function endBefore(
+  { locks, trace }: TraceIndex,
+  ordinal: number,
+  later: Renew | KeyChange,
+): number {
+  for (const { byNumber } of locks.values()) {
+    const grant = byNumber.get(ordinal);
+    if (grant === undefined) continue;
+    const before = trace.events.indexOf(later);
+    const release = grant.changes.findLast(
+      ({ event, index }) => event.kind === 'release' && index < before,
+    );
+    return release?.event.atUs ?? serviceEndUs(grant, before);
+  }
+  return 0;
+}
+
+/** Returns the servers that answered the client's requests for a quorum grant with a grant. */
+export function serversThatGranted({ events }: Trace, grant: Grant): readonly string[] {
+  const asked = new Map<string, string>();
+  const servers: string[] = [];
+  for (const event of events.slice(0, events.indexOf(grant))) {
+    if (event.atUs < grant.sentAtUs) continue;
+    if (event.kind === 'send' && event.from === grant.client) {
+      asked.set(event.message.replace(/\/\d+\/request$/, ''), event.to);
+    }
+    if (event.kind !== 'return' || event.answer?.kind !== 'granted') continue;
+    const server = asked.get(event.operation);
+    if (server !== undefined) servers.push(server);
+  }
+  return servers;
+}

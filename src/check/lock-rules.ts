@@ -15,6 +15,7 @@ import { listOf } from '../text/prose.ts';
 import type { LockRule } from './claim.ts';
 import type { Contradiction, Sentences, Words } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
+import { endBefore, serversThatGranted } from './leases.ts';
 import { actorOf, keptUntil, takerOf } from './lock-keys.ts';
 import { lossesOf } from './loss-noticed.ts';
 import { handledAtUs } from './messages.ts';
@@ -50,6 +51,7 @@ export const LOCK_RULES: Readonly<Record<LockRule, Words>> = {
   'probe-not-granted': probeWaited,
   'renewed-foreign-key': nonOwnerKeyChange,
   'renewed-successor': nonOwnerRenewal,
+  'revived-lease': revivedLease,
   'revived-while-live': revivedWhileLive,
   'token-changed': tokenChanged,
   'token-not-higher': (shown) => tokenStory(shown, 'Token did not increase', 'not above'),
@@ -200,17 +202,7 @@ function grantedPhrase(shown: Contradiction, grant: Grant): string {
 /** Like `giverOf`, with the servers of a quorum that agreed: `a quorum (lock-1 and lock-3)`. */
 function giversOf({ trace }: Contradiction, grant: Grant): string {
   if (!isQuorumGrant(grant)) return giverOf(grant);
-  const asked = new Map<string, string>();
-  const givers: string[] = [];
-  for (const event of trace.events.slice(0, trace.events.indexOf(grant))) {
-    if (event.atUs < grant.sentAtUs) continue;
-    if (event.kind === 'send' && event.from === grant.client) {
-      asked.set(event.message.replace(/\/\d+\/request$/, ''), event.to);
-    }
-    if (event.kind !== 'return' || event.answer?.kind !== 'granted') continue;
-    const server = asked.get(event.operation);
-    if (server !== undefined) givers.push(`\`${server}\``);
-  }
+  const givers = serversThatGranted(trace, grant).map((server) => `\`${server}\``);
   return givers.length === 0 ? 'a quorum' : `a quorum (${listOf(givers)})`;
 }
 
@@ -245,6 +237,18 @@ function revivedWhileLive(shown: Contradiction): Sentences {
     headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
     next: `${grantedPhrase(shown, later)} ${at(later)}`,
     however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
+  };
+}
+
+function revivedLease(shown: Contradiction): Sentences {
+  const { lock, ordinal } = shown.need('grant', 'grant');
+  const renewal = shown.need('renewal', 'renew', 'key-change');
+  const endUs = endBefore(shown.indexed, ordinal, renewal);
+  const how = shown.find('release', 'release') === undefined ? '' : ', when it was released';
+  return {
+    headline: `Lease of \`${lock}\` brought back by a renewal after its end`,
+    next: `${shown.letterOf(ordinal)} ended at ${proseDuration(endUs)}${how}`,
+    however: `${renewal.client} brought it back ${at(renewal)}`,
   };
 }
 

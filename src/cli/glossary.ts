@@ -87,7 +87,7 @@ const TERMS: Readonly<Record<string, string>> = {
   'not met':
     'A claim broke that should hold, or a claim that should break broke on no seed. See expectation, met.',
   'noted grant (GrantRecorder)':
-    'A grant, release or renewal that a server itself records with a `GrantRecorder`, as those of fencepost do. Without these records, the commands of your own lock have no known meaning, and some claims are *not judged*. See no-write-after-release, owner-only-release, renew-live, no-orphan, not judged.',
+    'A grant, release or renewal that a server itself records with a `GrantRecorder`, as those of fencepost do. Without these records, the commands of your own lock have no known meaning, and some claims are *not judged*. See no-write-after-release, owner-only-release, renew-live, no-revival, no-orphan, not judged.',
   orphan:
     'A grant that its requester never learned of, since the answer was lost or late: no client releases it. See no-orphan.',
   'pin (pinned)':

@@ -34,6 +34,7 @@ const PROMISED: readonly (readonly [string, string])[] = [
   ['release-get-then-delete', 'owner-only-release'],
   ['release-unconditional', 'owner-only-release'],
   ['renew-no-owner', 'renew-live'],
+  ['renew-creates-key', 'no-revival'],
   ['serves-nobody', 'progress'],
   ['serves-one', 'progress'],
   ['drops-writes', 'no-lost-update'],

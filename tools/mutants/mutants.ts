@@ -255,6 +255,15 @@ export const mutants: readonly Mutant[] = [
     workload: { steps: ['renew', { write: {} }] },
     faults: [pauseBefore('renew', '1/3')],
   }),
+  row('renew-creates-key', {
+    change: 'a renew stores the key anew, also if it has expired',
+    caughtBy: 'no-revival',
+    base: { ...REDIS, options: { renew: 'compare' } },
+    mutant: { options: { renew: 'set' } },
+    ...CROWD,
+    workload: { steps: ['renew', { write: {} }] },
+    faults: [pauseBefore('renew', '1/3')],
+  }),
   // Saboteurs, which break little because they let nothing happen.
   row('serves-nobody', {
     change: 'the lock is granted to no client',

@@ -84,4 +84,5 @@ export type ClaimName =
   | 'linearizable(fenced-register-with-reads)'
   | 'holder-overlap'
   | 'loss-noticed'
+  | 'no-revival'
   | (string & Record<never, never>);

@@ -184,6 +184,7 @@ const CLAIM_NAMES = [
   'linearizable(fenced-register-with-reads)',
   'holder-overlap',
   'loss-noticed',
+  'no-revival',
 ] as const;
 
 test('the names of locks, stores and claims are typed for completion, and others accepted', () => {

@@ -211,6 +211,7 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'issue-order': rows(KEEPS_ORDER),
   'applied-twice': rows(KEEPS_ORDER),
   'granted-while-live': rows({ ...NAMED, ...HELD }),
+  'revived-lease': rows(NAMED_RENEWAL),
   'revived-while-live': rows(NAMED_RENEWAL),
   'both-believe': rows(HELD),
   'token-shared': rows(RISING),

@@ -71,7 +71,7 @@ export const kubernetes: LockDefinition = {
   options: choices.infos,
   canRenew: false,
   jitter: { numerator: 6, denominator: 5 },
-  notGuaranteed: ['tokens-unique', 'tokens-increase'],
+  notGuaranteed: ['tokens-unique', 'tokens-increase', 'no-revival'],
   operations: ['get', 'acquire', 'heartbeat', 'release-get', 'release'],
   problem: (options, clients) => problemOf(choices.read(options), clients),
   build: (world, options) => {

@@ -41,13 +41,13 @@ export const nodeOptions: ReturnType<typeof optionsFor<typeof ofNodes>> = option
 const choices = optionsFor(
   {
     release: ['compare-and-delete', 'get-then-delete', 'delete'],
-    renew: ['compare', 'any'],
+    renew: ['compare', 'any', 'set'],
     token: ['none', 'value'],
     unanswered: ['kept', 'deleted'],
   },
   {
     release: 'commands of a release: a script that compares, a GET and a DEL, or only a DEL',
-    renew: 'whether a renew compares the value in a script, or is a PEXPIRE of any value',
+    renew: 'renewal: a script that compares the value, a PEXPIRE of any value, or a SET without NX',
     token: 'whether the random value is sent as a fencing token',
     unanswered:
       'client behavior if a SET gets no answer in time: nothing, or a DEL of its own value',
@@ -113,7 +113,10 @@ class RedisDriver implements LockDriver {
     const [sentUs, issuedAtUs] = [self.monotonicUs(), self.wallUs()];
     const operation = under(at.name, part('renew', id));
     const ifValue = this.options.renew === 'compare' ? value : null;
-    const ask = { kind: 'expire', key, ifValue, ttlUs } as const;
+    const ask =
+      this.options.renew === 'set'
+        ? ({ kind: 'store', key, value, ttlUs } as const)
+        : ({ kind: 'expire', key, ifValue, ttlUs } as const);
     const { reply } = yield* this.ask(at, 'renew', { operation, ask, value });
     if (reply === null) return true;
     if (reply.kind !== 'done') return false;

@@ -12,6 +12,8 @@ import type { Answer, Boot, Server, Turn } from '../../servers.ts';
 /** A command. With `ifValue`, a script that compares and acts in one step. */
 export type LockNodeRequest =
   | { readonly kind: 'set'; readonly key: string; readonly value: number; readonly ttlUs: number }
+  /** `SET key value PX ttl`, whatever the key holds. */
+  | { readonly kind: 'store'; readonly key: string; readonly value: number; readonly ttlUs: number }
   | { readonly kind: 'get'; readonly key: string }
   | { readonly kind: 'delete'; readonly key: string; readonly ifValue: number | null }
   | {
@@ -45,7 +47,7 @@ export function describeRedisReply(
     if (reply.kind === 'value') return reply;
     if (reply.kind !== 'done') return { kind: 'denied', holder: '' };
     if (request.kind === 'set') return { kind: 'granted', token };
-    return { kind: request.kind === 'expire' ? 'renewed' : 'released' };
+    return { kind: request.kind === 'delete' ? 'released' : 'renewed' };
   };
 }
 
@@ -118,7 +120,8 @@ export class LockNode {
     return entry === null || (ifValue !== null && entry.value !== ifValue) ? null : entry;
   }
 
-  private set(key: string, value: number, end: number): LockKey {
+  /** `SET key value PX ttl`, whatever the key holds. */
+  set(key: string, value: number, end: number): LockKey {
     const entry = { value, end };
     this.keys.set(key, entry);
     return entry;
@@ -170,7 +173,8 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
       case 'delete':
         return this.delete(request, turn);
       case 'expire':
-        return this.expire(request, turn);
+      case 'store':
+        return this.renew(request, turn);
     }
   }
 
@@ -192,11 +196,15 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     return { kind: entry === null ? 'nil' : 'done' };
   }
 
-  private expire({ key, ifValue, ttlUs }: Ask<'expire'>, turn: Turn): LockNodeReply {
+  private renew(request: Ask<'expire' | 'store'>, turn: Turn): LockNodeReply {
+    const { key, ttlUs } = request;
     this.longestTtlUs = Math.max(this.longestTtlUs, ttlUs);
     const lifetimeUs = turn.lifetimeUs(ttlUs);
     const nowUs = this.nowUs(turn);
-    const entry = this.node.expire(key, { ifValue, ttlUs: lifetimeUs, nowUs });
+    const entry =
+      request.kind === 'store'
+        ? this.node.set(key, request.value, nowUs + lifetimeUs)
+        : this.node.expire(key, { ifValue: request.ifValue, ttlUs: lifetimeUs, nowUs });
     const kept = entry === null ? null : this.kept(turn, entry, ttlUs);
     this.recorder.prolonged(turn, key, kept);
     return { kind: entry === null ? 'nil' : 'done' };
