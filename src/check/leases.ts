@@ -296,3 +296,11 @@ export function serversThatGranted({ events }: Trace, grant: Grant): readonly st
   }
   return servers;
 }
+
+/** Returns the last attempt of a client to take, extend or overwrite a key before `grant`. */
+export function lastTaking({ events }: Trace, client: string, grant: Grant): KeyChange | undefined {
+  return events
+    .slice(0, events.indexOf(grant))
+    .filter((event) => event.kind === 'key-change')
+    .findLast((event) => event.client === client && event.change !== 'removed');
+}

@@ -193,6 +193,15 @@ describe('the cause', () => {
     [letIn, [alice, bob]],
     [letIn, [alice, bob, leave(7, 'alice', 1)]],
     [letIn, [alice, bob, leave(2, 'carol', 3)]],
+    [letIn, [keyChange(0, 'alice', { untilUs: null }), alice, bob]],
+    [
+      ": bob entered although the lock had denied bob's acquire at 2 ms",
+      [alice, keyChange(2, 'bob', { isDone: false, holder: 'alice' }), bob],
+    ],
+    [
+      ': the key of alice had ended at 4 ms',
+      [keyChange(0, 'alice', { untilUs: 4000 }), alice, bob],
+    ],
     ['', [alice, bob, leave(4, 'alice', 1)]],
     ['', [alice, grantOf(5, 'alice', 2)]],
     ['', [alice, grant(5, 'bob', 2)]],

@@ -12,7 +12,7 @@ import { listOf } from '../text/prose.ts';
 import { type ProvenCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant, wereInsideAtOnce } from './holders.ts';
-import { endedUnasked, isRemovalByNonOwner, keysUnder, takenBefore } from './leases.ts';
+import { endedUnasked, isRemovalByNonOwner, keysUnder, lastTaking, takenBefore } from './leases.ts';
 import { releasedUsOf } from './lock-keys.ts';
 import { arrivalOf, departureOf, endSetBy, isAfterPause, replicaOf } from './messages.ts';
 import { deniedAtUs } from './stale-client.ts';
@@ -216,15 +216,22 @@ function endedPhrase(shown: Contradiction): string {
   return '';
 }
 
-/**
- * Returns `: the lock let carol in while bob was inside, and no fault was needed` for a run without
- * faults in which clients report their own grants; otherwise ''.
- */
+/** Returns why clients that report their own grants were inside at once without a fault, or ''. */
 function atOncePhrase(shown: Contradiction): string {
+  const { trace } = shown;
   const [one, other] = shown.grants;
-  if (!one || !other || !wereInsideAtOnce(shown.trace.events, one, other)) return '';
-  const [before, after] = holdersOf(shown.trace, one, other);
+  if (!one || !other || !wereInsideAtOnce(trace.events, one, other)) return '';
+  const [before, after] = holdersOf(trace, one, other);
   if (before === after) return '';
+  const asked = lastTaking(trace, after, other);
+  if (asked?.isDone === false && asked.holder !== after) {
+    const call = messagePhrase(trace, asked.message);
+    return `: ${after} entered although the lock had denied ${call} ${at(asked)}`;
+  }
+  const endedUs = lastTaking(trace, before, other)?.untilUs ?? null;
+  if (endedUs !== null && endedUs <= other.atUs) {
+    return `: the key of ${before} had ended at ${proseDuration(endedUs)}`;
+  }
   return `: the lock let ${after} in while ${before} was inside, and no fault was needed`;
 }
 
