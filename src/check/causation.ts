@@ -6,7 +6,7 @@
  * `search/evidence/` chooses the runs; reports and JSON contain this result.
  */
 import type { Trace } from '../core/history/trace.ts';
-import { isRemovalByNonOwner } from './leases.ts';
+import { isWrongRemoval } from './leases.ts';
 import type { Evidence } from './verdict.ts';
 
 /** The causes of a breach. The same pinned plan always gives the same result. */
@@ -85,21 +85,23 @@ export type TurningPoint = NonNullable<Causation['turn']>;
 export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;
 
+/** Maximum number of orders of calls to report: the last ones. */
+const MOST_ORDERS = 2;
+
 /**
- * Returns the causes to report. If a fault or the removal of another client's key is a cause, only
- * faults, expiries and such removals are reported, because the other kinds are part of any run.
+ * Returns the causes to report. A fault, an expiry or a wrong removal of a key is reported always.
+ * Renewals, messages, timers and orders are part of any run, so they are reported only if neither a
+ * fault nor a wrong removal is a cause; the release of a client's own key only without all others.
  */
 export function reportedCauses(
-  { events }: Trace,
+  trace: Trace,
   causes: readonly ProvenCause[],
 ): readonly ProvenCause[] {
-  const isByNonOwner = ({ event: index }: ProvenCause): boolean => {
-    const event = events[index];
-    return event !== undefined && isRemovalByNonOwner(event);
-  };
-  const hasReason = causes.some((cause) => cause.kind === 'fault' || isByNonOwner(cause));
-  return causes.filter(
-    (cause) =>
-      !hasReason || isByNonOwner(cause) || cause.kind === 'fault' || cause.kind === 'expiry',
-  );
+  const isSpecial = ({ kind, event }: ProvenCause): boolean =>
+    kind === 'fault' || isWrongRemoval(trace, event);
+  const special = causes.filter((cause) => isSpecial(cause) || cause.kind === 'expiry');
+  if (special.some(isSpecial)) return special;
+  const others = causes.filter(({ kind }) => kind !== 'release');
+  const orders = others.filter(({ kind }) => kind === 'order').slice(0, -MOST_ORDERS);
+  return others.length === 0 ? causes : others.filter((cause) => !orders.includes(cause));
 }

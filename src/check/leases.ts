@@ -9,7 +9,7 @@ import type {
   TraceEvent,
 } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
-import { operationOf } from '../core/kernel/name.ts';
+import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
 import type { GrantLog, LockLog, Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
@@ -295,6 +295,23 @@ export function serversThatGranted({ events }: Trace, grant: Grant): readonly st
     if (server !== undefined) servers.push(server);
   }
   return servers;
+}
+
+/**
+ * Returns true if event `index` removes a key of another client, or one that another section of the
+ * same client has used since: a release that came too late.
+ */
+export function isWrongRemoval({ events }: Trace, index: number): boolean {
+  const event = events[index];
+  if (event?.kind !== 'key-change' || event.change !== 'removed') return false;
+  if (isRemovalByNonOwner(event)) return true;
+  const last = events
+    .slice(0, index)
+    .filter((other) => other.kind === 'key-change')
+    .findLast(
+      ({ key, process, isDone }) => isDone && key === event.key && process === event.process,
+    );
+  return last !== undefined && sectionOf(last.message) !== sectionOf(event.message);
 }
 
 /** Returns the last attempt of a client to take, extend or overwrite a key before `grant`. */

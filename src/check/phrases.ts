@@ -12,7 +12,7 @@ import { listOf } from '../text/prose.ts';
 import { type ProvenCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant, wereInsideAtOnce } from './holders.ts';
-import { endedUnasked, isRemovalByNonOwner, keysUnder, lastTaking, takenBefore } from './leases.ts';
+import { endedUnasked, isWrongRemoval, keysUnder, lastTaking, takenBefore } from './leases.ts';
 import { releasedUsOf } from './lock-keys.ts';
 import { arrivalOf, departureOf, endSetBy, isAfterPause, replicaOf } from './messages.ts';
 import { deniedAtUs } from './stale-client.ts';
@@ -156,7 +156,7 @@ function otherCauses(shown: Contradiction): string {
   const others = reportedCauses(trace, shown.causes).filter(({ kind, event: index }) => {
     const event = trace.events[index];
     if (kind === 'fault' || event === undefined) return false;
-    if (isRemovalByNonOwner(event)) return true;
+    if (isWrongRemoval(trace, index)) return true;
     // Without a fault, the end of a lease is the reason, which its event does not state.
     if (kind === 'expiry' && shown.faults.length === 0) return true;
     if (events.has(event)) return false;
