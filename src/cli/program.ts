@@ -1,6 +1,7 @@
 /**
  * The command line: one row per command, in the order of `--help`. Each command has a file with its
- * options, help and implementation. Read `command.ts` next, then `run.ts` and `run-scenarios.ts`.
+ * options, help and implementation. Read `command.ts` next, then `run.ts`, `run-scenarios.ts`, and
+ * the parts that all commands share: `exit.ts`, `terminal.ts` and `sources.ts`.
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT_WORDS, type Exit, exits, WORST_FIRST } from '../search/campaign/exit-codes.ts';
