@@ -81,6 +81,13 @@ export interface Causation {
 
 export type CauseKind = ProvenCause['kind'];
 export type ProvenCause = Causation['causes'][number];
+/** A cause to describe. */
+export interface NamedCause extends Pick<ProvenCause, 'kind' | 'event'> {
+  /** The timer, the request whose lease expired, or the first of two calls. */
+  readonly named: string;
+  /** True if a server's record of the request expired instead of a lease. */
+  readonly isRecord?: boolean;
+}
 export type TurningPoint = NonNullable<Causation['turn']>;
 export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;

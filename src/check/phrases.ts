@@ -9,7 +9,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { affectsMessage } from '../core/plan/fault.ts';
 import { faultClause } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
-import { type ProvenCause, reportedCauses } from './causation.ts';
+import { type NamedCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant, wereInsideAtOnce } from './holders.ts';
 import { endedUnasked, isWrongRemoval, keysUnder, lastTaking, takenBefore } from './leases.ts';
@@ -167,18 +167,11 @@ function otherCauses(shown: Contradiction): string {
   return listOf(others.map(({ text }) => text));
 }
 
-/**
- * Describes a cause: `carol's `del` removed bob's key`. `named` is the timer, the request whose
- * lease expired (or the record of it, with `isRecord`), or the first of two calls.
- */
+/** Describes a cause: `carol's `del` removed bob's key`. */
 export function causePhrase(
   trace: Trace,
-  cause: Pick<ProvenCause, 'kind' | 'event'> & {
-    readonly named: string;
-    readonly isRecord?: boolean;
-  },
+  { kind, event: index, named, isRecord = false }: NamedCause,
 ): string {
-  const { kind, event: index, named, isRecord = false } = cause;
   const event = trace.events[index];
   if (event === undefined) return `\`${named}\` was late`;
   if (event.kind === 'fault') return faultPhrase(trace, event);
