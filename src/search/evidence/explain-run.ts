@@ -11,7 +11,6 @@ import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import { answerAll } from '../../core/shrink/shrink.ts';
 import { examine } from '../../examine.ts';
 import { pin } from '../../run.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
@@ -32,10 +31,13 @@ export function explainRunNow(broken: BrokenRun): ExplainedBreach {
   const { claim } = broken.verdict;
   const steps = causationSteps({ plan: pin(broken.plan), claim, catalogue: builtIn });
   const claims = claimsWeighed(claim);
-  const found = answerAll(steps, ({ plan, interventions }) =>
-    examine(plan, claims, builtIn, interventions),
-  );
-  return explainBreach(broken, found);
+  // Without `answerAll`, whose module would bring the shrinker into the page's script.
+  let step = steps.next();
+  while (step.done !== true) {
+    const { plan, interventions } = step.value;
+    step = steps.next(examine(plan, claims, builtIn, interventions));
+  }
+  return explainBreach(broken, step.value);
 }
 
 /** Explains the breach. `found` is null if the plan did not break the claim again. */
