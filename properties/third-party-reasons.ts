@@ -1,14 +1,18 @@
 /**
- * Locks and programs that are not built into fencepost and that break without a fault. As in
- * `third-party-locks.ts`, each row states, before any run, the reason that its story must name.
+ * Locks and programs that are not built into fencepost, and that break without a fault or leave a
+ * lock stuck. As in `third-party-locks.ts`, each row states, before any run, the reason that its
+ * story must name.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Port } from '../src/core/world/port.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
+import { RedisClient } from '../src/host/redis/client.ts';
+import { RedisNode } from '../src/host/redis/node.ts';
 import { GrantRecorder } from '../src/systems/grant-recorder.ts';
 import type { LockDefinition } from '../src/systems/protocol.ts';
 import {
   BLAMES_STORE,
+  giveBack,
   onRedis,
   type Section,
   type ThirdPartyLock,
@@ -49,6 +53,43 @@ const looksThenTakes: Section = async (redis, section) => {
     }
     await wait(2 + Math.random() * 4);
   }
+};
+
+/** Fails between the start of the timer that renews the key and the code that stops it. */
+const renewsForever: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const timer = setInterval(() => {
+    void redis.pexpire(section.lock, section.ttlMs);
+  }, section.ttlMs / 3);
+  const guard = section.guard();
+  await guard.work();
+  guard.leave();
+  if (Math.random() < 0.3) throw new Error('the job failed');
+  clearInterval(timer);
+  await giveBack(redis, section.lock, lease);
+};
+
+/** Takes two locks without an end, bob in the opposite order, and waits for each for ever. */
+const takesTwo: LockDefinition = {
+  ...onRedis(idempotent),
+  buildAsync(world) {
+    const node = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
+    return (client) => {
+      const redis = new RedisClient(client, node);
+      const names = client.name === 'bob' ? ['lock:b', 'lock:a'] : ['lock:a', 'lock:b'];
+      return async (section) => {
+        for (const name of names) {
+          while ((await redis.set(name, client.name, 'NX')) !== 'OK') await wait(5);
+          await wait(3);
+        }
+        const guard = section.guard();
+        await guard.work();
+        guard.leave();
+        for (const name of names) await redis.del(name);
+      };
+    };
+  },
 };
 
 type Ask = Readonly<{ verb: 'acquire' | 'renew' | 'release'; lock: string; ttlMs: number }>;
@@ -156,6 +197,28 @@ export const reasonedLocks: readonly ThirdPartyLock[] = [
     claim: 'mutual-exclusion',
     faults: [],
     says: [/was handled before/],
+    never: BLAMES_STORE,
+  },
+  {
+    title: 'leaves the timer that renews its key running',
+    lock: onRedis(renewsForever),
+    claim: 'progress',
+    clients: '{ count: 2, ttl: 20ms, sections: 1, think: 0ms..3ms }',
+    work: SLOW,
+    faults: [],
+    says: [/renewed [\d,]+ times, last at [\d.]+ m?s/, /section had failed at [\d.]+ ms/],
+    never: BLAMES_STORE,
+  },
+  {
+    title: 'takes two locks in opposite orders',
+    lock: takesTwo,
+    claim: 'progress',
+    clients: '{ count: 2, ttl: 20ms, sections: 1, think: 0ms..3ms }',
+    faults: [],
+    says: [
+      /alice has held `lock:a` since .* and waits for `lock:b`/,
+      /bob has held `lock:b` since .* and waits for `lock:a`/,
+    ],
     never: BLAMES_STORE,
   },
 ];

@@ -4,12 +4,17 @@
  */
 import type { Answer } from '../core/history/call.ts';
 import { type EventOf, type Read, stampText, type Write } from '../core/history/events.ts';
-import { hasTokens } from '../core/history/trace.ts';
+import { hasTokens, openSections, sectionName } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import type { AccessRule } from './claim.ts';
 import type { Contradiction, Sentences, Words } from './explanation.ts';
-import { accessPhrase, at, granteePhrase, latePhrase } from './phrases.ts';
+import { circleSentences, heldPhrase, keepingPhrase } from './lock-rules.ts';
+import { tokenTakenBefore } from './messages.ts';
+import { isStepOf } from './never-ended.ts';
+import { accessPhrase, at, granteePhrase, latePhrase, waitPhrase } from './phrases.ts';
+import { keyComputed } from './single-flight.ts';
 import type { StaleClient } from './stale-client.ts';
 
 export const ACCESS_RULES: Readonly<Record<AccessRule, Words>> = {
@@ -19,6 +24,7 @@ export const ACCESS_RULES: Readonly<Record<AccessRule, Words>> = {
   'holder-refused': accessRefused,
   'issue-order': issueOrder,
   'lost-in-recovery': lostInRecovery,
+  'never-ended': neverEnded,
   'no-order': noOrder,
   'probe-did-not-write': probeDidNotWrite,
   'probe-refused': accessRefused,
@@ -107,7 +113,7 @@ export function writeAfterRead(shown: Contradiction): Sentences {
   const stale = shown.need('stale write', 'write');
   const staleClient = shown.staleClientOf(read.under);
   if (staleClient !== null) return staleAccess(shown, { staleClient, access: read, other: stale });
-  const hadTaken = tokenTakenBefore(shown, stale);
+  const hadTaken = tokenTakenBefore(shown.trace, stale);
   const why =
     hadTaken === null
       ? `, which invalidated what ${read.client} had read`
@@ -120,18 +126,6 @@ export function writeAfterRead(shown: Contradiction): Sentences {
     next: accessPhrase(shown, read),
     however: `${latePhrase(shown, stale)}, and the store took it${why}`,
   };
-}
-
-/**
- * Returns a higher token that the store accepted for the resource before the stale write, or null.
- */
-function tokenTakenBefore({ trace }: Contradiction, stale: Write): number | null {
-  for (const event of trace.events) {
-    if (event === stale) return null;
-    if (event.kind !== 'write' || !event.isAccepted || event.process !== stale.process) continue;
-    if (event.resource === stale.resource && event.token > stale.token) return event.token;
-  }
-  return null;
 }
 
 export function issueOrder(shown: Contradiction): Sentences {
@@ -381,12 +375,15 @@ function probeUnheard(shown: Contradiction): Sentences {
 }
 
 function probeDidNotWrite(shown: Contradiction): Sentences {
+  const refused = shown.find('refused access', 'read', 'write');
+  const which = refused && `${refused.kind} of \`${refused.key}\` ${at(refused)}`;
+  const why = which === undefined ? '' : `, after the store had refused its ${which}`;
   const grant = shown.need('grant', 'grant');
   const held = `${granteePhrase(shown, grant)} ${at(grant)}`;
   return {
     headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
     next: `${held}, after healing`,
-    however: 'it never sent the write of its section',
+    however: `it never sent the write of its section${why}`,
   };
 }
 
@@ -440,7 +437,7 @@ function deliveryPhrase({ trace }: Contradiction, run: EventOf<'job'>): string {
 function computedAtOnce(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier computation', 'mark');
   const later = shown.need('later computation', 'mark');
-  const key = `\`${keyOf(shown, later)}\``;
+  const key = `\`${keyComputed(shown.trace, later)}\``;
   const still = `while ${earlier.process} was still computing it`;
   const again = deed(shown, later, { role: 'later grant', what: `${key} as well` });
   return {
@@ -471,12 +468,29 @@ const WITHOUT = [
   ['denied once', 'was denied the lock'],
 ] as const;
 
-function keyOf({ trace }: Contradiction, computing: EventOf<'mark'>): string {
-  let key = '';
-  for (const event of trace.events) {
-    if (event === computing) break;
-    if (event.kind !== 'invoke' || event.process !== computing.process) continue;
-    if (event.call.verb === 'read') key = event.call.key;
-  }
-  return key;
+function neverEnded(shown: Contradiction): Sentences {
+  const circle = shown.findAll('held in circle', 'grant', 'key-change');
+  if (circle.length > 0) return circleSentences(shown, circle);
+  const call = shown.find('open call', 'invoke');
+  const step = call ?? shown.parts.find(({ role }) => role === 'last step')?.event;
+  const open = openSections(shown.trace);
+  const run = open.find(({ section }) => step && isStepOf(step, section)) ?? open[0];
+  assert(run?.end.kind === 'open', 'a section never ended');
+  const denial = shown.find('denial', 'deny', 'key-change');
+  const wanted = denial?.kind === 'deny' ? denial.lock : denial?.key;
+  const holder = shown.find('holder grant', 'grant');
+  const held = holder && `${heldPhrase(holder)}${keepingPhrase(shown, holder)}`;
+  const what = [
+    ...(denial === undefined ? [] : [`${denial.holder} held \`${wanted}\` ${at(denial)}`]),
+    ...(denial !== undefined || held === undefined ? [] : [held]),
+    ...(call === undefined
+      ? []
+      : [`its call \`${call.operation}\`, sent ${at(call)}, has no answer`]),
+  ];
+  const why = what.length === 0 ? '' : `: ${listOf(what)}`;
+  return {
+    headline: `${sectionName(run)} never ended${waitPhrase(run.end.wait)}`,
+    next: step === undefined ? '' : `${run.process} took its last step ${at(step)}`,
+    however: `its section never ended, although its process was up and the world had healed${why}`,
+  };
 }

@@ -1,17 +1,16 @@
 /** Describes breaches of the rules about locks. */
 import type {
   Deadlock,
+  Deny,
   EventOf,
   Grant,
   KeyChange,
   Release,
   Renew,
 } from '../core/history/events.ts';
-import { openSections, sectionName } from '../core/history/trace.ts';
-import { assert } from '../core/kernel/assert.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
-import { listOf } from '../text/prose.ts';
+import { countOf, listOf } from '../text/prose.ts';
 import type { LockRule } from './claim.ts';
 import type { Contradiction, Sentences, Words } from './explanation.ts';
 import { isClientGrant, isQuorumGrant } from './holders.ts';
@@ -19,16 +18,8 @@ import { endBefore, serversThatGranted } from './leases.ts';
 import { actorOf, keptUntil, takerOf } from './lock-keys.ts';
 import { lossesOf } from './loss-noticed.ts';
 import { handledAtUs } from './messages.ts';
-import { isStepOf } from './never-ended.ts';
-import {
-  at,
-  entryPhrase,
-  giverOf,
-  granteePhrase,
-  holdersOf,
-  reasonPhrase,
-  waitPhrase,
-} from './phrases.ts';
+import { at, entryPhrase, giverOf, granteePhrase, holdersOf, reasonPhrase } from './phrases.ts';
+import { keepingOf } from './stuck.ts';
 
 export const LOCK_RULES: Readonly<Record<LockRule, Words>> = {
   'believes-longer': believesLonger,
@@ -43,7 +34,6 @@ export const LOCK_RULES: Readonly<Record<LockRule, Words>> = {
   'live-at-end': liveTooLate,
   'live-past-end': liveTooLate,
   'loss-unnoticed': lossUnnoticed,
-  'never-ended': neverEnded,
   'orphan-denies': orphanDenies,
   'orphan-key-denies': orphanKeyDenies,
   'overwrote-key': nonOwnerKeyChange,
@@ -98,11 +88,10 @@ function probeWaited(shown: Contradiction): Sentences {
   const first = shown.need('first try', 'invoke');
   const key = shown.find('key kept', 'key-change');
   if (key !== undefined) {
-    const isExtended = key.change === 'prolonged' && key.untilUs !== null;
     return {
       headline: `\`${key.key}\` is not granted to a fresh client after healing`,
       next: `${first.process} requested it from ${at(first).slice(3)} on`,
-      however: `it never entered, because ${key.holder} had taken \`${key.key}\` ${isExtended ? 'and kept extending it' : 'without an end'}`,
+      however: `it never entered, because ${key.holder} had taken \`${key.key}\`${key.untilUs === null ? ' without an end' : ''}${keepingPhrase(shown, key)}`,
     };
   }
   const grant = shown.find('grant', 'grant');
@@ -111,13 +100,13 @@ function probeWaited(shown: Contradiction): Sentences {
   const lock = 'lock' in first.call ? first.call.lock : '';
   const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
   const kept = shown.find('last renewal', 'renew');
-  const until = kept?.untilUs ?? null;
-  const renewed =
-    kept === undefined || until === null
-      ? ''
-      : `, renewed ${at(kept)} to last until ${proseDuration(until)}`;
+  const renewed = kept?.untilUs
+    ? `, renewed ${at(kept)} to last until ${proseDuration(kept.untilUs)}`
+    : '';
   const who =
-    holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
+    holder === undefined
+      ? ''
+      : `, because ${shown.letterOf(holder.ordinal)} held it${keepingPhrase(shown, holder, renewed)}`;
   const verb = denial?.waits === true ? 'queued' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
   const given = grant === undefined ? 'not granted' : 'granted late';
@@ -130,13 +119,54 @@ function probeWaited(shown: Contradiction): Sentences {
 
 function deadlock(shown: Contradiction): Sentences {
   const circle = shown.need('circle', 'deadlock');
-  const locks = circle.waits.map(({ lock }) => `\`${lock}\``);
-  const whom = circle.waits.length === 2 ? 'the other' : 'the next';
   return {
-    headline: `Deadlock over ${locks.join(' and ')}: each waits for ${whom}`,
+    headline: deadlockHeadline(circle.waits.map(({ lock }) => lock)),
     next: circlePhrase(circle),
     however: `the cycle closed ${at(circle)}, and no client released its lock`,
   };
+}
+
+function deadlockHeadline(locks: readonly string[]): string {
+  const whom = ['itself', 'the other'][locks.length - 1] ?? 'the next';
+  const names = locks.map((lock) => `\`${lock}\``);
+  return `Deadlock over ${names.join(' and ')}: each waits for ${whom}`;
+}
+
+/** Describes a circle of sections, each of which holds what another one waits for. */
+export function circleSentences(
+  shown: Contradiction,
+  held: readonly (Grant | KeyChange)[],
+): Sentences {
+  const denials = shown.findAll('denial', 'deny', 'key-change');
+  const links = held.map((one) => {
+    const denial = denials.find(({ client }) => client === one.client) ?? one;
+    return `${heldPhrase(one)} and waits for \`${nameOf(denial)}\``;
+  });
+  const however = 'none of their sections ended, although the world had healed';
+  return { headline: deadlockHeadline(held.map(nameOf)), next: links.join('; '), however };
+}
+
+function nameOf(event: Grant | Deny | KeyChange): string {
+  return event.kind === 'key-change' ? event.key : event.lock;
+}
+
+export function heldPhrase(held: Grant | KeyChange): string {
+  return `${held.client} has held \`${nameOf(held)}\` since ${proseDuration(held.atUs)}`;
+}
+
+/** Example: `, renewed 33 times, last at 354 ms; its section had failed at 11 ms`; or `last`. */
+export function keepingPhrase(
+  shown: Contradiction,
+  held: Grant | KeyChange,
+  last?: string,
+): string {
+  const { renewals, lastUs, end } = keepingOf(shown.indexed, held);
+  const times = countOf(renewals, 'time');
+  const all = renewals === 0 ? '' : `, renewed ${times}, last at ${proseDuration(lastUs)}`;
+  const renewed = last ?? all;
+  if (end === null || end.kind === 'open') return renewed;
+  const how = { failed: 'failed', returned: 'ended', crashed: 'crashed' }[end.kind];
+  return `${renewed}; its section had ${how} at ${proseDuration(end.atUs)}`;
 }
 
 /** Example: `alice waits for b, held by bob, who waits for a, held by alice`. */
@@ -466,31 +496,5 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
     headline: `\`${key}\` withheld from ${whose} by a key that ${client} never learned of`,
     next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
     however: `${asked.process} ${did} ${at(asked)} and was denied ${deniedAt} by ${by}`,
-  };
-}
-
-function neverEnded(shown: Contradiction): Sentences {
-  const call = shown.find('open call', 'invoke');
-  const step = call ?? shown.parts.find(({ role }) => role === 'last step')?.event;
-  const open = openSections(shown.trace);
-  const run = open.find(({ section }) => step && isStepOf(step, section)) ?? open[0];
-  assert(run?.end.kind === 'open', 'a section never ended');
-  const denial = shown.find('denial', 'deny', 'key-change');
-  const wanted = denial?.kind === 'deny' ? denial.lock : denial?.key;
-  const holder = shown.find('holder grant', 'grant');
-  const held =
-    holder && `${holder.client} has held \`${holder.lock}\` since ${at(holder).slice(3)}`;
-  const what = [
-    ...(denial === undefined ? [] : [`${denial.holder} held \`${wanted}\` ${at(denial)}`]),
-    ...(denial !== undefined || held === undefined ? [] : [held]),
-    ...(call === undefined
-      ? []
-      : [`its call \`${call.operation}\`, sent ${at(call)}, has no answer`]),
-  ];
-  const why = what.length === 0 ? '' : `: ${listOf(what)}`;
-  return {
-    headline: `${sectionName(run)} never ended${waitPhrase(run.end.wait)}`,
-    next: step === undefined ? '' : `${run.process} took its last step ${at(step)}`,
-    however: `its section never ended, although its process was up and the world had healed${why}`,
   };
 }

@@ -67,3 +67,15 @@ export function replicaOf({ events }: Trace, message: string): string | null {
   );
   return isReplica ? server : null;
 }
+
+/**
+ * Returns a higher token that the store accepted for the resource before the stale write, or null.
+ */
+export function tokenTakenBefore(trace: Trace, stale: Write): number | null {
+  for (const event of trace.events) {
+    if (event === stale) return null;
+    if (event.kind !== 'write' || !event.isAccepted || event.process !== stale.process) continue;
+    if (event.resource === stale.resource && event.token > stale.token) return event.token;
+  }
+  return null;
+}

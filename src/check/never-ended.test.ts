@@ -144,3 +144,54 @@ test('if a section never ended, no claim holds, but a broken claim stays broken'
   const both = [grant(1, 'alice', 1), grant(2, 'bob', 2)];
   expect(verdictOn(traceWith(both, sections), 'mutual-exclusion').kind).toBe('invalid');
 });
+
+function took(ms: number, client: string, key: string): TraceEvent {
+  const taking = `${client}/1/${key}/1/request`;
+  return keyChange(ms, client, { key, message: taking, holder: client, taking, untilUs: null });
+}
+
+function wanted(ms: number, client: string, key: string, holder: string): TraceEvent {
+  const message = `${client}/1/${key}/1/request`;
+  const taking = `${holder}/1/${key}/1/request`;
+  return keyChange(ms, client, { key, message, holder, taking, isDone: false });
+}
+
+const PAIR = [runOf('alice/1', OPEN), runOf('bob/1', OPEN)];
+const CROSSED = [
+  took(1, 'alice', 'a'),
+  took(2, 'bob', 'b'),
+  wanted(3, 'alice', 'b', 'bob'),
+  wanted(4, 'bob', 'a', 'alice'),
+];
+
+test('sections that wait for each other are a deadlock, which names who holds what', () => {
+  const { evidence, words } = storyOf(traceWith([...CROSSED, HEALED], PAIR));
+  expect(evidence).toEqual(['0 held in circle', '1 held in circle', '2 denial', '3 denial']);
+  expect(words).toBe(
+    'Deadlock over `a` and `b`: each waits for the other. Then alice has held `a` since 1 ms and waits for `b`; bob has held `b` since 2 ms and waits for `a`. However none of their sections ended, although the world had healed.',
+  );
+  const itself = [took(1, 'alice', 'a'), wanted(3, 'alice', 'a', 'alice'), HEALED];
+  expect(storyOf(traceWith(itself, PAIR.slice(0, 1))).words).toMatch(/^Deadlock over `a`: /);
+});
+
+test('a key that was removed since, or whose section ended, closes no circle', () => {
+  const removed = keyChange(5, 'bob', {
+    key: 'b',
+    change: 'removed',
+    holder: 'bob',
+    taking: 'bob/1/b/1/request',
+  });
+  const { words } = storyOf(traceWith([...CROSSED, removed, HEALED], PAIR));
+  expect(words).toMatch(/never ended/);
+  const sections = [runOf('alice/1', OPEN), runOf('bob/1', RETURNED)];
+  expect(storyOf(traceWith([...CROSSED, HEALED], sections)).words).toMatch(/^alice's section 1/);
+});
+
+test('clients of a lock service that wait for each other are a deadlock too', () => {
+  const grants = [grant(1, 'alice', 1, { untilUs: null }), grant(2, 'bob', 2, { untilUs: null })];
+  const denials = [deny(3, 'alice', 2), deny(4, 'bob', 1)].map((event) => {
+    return { ...event, holder: event.client === 'alice' ? 'bob' : 'alice' };
+  });
+  const { words } = storyOf(traceWith([...grants, ...denials, HEALED], PAIR));
+  expect(words).toMatch(/alice has held `db` since 1 ms and waits for `db`; bob has held `db`/);
+});

@@ -14,6 +14,7 @@ import { operationOf } from '../core/kernel/name.ts';
 import { breachShown, type Cause, causesIn } from './evidence.ts';
 import { serviceEndUs } from './leases.ts';
 import { isDenial } from './lock-keys.ts';
+import { circleAmong } from './stuck.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
@@ -29,6 +30,14 @@ export function judgeSections(
     ({ process }) => indexed.probes.has(process) === (role === 'probe'),
   );
   if (overdue.length === 0) return { exercised: 0 };
+  const circle = circleAmong(indexed, overdue);
+  if (circle.length > 0) {
+    const parts = {
+      'held in circle': circle.map(({ held }) => held),
+      denial: circle.map(({ denial }) => denial),
+    };
+    return { exercised: 0, breach: breachShown('never-ended', parts) };
+  }
   // Prefer a section that holds a lock, since it keeps the others waiting.
   const first = overdue.find((run) => grantIn(indexed, run) !== undefined) ?? overdue[0];
   return { exercised: 0, breach: first === undefined ? null : breachOf(indexed, first) };

@@ -243,7 +243,11 @@ function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | n
   const grants = indexed.locks.get(asked.lock)?.grants ?? [];
   const grant = grants.findLast(({ event }) => event.client === first.process);
   if (grant === undefined || !indexed.isComplete) return null;
-  return breachShown('probe-did-not-write', { 'first try': { index }, grant });
+  const refused = indexed.places
+    .flatMap(({ accesses }) => accesses)
+    .find(({ event }) => event.client === first.process && !event.isAccepted);
+  const parts = { 'first try': { index }, grant, 'refused access': refused };
+  return breachShown('probe-did-not-write', parts);
 }
 
 /** Returns true if the store refused the value itself, which it does for every client. */

@@ -4,6 +4,7 @@
  * the stampede that a lock should prevent: how many programs compute the same value at once.
  */
 import type { FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -218,4 +219,15 @@ function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
       event.kind === 'return' && event.operation === asks[0] && event.answer?.kind === 'denied',
   );
   return asks.length === 1 && wasDenied ? 'denied once' : 'wait in vain';
+}
+
+/** Returns the key that the computing section read last. */
+export function keyComputed(trace: Trace, computing: Mark): string {
+  let key = '';
+  for (const event of trace.events) {
+    if (event === computing) break;
+    if (event.kind !== 'invoke' || event.process !== computing.process) continue;
+    if (event.call.verb === 'read') key = event.call.key;
+  }
+  return key;
 }
