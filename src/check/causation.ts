@@ -6,7 +6,7 @@
  * `search/evidence/` chooses the runs; reports and JSON contain this result.
  */
 import type { Trace } from '../core/history/trace.ts';
-import { isWrongRemoval } from './leases.ts';
+import { isWrongChange } from './leases.ts';
 import type { Evidence } from './verdict.ts';
 
 /** The causes of a breach. The same pinned plan always gives the same result. */
@@ -96,16 +96,17 @@ export type ProvenCure = NonNullable<Causation['cure']>;
 const MOST_ORDERS = 2;
 
 /**
- * Returns the causes to report. A fault, an expiry or a wrong removal of a key is reported always.
- * Renewals, messages, timers and orders are part of any run, so they are reported only if neither a
- * fault nor a wrong removal is a cause; the release of a client's own key only without all others.
+ * Returns the causes to report. A fault, an expiry or the first wrong change of a key is reported
+ * always. Renewals, messages, timers and orders are part of any run, so they are reported only if
+ * neither a fault nor a wrong change is a cause; the release of a client's own key only without all
+ * others.
  */
 export function reportedCauses(
   trace: Trace,
   causes: readonly ProvenCause[],
 ): readonly ProvenCause[] {
-  const isSpecial = ({ kind, event }: ProvenCause): boolean =>
-    kind === 'fault' || isWrongRemoval(trace, event);
+  const first = causes.find(({ event }) => isWrongChange(trace, event));
+  const isSpecial = (cause: ProvenCause): boolean => cause.kind === 'fault' || cause === first;
   const special = causes.filter((cause) => isSpecial(cause) || cause.kind === 'expiry');
   if (special.some(isSpecial)) return special;
   const others = causes.filter(({ kind }) => kind !== 'release');

@@ -120,6 +120,11 @@ export class Contradiction {
     return end?.kind === 'grant-end' ? end.why : '';
   }
 
+  /** Returns true if a run has shown that the breach does not occur without this event. */
+  isProven(event: TraceEvent | undefined): boolean {
+    return this.causes.some((cause) => this.trace.events[cause.event] === event);
+  }
+
   /** Returns the client that entered under a grant after the lease had ended, or null. */
   staleClientOf(ordinal: number): StaleClient | null {
     const grant = this.grants.find((candidate) => candidate.ordinal === ordinal);

@@ -258,9 +258,11 @@ export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Rele
   return null;
 }
 
-/** Returns true if a client removed a key that another client had. */
-export function isRemovalByNonOwner(event: TraceEvent): boolean {
-  return event.kind === 'key-change' && event.change === 'removed' && event.holder !== event.client;
+/** Returns true if a client removed, overwrote or extended the key of another client. */
+export function isChangeByNonOwner(event: TraceEvent): boolean {
+  if (event.kind !== 'key-change' || !event.isDone || event.client === '') return false;
+  const isOfHolder = event.change === 'taken' || event.change === 'lost';
+  return !isOfHolder && event.holder !== event.client;
 }
 
 /** Returns the time at which a lease had ended before a later event of its lock. */
@@ -298,13 +300,14 @@ export function serversThatGranted({ events }: Trace, grant: Grant): readonly st
 }
 
 /**
- * Returns true if event `index` removes a key of another client, or one that another section of the
- * same client has used since: a release that came too late.
+ * Returns true if event `index` changes a key of another client, or removes one that another
+ * section of the same client has used since: a call that came too late.
  */
-export function isWrongRemoval({ events }: Trace, index: number): boolean {
+export function isWrongChange({ events }: Trace, index: number): boolean {
   const event = events[index];
-  if (event?.kind !== 'key-change' || event.change !== 'removed') return false;
-  if (isRemovalByNonOwner(event)) return true;
+  if (event?.kind !== 'key-change') return false;
+  if (isChangeByNonOwner(event)) return true;
+  if (event.change !== 'removed') return false;
   const last = events
     .slice(0, index)
     .filter((other) => other.kind === 'key-change')

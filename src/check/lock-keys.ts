@@ -137,15 +137,20 @@ function keyBreach<Rule extends string>(
   return breachShown(rule, parts, causesIn(indexed, span));
 }
 
-/**
- * Returns the time until which a client kept the key that it took, and the change that ended the
- * key, or null if it expired or is still there. The time is null if the key has no end.
- */
+/** The end of a key that a client took. */
+export interface FormerKey {
+  /** Null if the key has no end. */
+  readonly untilUs: number | null;
+  /** The change that ended the key, or null if it expired or is still there. */
+  readonly ended: KeyChange | null;
+}
+
+/** Returns how long a client kept the key that it took, up to event `before`. */
 export function keptUntil(
   { keyChanges }: TraceIndex,
   taking: KeyChange,
   before: number,
-): { readonly untilUs: number | null; readonly ended: KeyChange | null } {
+): FormerKey {
   let { untilUs } = taking;
   let isAfter = false;
   for (const { event, index } of keyChanges) {
@@ -162,16 +167,45 @@ export function keptUntil(
   return { untilUs, ended: null };
 }
 
+/**
+ * Returns how the key of a section had ended that the section takes again after it has entered, as
+ * a late renewal does; null for any other change.
+ */
+export function formerKey(indexed: TraceIndex, change: KeyChange): FormerKey | null {
+  const { keyChanges, byTaking, locks } = indexed;
+  if (change.change !== 'taken' || !change.isDone || byTaking.has(change.message)) return null;
+  const section = sectionOf(change.message);
+  const at = keyChanges.findIndex(({ event }) => event === change);
+  const index = keyChanges[at]?.index ?? -1;
+  const hasEntered = [...locks.values()].some(({ entries }) =>
+    entries.some((entry) => {
+      return entry.event.kind === 'enter' && entry.event.section === section && entry.index < index;
+    }),
+  );
+  const former = keyChanges.slice(0, Math.max(at, 0)).findLast(({ event }) => {
+    const isSame = event.process === change.process && event.key === change.key;
+    return (
+      isSame && event.change === 'taken' && event.isDone && sectionOf(event.message) === section
+    );
+  });
+  return hasEntered && former !== undefined ? keptUntil(indexed, former.event, index) : null;
+}
+
 /** Returns the change by which the client took the key of its grant. Null if there are several. */
 export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | null {
   const [taking, another] = grant?.keys?.takings ?? [];
   return another === undefined ? (taking ?? null) : null;
 }
 
-/** Returns the time at which the client of a grant removed its only key, or null if it did not. */
-export function releasedUsOf(indexed: TraceIndex, { lock, ordinal, client }: Grant): number | null {
+/** Returns when the client of a grant removed its only key, or null if not by `lastUs`. */
+export function releasedUsOf(
+  indexed: TraceIndex,
+  { lock, ordinal, client }: Grant,
+  lastUs: number,
+): number | null {
   const taking = takingUnder(indexed.locks.get(lock)?.byNumber.get(ordinal));
   if (taking === null) return null;
   const { ended } = keptUntil(indexed, taking.event, Number.POSITIVE_INFINITY);
-  return ended?.change === 'removed' && ended.client === client ? ended.atUs : null;
+  const isReleased = ended?.change === 'removed' && ended.client === client;
+  return isReleased && ended.atUs <= lastUs ? ended.atUs : null;
 }

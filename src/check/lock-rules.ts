@@ -181,15 +181,17 @@ function circlePhrase({ waits }: Deadlock): string {
 function grantedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
-  const release = shown.find('foreign release', 'release');
+  const renewal = shown.find('renewal', 'renew');
+  const isTaken = renewal?.client !== earlier.client && shown.isProven(renewal);
+  const change = isTaken ? renewal : shown.find('foreign release', 'release');
   const ended = shown.find('key end', 'key-change') ?? shown.find('foreign release', 'key-change');
   const freed =
-    release !== undefined
-      ? `, and ${nonOwnerPhrase(shown, release)}`
+    change !== undefined
+      ? `, and ${nonOwnerPhrase(shown, change)}`
       : ended === undefined
         ? ''
         : `, and ${ended.client || ended.process} had ${ended.change} \`${ended.key}\` ${at(ended)}`;
-  const counted = shown.find('renewal', 'renew') ?? earlier;
+  const counted = renewal ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
   // If only the client reports a lease, the client's clock ended it.
@@ -218,9 +220,9 @@ function deniedPhrase(shown: Contradiction): string {
   return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
 }
 
-function nonOwnerPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
-  const meant = `${client}'s release under ${shown.letterOf(under)}`;
-  return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
+function nonOwnerPhrase(shown: Contradiction, change: Renew | Release): string {
+  const { client, kind, under, atUs } = change;
+  return `${client}'s ${kind} under ${shown.letterOf(under)}, handled at ${proseDuration(atUs)}, was not its holder's`;
 }
 
 /** Example: `\`lock\` granted B`, or `bob entered under B`. */
@@ -409,7 +411,6 @@ function nonOwnerKeyChange(shown: Contradiction): Sentences {
   };
 }
 
-/** `from 3 ms until 24 ms at most`, or `from 3 ms until its release at 9 ms`. */
 function keptText({ indexed, trace }: Contradiction, taking: KeyChange, change: KeyChange): string {
   const { untilUs, ended } = keptUntil(indexed, taking, trace.events.indexOf(change));
   const from = `from ${proseDuration(taking.atUs)}`;
@@ -484,8 +485,7 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const denial = shown.need('denial', 'return');
   const { client, key, message, untilUs } = taking;
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
-  const index = shown.trace.events.indexOf(denial);
-  const deniedAt = at({ atUs: handledAtUs(shown.trace, { event: denial, index }) });
+  const deniedAt = at({ atUs: handledAtUs(shown.trace, denial) });
   const isSameClient = asked.process === client;
   const whose = isSameClient ? 'its own client' : asked.process;
   // In the section that got no answer, the client or its driver sends the command again.

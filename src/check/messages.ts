@@ -34,15 +34,12 @@ export function isAfterPause({ events }: Trace, { to, atUs }: EventOf<'receive'>
 }
 
 /** Returns the time at which a server handled the call with this answer. */
-export function handledAtUs(
-  { events }: Trace,
-  { index, event: { operation, atUs } }: { readonly index: number; readonly event: Return },
-): number {
-  for (const event of events.slice(0, index).reverse()) {
+export function handledAtUs({ events }: Trace, answer: Return): number {
+  for (const event of events.slice(0, events.indexOf(answer)).reverse()) {
     if (event.kind !== 'receive' || !event.message.endsWith('/request')) continue;
-    if (operationOf(event.message) === operation) return event.atUs;
+    if (operationOf(event.message) === answer.operation) return event.atUs;
   }
-  return atUs;
+  return answer.atUs;
 }
 
 /** Returns the end that a request set for a lease, before event `before`; null if unknown. */

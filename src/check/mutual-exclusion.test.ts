@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/events.ts';
+import type { KeyChange, TraceEvent } from '../core/history/events.ts';
+import { explain } from './explain.ts';
+import { inWords } from './in-words.fixture.ts';
 import {
   answer,
   breachOf,
@@ -14,6 +16,7 @@ import {
   release,
   renew,
   send,
+  traceOf,
   unknown,
   verdictOn,
 } from './trace-builder.fixture.ts';
@@ -84,6 +87,69 @@ test('a release by another client does not end a grant', () => {
   expect(breach.words).toMatchInlineSnapshot(
     `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request, sent at 11 ms, it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
   );
+});
+
+describe('of several changes by other clients', () => {
+  const held = [grant(0, 'alice', 1), grant(11, 'bob', 2)];
+  const byAlice = release(12, 'alice', 1, { released: 2 });
+  const byCarol = release(14, 'carol', 9, { released: 2 });
+  const next = grant(15, 'dave', 3);
+  const wordsOf = (events: readonly TraceEvent[], cause?: TraceEvent): string => {
+    const verdict = verdictOn(claim, events);
+    if (verdict.kind !== 'invalid') throw new Error('it is broken');
+    const event = cause === undefined ? -1 : events.indexOf(cause);
+    const causes = [{ kind: 'renewal', fault: null, event, text: '' } as const];
+    return inWords(explain(traceOf(events), verdict, cause === undefined ? {} : { causes }));
+  };
+
+  test('the first one is named', () => {
+    const words = wordsOf([...held, byAlice, byCarol, next]);
+    expect(words).toContain(
+      "alice's release under grant 1, handled at 12 ms, was not its holder's",
+    );
+    expect(words).not.toContain('carol');
+  });
+
+  test('one is not named if its holder renewed the grant afterwards', () => {
+    for (const sentAtUs of [13_000, 0]) {
+      const words = wordsOf([...held, byAlice, renew(13, 'bob', 2, { sentAtUs }), byCarol, next]);
+      expect(words).toContain("carol's release under grant 9, handled at 14 ms");
+    }
+    const byOther = renew(13, 'alice', 1, { extended: 2 });
+    expect(wordsOf([...held, byAlice, byOther, byCarol, next])).toContain("alice's release under");
+  });
+
+  test('a renewal is named if a run has shown that it matters', () => {
+    const theft = renew(12, 'alice', 1, { extended: 2 });
+    const events = [...held, theft, { ...byAlice, atUs: 13_000 }, next];
+    expect(wordsOf(events, theft)).toContain("alice's renew under grant 1, handled at 12 ms,");
+    expect(wordsOf(events)).toContain("alice's release under grant 1, handled at 13 ms,");
+    const byOwner = renew(12, 'bob', 2);
+    expect(wordsOf([...held, byOwner, { ...byAlice, atUs: 13_000 }, next], byOwner)).toContain(
+      "alice's release under grant 1, handled at 13 ms,",
+    );
+  });
+});
+
+test('of several servers, the one is named without which a majority kept the key', () => {
+  const on = (ms: number, server: number, more: Partial<KeyChange> = {}): KeyChange =>
+    keyChange(ms, 'bob', { process: `lock-${server}`, untilUs: 30_000, ...more });
+  const message = 'alice/1/del/1/request';
+  const theft = { change: 'removed', client: 'alice', holder: 'bob', message } as const;
+  const stolen = [1, 2, 3].map((server) => on(10 + server, server, theft));
+  const taken = [1, 2, 3].map((server) => on(1, server));
+  const ofClient = (ms: number, client: string, ordinal: number): TraceEvent =>
+    grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000, untilUs: null });
+  const breach = breachOf(claim, [
+    ...taken,
+    ofClient(2, 'bob', 1),
+    enter(2, 'bob', 1, 90),
+    ...stolen,
+    ofClient(20, 'carol', 2),
+    enter(20, 'carol', 2, 90),
+  ]);
+  expect(breach.evidence).toContain('6 foreign release');
+  expect(breach.words).toContain('alice had removed `db` at 12 ms');
 });
 
 test('a release under another grant of its client ends a grant, as does its own denied one', () => {

@@ -59,7 +59,7 @@ interface LeaseHold {
   /** Departure of the request from which `endUs` is counted. */
   readonly sentAtUs: number;
   readonly endUs: number;
-  /** Another client's release that the service applied to this grant. */
+  /** The first release by another client since the owner's last renewal. */
   readonly nonOwnerRelease: Numbered<Release> | null;
 }
 
@@ -198,7 +198,9 @@ function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<
   const touched = holds.get(released);
   if (touched === undefined) return;
   if (!isByNonOwner(lock, release.event, touched.grant)) holds.delete(released);
-  else holds.set(released, changed(touched, { nonOwnerRelease: release }));
+  else if (touched.nonOwnerRelease === null) {
+    holds.set(released, changed(touched, { nonOwnerRelease: release }));
+  }
 }
 
 /** Ends a hold from a quorum at the time until which its client counts on it. */
@@ -214,10 +216,15 @@ function shorten(
 
 /** Extends a hold. A renew that was sent before the last honored one never shortens the lease. */
 function renewed(hold: LeaseHold, renewal: Numbered<Renew>, driftPpm: number): LeaseHold {
-  const { sentAtUs } = renewal.event;
+  const { sentAtUs, client } = renewal.event;
   const endUs = endOf(renewal.event, driftPpm);
-  if (sentAtUs >= hold.sentAtUs) return changed(hold, { renewal, sentAtUs, endUs });
-  return changed(hold, { endUs: Math.max(endUs, hold.endUs) });
+  // A renewal by the owner re-creates what another client had released.
+  const isByOwner = client === hold.grant.event.client;
+  const nonOwnerRelease = isByOwner ? null : hold.nonOwnerRelease;
+  if (sentAtUs < hold.sentAtUs) {
+    return changed(hold, { endUs: Math.max(endUs, hold.endUs), nonOwnerRelease });
+  }
+  return changed(hold, { renewal, sentAtUs, endUs, nonOwnerRelease });
 }
 
 function isRevivedBy({ endUs }: LeaseHold, renewal: Renew, driftPpm: number): boolean {
@@ -248,8 +255,10 @@ function breachBetween(
 ): Breach<Rule> {
   const { grant, nonOwnerRelease } = earlier;
   const before = at.later?.between[1] ?? at.index;
-  const keyEnd = grant.keys?.ends.findLast(({ index, change: { event } }) => {
-    return index < before && event.change !== 'taken' && event.change !== 'prolonged';
+  // The change after which fewer than a majority of the servers kept the key.
+  const keyEnd = grant.keys?.ends.find(({ index, untilUs, change: { event } }) => {
+    if (event.change === 'taken' || event.change === 'prolonged') return false;
+    return index < before && untilUs <= event.atUs;
   });
   const by = keyEnd?.change.event.client ?? '';
   const isByOther = by !== '' && by !== grant.event.client;

@@ -12,7 +12,7 @@ import { listOf } from '../text/prose.ts';
 import { type NamedCause, reportedCauses } from './causation.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import { isClientGrant, isQuorumGrant, wereInsideAtOnce } from './holders.ts';
-import { endedUnasked, isWrongRemoval, keysUnder, lastTaking, takenBefore } from './leases.ts';
+import { endedUnasked, isWrongChange, keysUnder, lastTaking, takenBefore } from './leases.ts';
 import { releasedUsOf } from './lock-keys.ts';
 import { arrivalOf, departureOf, endSetBy, isAfterPause, replicaOf } from './messages.ts';
 import { deniedAtUs } from './stale-client.ts';
@@ -28,13 +28,8 @@ export function grantsOf(shown: Contradiction): string {
       const staleClient = stalePhrase(shown, grant, keyUntilUs);
       const nextUs = shown.grants[place + 1]?.atUs ?? lastUs;
       const end = endOf(shown, grant, { keyUntilUs, lastUs: nextUs });
-      const isKept = keyUntilUs !== null;
-      const known = {
-        end,
-        isKept,
-        staleClient,
-        takenUs: takenBefore(shown.indexed, grant, shown.grants),
-      };
+      const takenUs = takenBefore(shown.indexed, grant, shown.grants);
+      const known = { end, isKept: keyUntilUs !== null, staleClient, takenUs };
       return `${letter} be ${grantPhrase(grant, shown.grants[place - 1], known)}`;
     }),
   );
@@ -47,9 +42,8 @@ function endOf(
   { keyUntilUs, lastUs }: { readonly keyUntilUs: number | null; readonly lastUs: number },
 ): string {
   if (keyUntilUs !== null) {
-    const releasedUs = releasedUsOf(indexed, grant);
-    const isReleased = releasedUs !== null && releasedUs <= lastUs;
-    if (isReleased) return `its key until its release at ${proseDuration(releasedUs)}`;
+    const releasedUs = releasedUsOf(indexed, grant, lastUs);
+    if (releasedUs !== null) return `its key until its release at ${proseDuration(releasedUs)}`;
     return `its key until ${proseDuration(keyUntilUs)}`;
   }
   if (!isQuorumGrant(grant)) return 'no end';
@@ -156,13 +150,14 @@ function otherCauses(shown: Contradiction): string {
   const others = reportedCauses(trace, shown.causes).filter(({ kind, event: index }) => {
     const event = trace.events[index];
     if (kind === 'fault' || event === undefined) return false;
-    if (isWrongRemoval(trace, index)) return true;
+    if (event === shown.find('change', 'key-change')) return false;
+    const isTaking = event.kind === 'key-change' && event.change === 'taken';
+    if (isWrongChange(trace, index) || (isTaking && kind === 'renewal')) return true;
     // Without a fault, the end of a lease is the reason, which its event does not state.
     if (kind === 'expiry' && shown.faults.length === 0) return true;
     if (events.has(event)) return false;
-    return (
-      kind === 'expiry' || kind === 'order' || !('message' in event && messages.has(event.message))
-    );
+    const isShown = 'message' in event && messages.has(event.message);
+    return kind === 'expiry' || kind === 'order' || !isShown;
   });
   return listOf(others.map(({ text }) => text));
 }
@@ -194,8 +189,14 @@ export function causePhrase(
   }
   if (event.kind !== 'key-change') return `${message} was executed ${at(event)}`;
   const whose = event.holder === event.client ? 'its own' : `${event.holder}'s`;
-  return `${message} ${kind === 'renewal' ? 'extended' : 'removed'} ${whose} key`;
+  return `${message} ${KEY_VERBS.get(event.change) ?? event.change} ${whose} key`;
 }
+
+const KEY_VERBS: ReadonlyMap<string, string> = new Map([
+  ['taken', 're-created'],
+  ['prolonged', 'extended'],
+  ['overwritten', 'overwrote'],
+]);
 
 /** Describes a server's decision to revoke a grant: `\`lock\` ended A at 3 ms, as …`. */
 function endedPhrase(shown: Contradiction): string {

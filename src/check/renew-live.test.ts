@@ -38,6 +38,18 @@ test('a renew that arrives after a later release and revives the grant breaks th
   );
 });
 
+test('of several releases, the first one ended the grant', () => {
+  const again = release(5.5, 'alice', 1, { message: 'alice/1/release/2/request' });
+  const renewal = renew(6, 'alice', 1, { sentAtUs: 4000 });
+  const breach = breachOf('renew-live', [
+    grant(0, 'alice', 1),
+    release(5, 'alice', 1),
+    again,
+    renewal,
+  ]);
+  expect(breach.words).toContain('Then A was released at 5 ms.');
+});
+
 test('a renew in time does not exercise the claim', () => {
   const events = [grant(0, 'alice', 1), renew(5, 'alice', 1), renew(14, 'alice', 1)];
   expect(verdictOn('renew-live', events)).toMatchObject({ kind: 'valid', exercised: 0 });

@@ -45,7 +45,7 @@ function breachBy(
   if (extended !== under) {
     return nonOwnerBreach(indexed, 'renewed-successor', { lock, change, touched: extended });
   }
-  const release = touched.changes.findLast(
+  const release = touched.changes.find(
     ({ event, index }) => event.kind === 'release' && index < change.index,
   );
   if (release === undefined) return null;

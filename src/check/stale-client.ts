@@ -98,7 +98,7 @@ export function deniedAtUs(
     const answer = returned?.event.answer?.kind;
     if (returned === null || sectionOf(operation) !== section) continue;
     const isDenied = answer === 'denied' && (call.verb === 'renew' || call.verb === 'release');
-    if (isDenied || answer === 'outdated') times.push(handledAtUs(trace, returned));
+    if (isDenied || answer === 'outdated') times.push(handledAtUs(trace, returned.event));
   }
   return times.length === 0 ? null : Math.min(...times);
 }

@@ -1,9 +1,9 @@
 /**
  * Records which client takes which key as a lock, and reports changes of such keys to the observer.
  * Never affects the node. A client takes an absent key by SET with NX or an expiry, by SETNX,
- * SETEX, PSETEX or HSETNX, or by a script. Keys written in other ways, such as counters and queues,
- * have no holder and are not reported. If the node has configured lock keys, only these are
- * reported.
+ * SETEX, PSETEX or HSETNX, by a script, or by any SET if it has had the key before. Keys written in
+ * other ways, such as counters and queues, have no holder and are not reported. If the node has
+ * configured lock keys, only these are reported.
  *
  * A client holds a key while the node keeps the entry. An entry that expired, was evicted or was
  * lost has no holder. Holdings belong to entries, so a replica that takes over has the holdings of
@@ -141,7 +141,7 @@ export class KeyRecorder {
     if (actor === null) return;
     const { before, after } = write;
     const holding = before === null ? undefined : this.holdings.get(before);
-    if (before === null && after !== null && this.isTaking()) {
+    if (before === null && after !== null && (this.isTaking() || this.isRetaking(actor, write))) {
       this.take(actor, write, after);
       this.noteChange(actor, { place: write, entry: after, change: 'taken', isDone: true });
       return;
@@ -205,6 +205,11 @@ export class KeyRecorder {
   private take(actor: Actor, place: KeyPlace, entry: Entry): void {
     this.hold(place, entry, { client: actor.client, message: actor.message });
     this.takings.set(takingOf(actor, place), actor.message);
+  }
+
+  /** Returns true if a client writes a key that it has taken before, as a late renewal does. */
+  private isRetaking(actor: Actor, place: KeyPlace): boolean {
+    return /^set$/i.test(this.command[0] ?? '') && this.takings.has(takingOf(actor, place));
   }
 
   private isTaking(): boolean {

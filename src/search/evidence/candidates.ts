@@ -11,7 +11,8 @@
  * calls are concurrent if each was sent before the other was answered.
  */
 import type { CauseKind } from '../../check/causation.ts';
-import { isRemovalByNonOwner } from '../../check/leases.ts';
+import { isChangeByNonOwner } from '../../check/leases.ts';
+import { formerKey } from '../../check/lock-keys.ts';
 import { indexTrace, type TraceIndex } from '../../check/trace-index.ts';
 import { causalPast } from '../../check/turning-point.ts';
 import type { Evidence } from '../../check/verdict.ts';
@@ -223,11 +224,11 @@ function callsOn({ indexed, past }: Way): readonly Candidate[] {
  * effect is better than the arrival of the request. The removal of another client's key is best.
  */
 function isBetter(event: TraceEvent, before: TraceEvent | undefined): boolean {
-  if (before === undefined || isRemovalByNonOwner(event)) return true;
+  if (before === undefined || isChangeByNonOwner(event)) return true;
   return before.kind === 'receive' && event.kind !== 'receive';
 }
 
-function kindOf(event: TraceEvent, { operations }: TraceIndex): 'renewal' | 'release' | null {
+function kindOf(event: TraceEvent, indexed: TraceIndex): 'renewal' | 'release' | null {
   switch (event.kind) {
     case 'renew':
       return isExtension(event) ? 'renewal' : null;
@@ -236,10 +237,11 @@ function kindOf(event: TraceEvent, { operations }: TraceIndex): 'renewal' | 'rel
     case 'key-change':
       if (!event.isDone || event.message === '') return null;
       if (event.change === 'prolonged') return 'renewal';
+      if (event.change === 'taken') return formerKey(indexed, event) === null ? null : 'renewal';
       return event.change === 'removed' || event.change === 'overwritten' ? 'release' : null;
     case 'receive': {
       // Servers of a quorum do not always report the effect, so the client's answer counts.
-      const answer = operations.get(operationOf(event.message))?.return?.event.answer?.kind;
+      const answer = indexed.operations.get(operationOf(event.message))?.return?.event.answer?.kind;
       if (answer === 'renewed') return 'renewal';
       return answer === 'released' ? 'release' : null;
     }

@@ -17,7 +17,7 @@ import {
   type ProvenCure,
   reportedCauses,
 } from '../../check/causation.ts';
-import { isRemovalByNonOwner } from '../../check/leases.ts';
+import { isChangeByNonOwner } from '../../check/leases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import { turnBetween } from '../../check/turning-point.ts';
 import type { Evidence, Invalid } from '../../check/verdict.ts';
@@ -165,7 +165,10 @@ function allShown(
     const shown = trace.events[event];
     if (shown === undefined || roles.has(event)) continue;
     if (shown.kind === 'fault') roles.set(event, shown.fault);
-    else roles.set(event, isRemovalByNonOwner(shown) ? 'foreign release' : kind);
+    else {
+      const isTheft = kind === 'release' && isChangeByNonOwner(shown);
+      roles.set(event, isTheft ? 'foreign release' : kind);
+    }
   }
   if (turn !== null && !roles.has(turn.event)) roles.set(turn.event, 'turning point');
   return [...roles].sort(([a], [b]) => a - b).map(([event, role]) => ({ role, event }));
