@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../src/core/history/events.ts';
+import type { Trace } from '../src/core/history/trace.ts';
 import { proseDuration } from '../src/core/plan/duration.ts';
 import { loadPlanFile } from '../src/host/modules/load-files.ts';
 import { describeShrunk } from '../src/report/describe-finding.ts';
@@ -25,9 +26,13 @@ import { some } from './runs.ts';
 const folder = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
 /** Kept plans, except those for packages, whose code is not installed everywhere. */
-const files = ['plans', 'modules/plans', 'frozen/plans', 'frozen/modules/plans'].flatMap((place) =>
-  readdirSync(join(folder, place)).map((file) => join(place, file)),
-);
+const files = [
+  'plans',
+  'modules/plans',
+  'user-code/plans',
+  'frozen/plans',
+  'frozen/modules/plans',
+].flatMap((place) => readdirSync(join(folder, place)).map((file) => join(place, file)));
 
 /** Returns null for a plan that is kept because its claim now holds. */
 async function findingOf(file: string): Promise<Finding | null> {
@@ -98,6 +103,7 @@ function textOf(html: string): string {
 function pageOf(finding: Finding): {
   readonly rows: ReadonlyMap<string, Row>;
   readonly sentences: readonly { readonly text: string; readonly step: number }[];
+  readonly page: string;
 } {
   const page = renderPage({ findings: [finding], overview: sampleSummary });
   const rows = new Map<string, Row>();
@@ -112,7 +118,31 @@ function pageOf(finding: Finding): {
   const sentences = [...list.matchAll(/<li data-step="(\d+)">(.*?)<\/li>/gs)].map(
     ([, step = '', text = '']) => ({ text: textOf(text), step: Number(step) }),
   );
-  return { rows, sentences };
+  return { rows, sentences, page };
+}
+
+/** The time for which a client held a key, by the events themselves. */
+type Holding = readonly [client: string, key: string, fromUs: number, untilUs: number | null];
+
+function holdingsIn({ events }: Trace): readonly Holding[] {
+  const holdings: Holding[] = [];
+  for (const [at, event] of events.entries()) {
+    if (event.kind !== 'key-change' || !event.isDone) continue;
+    const { client, key, process, atUs, change } = event;
+    if (change !== 'taken' && change !== 'overwritten') continue;
+    let { untilUs } = event;
+    for (const later of events.slice(at + 1)) {
+      if (later.kind !== 'key-change' || !later.isDone) continue;
+      if (later.key !== key || later.process !== process) continue;
+      if (later.change === 'prolonged') untilUs = later.untilUs;
+      else {
+        untilUs = Math.min(untilUs ?? later.atUs, later.atUs);
+        break;
+      }
+    }
+    holdings.push([client, key, atUs, untilUs]);
+  }
+  return holdings;
 }
 
 /** The processes that took part in an event, and when its effect ends: facts that no view omits. */
@@ -164,6 +194,12 @@ function missing(event: TraceEvent, text: string): readonly string[] {
   );
 }
 
+/** The bar of a key in the overview. */
+function barTitle([client, key, fromUs, untilUs]: Holding): string {
+  const until = untilUs === null ? '' : ` to ${proseDuration(untilUs)}`;
+  return `${client} holds ${key}: ${proseDuration(fromUs)}${until} (`;
+}
+
 describe('the terminal and the page report the same facts', () => {
   test.each(some(files))('about the kept plan %s', async (file) => {
     const finding = await findingOf(file);
@@ -196,6 +232,17 @@ describe('the terminal and the page report the same facts', () => {
         ...factsIn(text),
       ]),
     );
+    // Who held a key, until when: the lane of its server, also if no program entered.
+    const shownUs = numbered.map(({ ms }) => Number(ms) * 1000);
+    const [fromUs, toUs] = [Math.min(...shownUs), Math.max(...shownUs)];
+    const bars = textOf(page.page.replace(/<\/title>/g, '\n'));
+    for (const holding of holdingsIn(trace)) {
+      if (holding[2] > toUs || (holding[3] ?? toUs) < fromUs) continue;
+      expect(bars).toContain(barTitle(holding));
+    }
+    // The mark beside a write is the sign of its line, which begins with ✓ or ⊘.
+    const marks = [...page.page.matchAll(/<text[^>]*>([✓⊘✗])<\/text>/g)].map(([, sign]) => sign);
+    if (finding.claim !== 'linearizable') expect(marks).not.toContain('✗');
     for (const { step, text } of page.sentences) {
       const event = trace.events[steps[step]?.event ?? -1];
       if (event !== undefined) expect(missing(event, text), text).toEqual([]);

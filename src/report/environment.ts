@@ -1,4 +1,6 @@
 /** Collects the facts about a run that determine the words for its events. */
+import { type FormerKey, formerKey } from '../check/lock-keys.ts';
+import { indexTrace } from '../check/trace-index.ts';
 import type { Call } from '../core/history/call.ts';
 import type { TraceEvent, VersionScale } from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
@@ -28,6 +30,8 @@ export interface Environment {
   readonly repeated: ReadonlySet<TraceEvent>;
   /** Maps a denied renew or release to the reason, or to '' if the trace does not show it. */
   readonly denials: ReadonlyMap<TraceEvent, string>;
+  /** Maps a key change that re-creates a key to how the key had ended. */
+  readonly recreations: ReadonlyMap<TraceEvent, FormerKey>;
   /** Maps the `send` event of a quorum node's answer to the action of the node. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
   /** Times at which messages were sent, by message. */
@@ -63,6 +67,7 @@ export function environmentOf(trace: Trace): Environment {
     services: new Set(services.map(({ name }) => name)),
     repeated: repeatedTests(trace),
     denials: denialsIn(trace),
+    recreations: recreationsIn(trace),
     nodes: nodeDeeds(trace),
     sentAtUs: new Map(
       trace.events.flatMap((event) => (event.kind === 'send' ? [[event.message, event.atUs]] : [])),
@@ -106,6 +111,16 @@ function denialsIn({ events }: Trace): ReadonlyMap<TraceEvent, string> {
     if (isDenied) denials.set(event, denialReason(event, events));
   }
   return denials;
+}
+
+function recreationsIn(trace: Trace): Environment['recreations'] {
+  const indexed = indexTrace(trace);
+  const recreations = new Map<TraceEvent, FormerKey>();
+  for (const { event } of indexed.keyChanges) {
+    const former = formerKey(indexed, event);
+    if (former !== null) recreations.set(event, former);
+  }
+  return recreations;
 }
 
 function serversOf(trace: Trace): ReadonlyMap<string, string> {

@@ -263,7 +263,7 @@ const EVENT_PHRASES: { readonly [Kind in EventKind]: EventPhrase<Of<Kind>> } = {
   'key-change': {
     subject: ({ process, client, change, isDone }, { name }) =>
       name(change === 'lost' || !isDone ? process : client),
-    predicate: (event, { name }) => keyChangeText(event, name),
+    predicate: (event, { name, recreations }) => keyChangeText(event, name, recreations.get(event)),
   },
 };
 

@@ -2,6 +2,7 @@
  * Extracts everything with a duration from a trace: leases, client views, overlaps, losses, faults,
  * messages in transit, and clock errors. Pictures and steps are built from these spans.
  */
+import { changesOfLocks } from '../check/lock-keys.ts';
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
 import type { FaultEnds, FaultInjected, Grant, TraceEvent } from '../core/history/events.ts';
@@ -53,7 +54,8 @@ export interface FaultSpan extends Span {
 
 /** All spans of a trace. */
 export interface TraceSpans {
-  readonly leases: readonly LeaseSpan[];
+  /** The holder of each lock at each server. */
+  readonly holdings: readonly LeaseSpan[];
   readonly clientViews: readonly ClientViewSpan[];
   readonly overlaps: readonly OverlapSpan[];
   readonly losses: readonly LossSpan[];
@@ -68,7 +70,8 @@ export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
   const overlaps = overlapSpans(clientViews, leases);
   const [flights, clocks] = [flightsOf(trace), clockSpans(trace, faults)];
   const losses = lossSpans(trace);
-  return { leases, clientViews, overlaps, losses, faults: faultSpans(trace), clocks, flights };
+  const holdings = holdingSpans(trace, leases);
+  return { holdings, clientViews, overlaps, losses, faults: faultSpans(trace), clocks, flights };
 }
 
 /** Returns the leases in the order of their grants. */
@@ -107,6 +110,43 @@ function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[
     const ending = KEY_ENDINGS[last.change.event.change];
     return { ...lease, process, fromUs, untilUs: last.untilUs, ending };
   });
+}
+
+/**
+ * Returns who held each lock at each server, as known before event `before`. Replaces leases of
+ * which servers report keys by the lifetimes of all keys of locks, also of those under which no
+ * program entered. `leases` are those of the trace up to that event.
+ */
+export function holdingSpans(
+  trace: Trace,
+  leases: readonly LeaseSpan[],
+  before: number = Number.POSITIVE_INFINITY,
+): readonly LeaseSpan[] {
+  const indexed = indexTrace(trace);
+  if (indexed.keyChanges.length === 0) return leases;
+  const spans = leases.filter(({ lock, ordinal }) => {
+    return indexed.locks.get(lock)?.byNumber.get(ordinal)?.keys === null;
+  });
+  const live = new Map<string, number>();
+  const ofLocks = changesOfLocks(indexed);
+  // If no program ever entered, no key is known as a lock.
+  for (const { event, index } of ofLocks.length > 0 ? ofLocks : indexed.keyChanges) {
+    if (!event.isDone || index >= before) continue;
+    const { process, key, client, message, atUs, untilUs, change: what } = event;
+    const place = `${process} ${key}`;
+    const at = live.get(place) ?? -1;
+    const held = spans[at];
+    const ending = untilUs === null ? 'open' : 'expired';
+    if (held !== undefined && what === 'prolonged') spans[at] = { ...held, untilUs, ending };
+    else if (held !== undefined && isLiveAt(held, atUs)) {
+      spans[at] = { ...held, untilUs: atUs, ending: KEY_ENDINGS[what] };
+    }
+    if (what !== 'taken' && what !== 'overwritten') continue;
+    const { ordinal = 0, token = 0 } = indexed.byTaking.get(message)?.[0]?.event ?? {};
+    live.set(place, spans.length);
+    spans.push({ process, lock: key, client, ordinal, token, fromUs: atUs, untilUs, ending });
+  }
+  return spans.sort((left, right) => left.fromUs - right.fromUs);
 }
 
 const KEY_ENDINGS = {

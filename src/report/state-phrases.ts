@@ -2,6 +2,7 @@
  * Phrases for parts of clauses (calls, answers, versions, refusals) and for states that last
  * (leases, beliefs, pauses, clocks). Used by pictures, tables and `event-phrases.ts`.
  */
+import type { FormerKey } from '../check/lock-keys.ts';
 import type { Answer, Call } from '../core/history/call.ts';
 import {
   type Grant,
@@ -227,13 +228,19 @@ function endOf(grant: Grant, events: readonly TraceEvent[]): number | null {
   return endUs;
 }
 
-export function keyChangeText(event: KeyChange, name: (name: string) => string): string {
+/** `former` is how the key had ended if the change re-creates it. */
+export function keyChangeText(
+  event: KeyChange,
+  name: (name: string) => string,
+  former?: FormerKey,
+): string {
   const { change, isDone, holder, untilUs } = event;
   const [key, client] = [`\`${event.key}\``, name(event.client)];
   const whose = holder === '' || holder === event.client ? '' : `, which ${name(holder)} had taken`;
   if (!isDone && change === 'taken') return `denies ${client} ${key}${whose}`;
   if (!isDone) return `leaves ${key} unchanged: it is not ${client}'s`;
   const until = untilUs === null ? '' : untilText(untilUs);
+  if (former !== undefined) return `re-creates ${key}${until}${formerText(former, name)}`;
   const verbs = {
     taken: `takes ${key}${until}`,
     prolonged: `extends ${key}${until}${whose}`,
@@ -243,6 +250,13 @@ export function keyChangeText(event: KeyChange, name: (name: string) => string):
     lost: `loses ${key}${whose}`,
   };
   return verbs[change];
+}
+
+/** Returns `, which bob had removed at 9 ms`, or `, which had expired at 9 ms`. */
+function formerText({ untilUs, ended }: FormerKey, name: (name: string) => string): string {
+  if (untilUs === null) return '';
+  const by = ended === null || ended.client === '' ? '' : `${name(ended.client)} `;
+  return `, which ${by}had ${by === '' ? 'expired' : 'removed'} at ${proseDuration(untilUs)}`;
 }
 
 /**
@@ -406,7 +420,7 @@ export const MARK_MEANINGS: Readonly<Record<MarkKind, string>> = {
   crash: 'down',
   partition: 'partitioned',
   accepted: '✓ write accepted',
-  violating: '✗ write that breaks the claim',
+  violating: '✓ accepted write that breaks the claim',
   refused: '⊘ write refused',
   request: 'request',
   answer: 'answer',

@@ -13,6 +13,7 @@ import {
   type ClientViewSpan,
   clientViewSpans,
   clockSpans,
+  holdingSpans,
   isLiveAt,
   type LeaseSpan,
   lasts,
@@ -62,7 +63,10 @@ export function stateAfter(
   const events = trace.events.slice(0, last + 1);
   const nowUs = steps[at]?.atUs ?? 0;
   const known = { ...trace, events };
-  const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
+  const granted = leaseSpans(known);
+  const leases = granted.filter((lease) => isLiveAt(lease, nowUs));
+  const holdings = holdingSpans(trace, granted, last + 1).filter((lease) => isLiveAt(lease, nowUs));
+  const everHeld = holdingSpans(trace, leaseSpans(trace));
   const held = clientViewSpans(known).filter(({ untilUs }) => untilUs === null);
   const clients = clientsAfter(events, { calls: callsOf(trace), versionsBy: versionsIn(trace) });
   const contents = contentsAfter(events);
@@ -79,7 +83,7 @@ export function stateAfter(
       facts.push(...clientFacts(client, clientLeases, { leases, nowUs }));
     }
     // If no single server grants a lock, its clients record the grants.
-    facts.push(...locksOf(trace, name, leases));
+    facts.push(...locksOf(everHeld, name, holdings));
     if (skew !== '') facts.push({ name: 'clock', value: skew });
     return { process: name, role, facts };
   });
@@ -163,13 +167,14 @@ function clientFacts(
   ];
 }
 
-function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): readonly Fact[] {
-  const locks = new Set<string>();
-  for (const event of trace.events) {
-    if (event.kind === 'grant' && event.process === service) locks.add(event.lock);
-  }
-  return [...locks].map((lock) => {
-    const live = leases.filter((lease) => lease.lock === lock && lease.process === service);
+function locksOf(
+  everHeld: readonly LeaseSpan[],
+  service: string,
+  holdings: readonly LeaseSpan[],
+): readonly Fact[] {
+  const locks = everHeld.flatMap(({ process, lock }) => (process === service ? [lock] : []));
+  return [...new Set(locks)].map((lock) => {
+    const live = holdings.filter((held) => held.lock === lock && held.process === service);
     const value = live.map(leaseFact).join('; ') || 'no client';
     return { name: heldBy(lock), value };
   });

@@ -71,7 +71,7 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
     inLanes(spans.faults, scene, drawFault),
     drawClocks(scene),
     // Draw leases in the lanes of the lock services, in the colors of the holders.
-    inLanes(inSlots(spans.leases), scene, (span, lane, extent) => {
+    inLanes(inSlots(spans.holdings), scene, (span, lane, extent) => {
       const fill = ink({ fill: layout.lanes.get(span.client)?.role ?? 'soft' });
       return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, leaseTitle(span));
     }),

@@ -271,7 +271,7 @@ function roleIn({ rows }: Scene, process: string): Role {
 
 /** Draws leases in the rows of the lock services, in the colors of the holders. */
 function drawLeases(scene: Scene): Child {
-  return inRows(inSlots(scene.spans.leases), scene, (span, { lane, y }, box) => {
+  return inRows(inSlots(scene.spans.holdings), scene, (span, { lane, y }, box) => {
     if (lane.process.role === 'lock') scene.marks.add('lease');
     const top = y - BAR_PX / 2 + span.slot * (BAR_PX + 2);
     const text = holderText(span);
@@ -392,7 +392,7 @@ function drawWrites(scene: Scene, violating: number): Child {
       {},
       why === '' ? [] : element('title', {}, why),
       flag({ x, y }, { text, role: roleIn(scene, event.client), isAccepted }),
-      label(isViolating ? '✗' : isAccepted ? '✓' : '⊘', beside, sign),
+      label(isAccepted ? '✓' : '⊘', beside, sign),
     );
   });
 }
