@@ -131,7 +131,7 @@ needs('npm’s registry', isThere)(
   async () => {
     const cwd = folderOf('ioredis');
     const { out } = await runOnce(cwd, 'resent-set.yaml');
-    expect(out).toContain('kept from its own client by a key that');
+    expect(out).toContain('withheld from its own client by a key that');
     expect(out.replace(/\s+/g, ' ')).toMatch(
       /(\w+) sent it again at \d+ ms and was denied at \d+ ms by its own key: the reply to \1's `set` \(`\1\/1\/set`\) was lost\./,
     );
