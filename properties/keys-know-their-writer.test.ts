@@ -13,7 +13,7 @@ import { runs } from './runs.ts';
 const CLAIMS = ['owner-only-release', 'renew-live', 'mutual-exclusion'];
 const OF_KEYS = /key/;
 const WORDS =
-  /^L[a-z ]+ `lock:db` \w+ by (\w+) while (\w+) held it\. Then \2 took .+ However \1, who had it .+ by `/;
+  /^L[a-z ]+ `lock:db` \w+ by (\w+) while (\w+) held it\. Then \2 took .+ However, \1, who had it .+ by `/;
 const scenario = keyUsersScenario();
 
 interface Found {

@@ -76,7 +76,7 @@ describe('a user-defined claim', () => {
     const [verdict] = found.verdicts;
     if (verdict?.kind !== 'invalid') throw new Error('the verdict is lost');
     expect(inWords(explain(found.trace, verdict))).toMatch(
-      /^\w+ wrote again\. However once was promised\.$/,
+      /^\w+ wrote again\. However, once was promised\.$/,
     );
     expect(found.trace.events[verdict.evidence[0]?.event ?? -1]?.kind).toBe('write');
   });

@@ -38,12 +38,12 @@ describe('the reason why a store took a stale write is', () => {
     [' without a token', { token: 0 }],
     [': its token, 2, is not below 2', { token: 2 }],
     [': its token, 3, is not below 2', { token: 3, key: 'y' }],
-    [': for `y` it knew no token above 0', { key: 'y' }],
-    [', although it had taken token 2 before', { highest: 0 }],
-    [', although it had taken token 2 before', { highest: 2 }],
-    [', although it had taken token 2 before', { highest: 1 }],
-    [': for `y` it knew no token above 1', { key: 'y', highest: 1 }],
-    [', although it had taken token 2 before', { key: 'y', highest: 2 }],
+    [': for `y`, the store knew no token above 0', { key: 'y' }],
+    [' although it had already accepted token 2', { highest: 0 }],
+    [' although it had already accepted token 2', { highest: 2 }],
+    [' although it had already accepted token 2', { highest: 1 }],
+    [': for `y`, the store knew no token above 1', { key: 'y', highest: 1 }],
+    [' although it had already accepted token 2', { key: 'y', highest: 2 }],
   ])('%j: %j', (why, more) => {
     asked(why, staleWith(more));
   });
@@ -52,8 +52,8 @@ describe('the reason why a store took a stale write is', () => {
     const back = (highest: number): readonly [TraceEvent, string] => {
       return [recovered(18, highest, {}), 'recovery'];
     };
-    asked(': it came back at 18 ms and had forgotten token 2', staleWith({ highest: 1 }), back(1));
-    asked(', although it had taken token 2 before', staleWith({ highest: 1 }), back(2));
+    asked(': the store came back at 18 ms and had forgotten token 2', staleWith({ highest: 1 }), back(1));
+    asked(' although it had already accepted token 2', staleWith({ highest: 1 }), back(2));
   });
 
   test('empty if no access of the run has a token', () => {
@@ -83,15 +83,15 @@ describe('a write after a later holder had read', () => {
       headline: 'Write accepted by `store` after a later holder had read',
       next: 'bob read 0 from `x` with token 2 at 15 ms',
       however:
-        "alice's write of 1 to `x` came with token 1 at 21 ms, and the store took it, " +
-        'which invalidated what bob had read',
+        "alice's write of 1 to `x` came with token 1 at 21 ms, and the store accepted it " +
+        'although bob had already read `x`',
     });
   });
 
   test('is described by the higher token that the store had taken there, if any', () => {
     const words = sentencesAfter(write(14, 'bob', 2, 2));
     expect(words.headline).toBe('Stale write accepted by `store`');
-    expect(words.however).toMatch(/, and the store took it, although it had taken token 2 before$/);
+    expect(words.however).toMatch(/ accepted it although it had already accepted token 2$/);
   });
 
   test('is described by the ended lease of the reader, if it had ended', () => {

@@ -59,7 +59,7 @@ function staleWrite(shown: Contradiction): Sentences {
   return {
     headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
     next: accessPhrase(shown, later),
-    however: `${latePhrase(shown, stale)}, and the store took it${acceptance(shown, later, stale)}${seen}`,
+    however: `${latePhrase(shown, stale)}, and the store accepted it${acceptance(shown, later, stale)}${seen}`,
   };
 }
 
@@ -100,12 +100,12 @@ export function acceptance(shown: Contradiction, later: Write, stale: Write): st
     return `: its token, ${stale.token}, is not below ${later.token}`;
   }
   if (recovery !== undefined && recovery.highest < later.token) {
-    return `: it came back ${at(recovery)} and had forgotten token ${later.token}`;
+    return `: the store came back ${at(recovery)} and had forgotten token ${later.token}`;
   }
   if (stale.key !== later.key && stale.highest < later.token) {
-    return `: for \`${stale.key}\` it knew no token above ${stale.highest}`;
+    return `: for \`${stale.key}\`, the store knew no token above ${stale.highest}`;
   }
-  return `, although it had taken token ${later.token} before`;
+  return ` although it had already accepted token ${later.token}`;
 }
 
 export function writeAfterRead(shown: Contradiction): Sentences {
@@ -116,15 +116,15 @@ export function writeAfterRead(shown: Contradiction): Sentences {
   const hadTaken = tokenTakenBefore(shown.trace, stale);
   const why =
     hadTaken === null
-      ? `, which invalidated what ${read.client} had read`
-      : `, although it had taken token ${hadTaken} before`;
+      ? ` although ${read.client} had already read \`${read.key}\``
+      : ` although it had already accepted token ${hadTaken}`;
   return {
     headline:
       hadTaken === null
         ? `Write accepted by ${shown.systemOr(stale.process)} after a later holder had read`
         : `Stale write accepted by ${shown.systemOr(stale.process)}`,
     next: accessPhrase(shown, read),
-    however: `${latePhrase(shown, stale)}, and the store took it${why}`,
+    however: `${latePhrase(shown, stale)}, and the store accepted it${why}`,
   };
 }
 
@@ -135,7 +135,7 @@ export function issueOrder(shown: Contradiction): Sentences {
   return {
     headline: `Writes of one grant applied out of order by ${shown.systemOr(older.process)}`,
     next: newer === undefined ? '' : accessPhrase(shown, newer),
-    however: `${latePhrase(shown, older)}, and the store took it, ${issued}`,
+    however: `${latePhrase(shown, older)}, and the store accepted it, ${issued}`,
   };
 }
 
@@ -163,7 +163,7 @@ function tokenLower(shown: Contradiction): Sentences {
   return {
     headline: `Token ${lower.token} accepted after ${earlier.token} by ${by}`,
     next: accessPhrase(shown, earlier),
-    however: `${latePhrase(shown, lower)}, and the store took it${acceptance(shown, earlier, lower)}`,
+    however: `${latePhrase(shown, lower)}, and the store accepted it${acceptance(shown, earlier, lower)}`,
   };
 }
 
@@ -181,11 +181,11 @@ function fenceForgotten(shown: Contradiction): Sentences {
 function readOfLater(shown: Contradiction): Sentences {
   const write = shown.need('later write', 'write');
   const stale = shown.need('stale read', 'read');
-  const served = `${stale.value ?? 'nothing'}, which came after ${shown.letterOf(stale.under)}`;
+  const served = `${stale.value ?? 'nothing'}, written under ${shown.letterOf(write.under)}`;
   return {
     headline: `Stale read served by ${shown.systemOr(stale.process)}`,
     next: accessPhrase(shown, write),
-    however: `${latePhrase(shown, stale)}, and the store served it ${served}`,
+    however: `${latePhrase(shown, stale)}, and the store returned ${served}`,
   };
 }
 
@@ -194,7 +194,7 @@ function readBeforeClientWrite(shown: Contradiction): Sentences {
   const write = shown.need('late write', 'write');
   const store = shown.systemOr(read.process);
   return {
-    headline: `A section read from ${store} a value older than its own write`,
+    headline: `A section's read from ${store} missed its earlier write`,
     next: accessPhrase(shown, read),
     however: `${latePhrase(shown, write)}, although it had been issued before that read`,
   };
@@ -204,7 +204,7 @@ function readOfClientsLater(shown: Contradiction): Sentences {
   const write = shown.need('later write', 'write');
   const read = shown.need('late read', 'read');
   return {
-    headline: `A section read from ${shown.systemOr(read.process)} what it wrote later`,
+    headline: `A section's read from ${shown.systemOr(read.process)} returned its later write`,
     next: accessPhrase(shown, write),
     however: `${latePhrase(shown, read)}, although it had been issued before that write`,
   };
@@ -233,8 +233,8 @@ function appliedTwice(shown: Contradiction): Sentences {
   const second = shown.need('second time', 'write');
   const isSecondTry = first.message !== second.message;
   const again = isSecondTry
-    ? `a second try of the same write, was handled ${at(second)}, and the store took it`
-    : `was handled again ${at(second)}, and the store took it`;
+    ? `a second try of the same write, was handled ${at(second)}, and the store accepted it`
+    : `was handled again ${at(second)}, and the store accepted it`;
   return {
     headline: `Write applied twice by ${shown.systemOr(second.process)}`,
     next: accessPhrase(shown, first),
@@ -249,7 +249,7 @@ function writeAfterRelease(shown: Contradiction): Sentences {
   return {
     headline: `Write accepted by ${shown.systemOr(write.process)} after its lock was released`,
     next: `${released.process} learned ${at(released)} that ${letter} was released`,
-    however: `${latePhrase(shown, write)}, and the store took it`,
+    however: `${latePhrase(shown, write)}, and the store accepted it`,
   };
 }
 
@@ -315,7 +315,7 @@ function updateLost(shown: Contradiction): Sentences {
 function sameStamp({ version, client }: Write): string {
   if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
   const stamp = stampText(version, version.expected);
-  return `: it left the timestamp at ${stamp}, as ${client} expected, so the store took both`;
+  return `: it left the timestamp at ${stamp}, as ${client} expected, so the store accepted both`;
 }
 
 function updateRepeated(shown: Contradiction): Sentences {
@@ -331,7 +331,7 @@ function updateRepeated(shown: Contradiction): Sentences {
 function updateInvented(shown: Contradiction): Sentences {
   const last = shown.need('last write', 'write');
   return {
-    headline: `More in ${shown.systemOr(last.process)} than was ever added`,
+    headline: `Value in ${shown.systemOr(last.process)} exceeds the sum of all increments`,
     next: accessPhrase(shown, last),
     however: `no subset of the attempted increments adds up to ${last.value ?? 0}`,
   };
@@ -345,7 +345,7 @@ function tokenOfNonOwner(shown: Contradiction): Sentences {
   const origin =
     other === undefined ? 'no grant' : `${shown.letterOf(other.ordinal)}, not ${letter}`;
   return {
-    headline: `Write of ${write.client} with a token of another grant`,
+    headline: `Write by ${write.client} with another grant's token`,
     next: grant === undefined ? '' : `${letter} was given token ${grant.token} ${at(grant)}`,
     however: `${accessPhrase(shown, write)}, and that token belongs to ${origin}`,
   };
@@ -368,7 +368,7 @@ function accessRefused(shown: Contradiction): Sentences {
 function probeUnheard(shown: Contradiction): Sentences {
   const write = shown.need('first write', 'invoke');
   return {
-    headline: `First write of ${write.process} never handled`,
+    headline: `First write by ${write.process} never handled`,
     next: `${write.process} sent \`${write.operation}\` ${at(write)}, after healing`,
     however: 'no store handled it',
   };
@@ -447,7 +447,7 @@ function computedAtOnce(shown: Contradiction): Sentences {
   };
 }
 
-/** Example: `bob, who did not get the lock in time, began without it to compute `x` at 6 ms`. */
+/** Example: `bob, who did not get the lock in time, began to compute `x` at 6 ms`. */
 function deed(
   shown: Contradiction,
   began: EventOf<'mark'>,
@@ -456,7 +456,7 @@ function deed(
   const { process } = began;
   for (const [part, why] of WITHOUT) {
     if (!shown.findAll(part, 'log').some((log) => log.process === process)) continue;
-    return `${process}, who ${why}, began without it to compute ${what} ${at(began)}`;
+    return `${process}, who ${why}, began to compute ${what} ${at(began)}`;
   }
   const grant = shown.find(role, 'grant');
   const under = grant === undefined ? '' : ` under ${shown.letterOf(grant.ordinal)}`;

@@ -36,7 +36,7 @@ test('a store that recovers without the acknowledged value breaks the claim', ()
     '5 recovery',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 2 ms, which was acknowledged at 3 ms. However the store came back at 5 ms without it: \`store\` crashed at 4 ms."`,
+    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 2 ms, which was acknowledged at 3 ms. However, the store came back at 5 ms without it: \`store\` crashed at 4 ms."`,
   );
 });
 

@@ -76,7 +76,7 @@ describe('a job', () => {
       '5 later run',
     ]);
     expect(breach.words).toMatchInlineSnapshot(
-      `"Job 1 of \`db\` ran again. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 5 ms."`,
+      `"Job 1 of \`db\` ran again. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then alice began job 1 under A at 1 ms. However, bob began job 1 under B at 5 ms."`,
     );
   });
 
@@ -92,11 +92,11 @@ describe('a job', () => {
     expect(breach.rule).toBe('ran-at-once');
     expect(breach.evidence).toContain('2 pause');
     expect(breach.words).toMatchInlineSnapshot(
-      `"Job 1 of \`db\` ran twice at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 13 ms, before alice had ended its own: alice was paused from 2 ms to 30 ms."`,
+      `"Job 1 of \`db\` ran twice at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However, bob began job 1 under B at 13 ms, before alice had ended its own: alice was paused from 2 ms to 30 ms."`,
     );
     const next = breachOf('at-most-once', [...paused, job(13, 'bob/2', 'begin', 2)]);
     expect(next.words).toMatchInlineSnapshot(
-      `"Jobs 1 and 2 of \`db\` ran at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 2 under B at 13 ms, before alice had ended its own: alice was paused from 2 ms to 30 ms."`,
+      `"Jobs 1 and 2 of \`db\` ran at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However, bob began job 2 under B at 13 ms, before alice had ended its own: alice was paused from 2 ms to 30 ms."`,
     );
   });
 

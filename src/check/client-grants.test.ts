@@ -71,7 +71,7 @@ describe('tokens', () => {
       '5 earlier grant',
     ]);
     expect(breach.words).toMatchInlineSnapshot(
-      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, not above that of B, 2: carol was paused from 4 ms to 26 ms."`,
+      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However, the token of A is 1, not above that of B, 2: carol was paused from 4 ms to 26 ms."`,
     );
   });
 
@@ -89,7 +89,7 @@ describe('tokens', () => {
   test('that two grants share are described in the order in which the key was taken', () => {
     expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
     expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(
-      `"Token issued twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
+      `"Token issued twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However, the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
     );
   });
 
@@ -187,7 +187,7 @@ describe('explanations', () => {
       ...guard(5, 'carol', 2),
     ];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
-      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 10 ms) and B be carol's grant 2 (from 5 ms). Then carol, who took \`db\` at 4 ms, entered under B at 5 ms. However A was live (bob counted on it until 12 ms), and alice had removed \`db\` at 3 ms: the lock let carol in while bob was inside, and no fault was needed."`,
+      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 10 ms) and B be carol's grant 2 (from 5 ms). Then carol, who took \`db\` at 4 ms, entered under B at 5 ms. However, A was live (bob counted on it until 12 ms), and alice had removed \`db\` at 3 ms: the lock let carol in while bob was inside, and no fault was needed."`,
     );
   });
 
@@ -200,14 +200,14 @@ describe('explanations', () => {
   test('describe acquisitions only as far as the trace shows', () => {
     const events = [...guard(1, 'bob', 1), ...guard(2, 'carol', 2)];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
-      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 2 ms). Then carol entered under B at 2 ms. However A was live (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
+      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 2 ms). Then carol entered under B at 2 ms. However, A was live (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
     );
   });
 
   test('blame the clock of a client that relied on its lease for less than its ttl', () => {
     const events = [...guard(1, 'bob', 1, { untilUs: 2000 }), ...guard(3, 'carol', 2)];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
-      `"carol entered \`db\` before bob's ttl was over. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 3 ms). Then carol entered under B at 3 ms. However bob's clock had ended A too early, at 2 ms (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
+      `"carol entered \`db\` before bob's ttl was over. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 3 ms). Then carol entered under B at 3 ms. However, bob's clock had ended A too early, at 2 ms (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
     );
   });
 
@@ -219,7 +219,7 @@ describe('explanations', () => {
       leaseTest(6, 'bob', 1, 11),
     ];
     expect(breachOf('lease-conservative', events).words).toMatchInlineSnapshot(
-      `"bob counts on \`db\` longer than its server does. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 5 ms). Then its server ends A at 11 ms, and carol, who took \`db\` at 4 ms, entered under B at 5 ms. However bob found at 6 ms that its lease was live: the lock let carol in while bob was inside, and no fault was needed."`,
+      `"bob counts on \`db\` longer than its server does. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 5 ms). Then its server ends A at 11 ms, and carol, who took \`db\` at 4 ms, entered under B at 5 ms. However, bob found at 6 ms that its lease was live: the lock let carol in while bob was inside, and no fault was needed."`,
     );
     const inTime = [...guard(1, 'bob', 1), leaseTest(6, 'bob', 1, 11)];
     expect(verdictOn('lease-conservative', inTime).kind).toBe('valid');

@@ -89,7 +89,7 @@ test('a holder paused between its two writes shows its successor half a transfer
     '8 read',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice wrote -5 to \`x\` with token 1 at 3 ms in \`store-from\`. However bob read -5 from \`x\` with token 2 at 13 ms in \`store-from\` and bob read 0 from \`x\` with token 2 at 14 ms in \`store-to\`: alice was paused from 3.5 ms to 20 ms."`,
+    `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice wrote -5 to \`x\` with token 1 at 3 ms in \`store-from\`. However, bob read -5 from \`x\` with token 2 at 13 ms in \`store-from\` and bob read 0 from \`x\` with token 2 at 14 ms in \`store-to\`: alice was paused from 3.5 ms to 20 ms."`,
   );
 });
 
@@ -97,7 +97,7 @@ test('half a transfer that is never completed is found at the end', () => {
   const breach = breachOf('cross-key', begun);
   expect(breach.rule).toBe('sum-at-end');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote -5 to \`x\` with token 1 at 3 ms in \`store-from\`. However \`x\` was left with a sum that is not 0."`,
+    `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote -5 to \`x\` with token 1 at 3 ms in \`store-from\`. However, \`x\` was left with a sum that is not 0."`,
   );
 });
 

@@ -24,7 +24,7 @@ test('a circle in which no client releases its lock breaks `progress`, and is na
   expect(breach.rule).toBe('deadlock');
   expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '2 circle']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Deadlock over \`b\` and \`a\`: each waits for the other. Let A be alice's grant 1 of \`a\` (from 1 ms, no end) and B be bob's grant 2 of \`b\` (from 2 ms, no end). Then alice waits for b, held by bob, who waits for a, held by alice. However the cycle closed at 5 ms, and no client released its lock."`,
+    `"Deadlock over \`b\` and \`a\`: each waits for the other. Let A be alice's grant 1 of \`a\` (from 1 ms, no end) and B be bob's grant 2 of \`b\` (from 2 ms, no end). Then alice waits for b, held by bob, who waits for a, held by alice. However, the cycle closed at 5 ms, and no client released its lock."`,
   );
 });
 

@@ -17,7 +17,7 @@ test('a store that recovers with a lower token breaks the claim', () => {
   expect(breach.rule).toBe('fence-forgotten');
   expect(breach.evidence).toEqual(['0 grant', '1 highest write', '2 crash', '3 recovery']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Highest token forgotten by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 2 ms. However the store came back at 5 ms and the highest token it knew for \`db\` was 0: \`store\` crashed at 3 ms."`,
+    `"Highest token forgotten by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 2 ms. However, the store came back at 5 ms and the highest token it knew for \`db\` was 0: \`store\` crashed at 3 ms."`,
   );
 });
 

@@ -37,7 +37,7 @@ test('a store that forgot its highest token in a restart is described as such', 
   ]);
   expect(breach.evidence).toContain('4 recovery');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, then sent the write of 1 to \`x\` with token 1 at 20 ms, and the store took it: it came back at 18 ms and had forgotten token 2."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However, alice, paused from 3 ms to 20 ms, sent the write of 1 to \`x\` with token 1 at 20 ms, and the store accepted it: the store came back at 18 ms and had forgotten token 2."`,
   );
 });
 
@@ -55,7 +55,7 @@ test('a lower token of a newer grant breaks the fence by its token', () => {
   ]);
   expect(breach.rule).toBe('token-lower');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token 1 accepted after 5 by \`store\`. Let A be alice's grant 1 of \`db\` (token 5, from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then alice wrote 1 to \`x\` with token 5 at 2 ms. However bob's write of 2 to \`x\` came with token 1 at 15 ms, and the store took it, although it had taken token 5 before."`,
+    `"Token 1 accepted after 5 by \`store\`. Let A be alice's grant 1 of \`db\` (token 5, from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then alice wrote 1 to \`x\` with token 5 at 2 ms. However, bob's write of 2 to \`x\` came with token 1 at 15 ms, and the store accepted it although it had already accepted token 5."`,
   );
 });
 

@@ -79,7 +79,7 @@ test('a paused holder that overwrites its successor breaks the grant order', () 
     '5 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, then sent the write of 1 to \`x\` with token 1 at 20 ms, and the store took it, although it had taken token 2 before."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However, alice, paused from 3 ms to 20 ms, sent the write of 1 to \`x\` with token 1 at 20 ms, and the store accepted it although it had already accepted token 2."`,
   );
 });
 
@@ -120,7 +120,7 @@ test('an older write that arrives after a holder’s read breaks the grant order
     '4 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, and the store took it, which invalidated what bob had read."`,
+    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However, alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, and the store accepted it although bob had already read \`x\`."`,
   );
 });
 
@@ -135,7 +135,7 @@ test('a third holder’s read of a stale write is part of the evidence', () => {
   expect(breach.rule).toBe('stale-write');
   expect(breach.evidence).toContain('7 read');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms), B be bob's grant 2 (from 12 ms) and C be carol's grant 3 (from 30 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, then sent the write of 1 to \`x\` with token 1 at 20 ms, and the store took it, although it had taken token 2 before; then carol read 1 from \`x\` with token 3 at 31 ms."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms), B be bob's grant 2 (from 12 ms) and C be carol's grant 3 (from 30 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However, alice, paused from 3 ms to 20 ms, sent the write of 1 to \`x\` with token 1 at 20 ms, and the store accepted it although it had already accepted token 2; then carol read 1 from \`x\` with token 3 at 31 ms."`,
   );
 });
 
@@ -148,7 +148,7 @@ test('a stale read that returns the successor’s write breaks the grant order',
   ]);
   expect(breach.rule).toBe('read-of-later');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice's read of \`x\` came with token 1 at 20 ms, and the store served it 2, which came after A."`,
+    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However, alice's read of \`x\` came with token 1 at 20 ms, and the store returned 2, written under B."`,
   );
 });
 
@@ -161,7 +161,7 @@ test('writes of one grant that overtake each other leave the wrong value', () =>
   expect(breach.rule).toBe('issue-order');
   expect(breach.evidence).toEqual(['0 grant', '1 newer write', '2 older write']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 2 to \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, and the store took it, although it had been issued earlier under A."`,
+    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 2 to \`x\` with token 1 at 3 ms. However, alice's write of 1 to \`x\` came with token 1 at 5 ms, and the store accepted it, although it had been issued earlier under A."`,
   );
 });
 
@@ -173,7 +173,7 @@ test('a section that reads before its own earlier write arrives does not see it'
   ]);
   expect(breach.rule).toBe('read-before-own-write');
   expect(breach.words).toMatchInlineSnapshot(
-    `"A section read from \`store\` a value older than its own write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice read 0 from \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, although it had been issued before that read."`,
+    `"A section's read from \`store\` missed its earlier write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice read 0 from \`x\` with token 1 at 3 ms. However, alice's write of 1 to \`x\` came with token 1 at 5 ms, although it had been issued before that read."`,
   );
 });
 
@@ -185,7 +185,7 @@ test('a section whose read arrives after its own later write sees that write', (
   ]);
   expect(breach.rule).toBe('read-of-own-later');
   expect(breach.words).toMatchInlineSnapshot(
-    `"A section read from \`store\` what it wrote later. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However alice's read of \`x\` came with token 1 at 5 ms, although it had been issued before that write."`,
+    `"A section's read from \`store\` returned its later write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However, alice's read of \`x\` came with token 1 at 5 ms, although it had been issued before that write."`,
   );
 });
 
@@ -197,7 +197,7 @@ test('a value that the store does not hold cannot be read', () => {
   ]);
   expect(breach.rule).toBe('wrong-value');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Wrong value served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However alice read 7 from \`x\` with token 1 at 5 ms."`,
+    `"Wrong value served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However, alice read 7 from \`x\` with token 1 at 5 ms."`,
   );
 });
 
@@ -209,7 +209,7 @@ test('a write that a store loses in a restart is missing at the end', () => {
   ]);
   expect(breach.rule).toBe('lost-in-recovery');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However the store came back at 8 ms without it."`,
+    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However, the store came back at 8 ms without it."`,
   );
   const kept = [grant(0, 'alice', 1), write(3, 'alice', 1, 1), recovered(8, 1, { x: 1 })];
   expect(verdictOn('grant-order', kept).kind).toBe('valid');

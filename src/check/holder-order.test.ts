@@ -22,7 +22,7 @@ test('an accepted overtaken write breaks the issue order', () => {
   expect(breach.rule).toBe('issue-order');
   expect(breach.evidence).toEqual(['0 grant', '1 reset', '2 newer write', '3 older write']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 2 to \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, and the store took it, although it had been issued earlier under A: the connections between alice and \`store\` were replaced at 2 ms."`,
+    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 2 to \`x\` with token 1 at 3 ms. However, alice's write of 1 to \`x\` came with token 1 at 5 ms, and the store accepted it, although it had been issued earlier under A: the connections between alice and \`store\` were replaced at 2 ms."`,
   );
 });
 
@@ -37,7 +37,7 @@ test('an accepted duplicate is applied twice', () => {
   expect(breach.rule).toBe('applied-twice');
   expect(breach.evidence).toEqual(['0 grant', '1 first time', '3 duplicate', '4 second time']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write applied twice by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 1 ms. However \`alice/1/write/1/request\` was handled again at 5 ms, and the store took it: alice's write was executed again 4 ms later."`,
+    `"Write applied twice by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 1 ms. However, \`alice/1/write/1/request\` was handled again at 5 ms, and the store accepted it: alice's write was executed again 4 ms later."`,
   );
 });
 

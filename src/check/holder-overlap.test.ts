@@ -42,7 +42,7 @@ test('an overlap lasts from the second entry until one of the two leaves', () =>
     '3 later entry',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice and bob both believed to hold \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then alice entered \`alice/1\` at 1 ms. However bob entered \`bob/2\` at 12 ms, before alice had left."`,
+    `"alice and bob both believed to hold \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then alice entered \`alice/1\` at 1 ms. However, bob entered \`bob/2\` at 12 ms, before alice had left."`,
   );
   expect(measureHolderOverlap(indexTrace(traceOf(atOnce)))).toEqual({
     times: 2,

@@ -7,7 +7,7 @@ export function inWords({ headline, given, next, however, cure }: Explanation): 
     headline,
     given === '' ? '' : `Let ${given}`,
     next === '' ? '' : `Then ${next}`,
-    however === '' ? '' : `However ${however}`,
+    however === '' ? '' : `However, ${however}`,
     cure,
   ];
   return sentences

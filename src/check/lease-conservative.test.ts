@@ -27,7 +27,7 @@ test('a holder that counts from the reply is later than the service', () => {
   expect(breach.rule).toBe('believes-longer');
   expect(breach.evidence).toEqual(['0 grant', '1 belief']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However at 2 ms alice counted on it until 12 ms."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However, at 2 ms alice counted on it until 12 ms."`,
   );
 });
 
@@ -42,7 +42,7 @@ test('a lease that its holder finds live after its end breaks the claim', () => 
   const breach = breachOf(claim, [granted, leaseTest(11.5, 'alice', 1, 11)]);
   expect(breach.rule).toBe('live-past-end');
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However alice found at 11.5 ms that its lease was live."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However, alice found at 11.5 ms that its lease was live."`,
   );
 });
 
@@ -53,7 +53,7 @@ test('at its very end a live lease breaks the claim only if a successor was gran
   expect(breach.rule).toBe('live-at-end');
   expect(breach.evidence).toEqual(['0 grant', '1 successor', '2 belief']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 11 ms. However alice found at 11 ms that its lease was live."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 11 ms. However, alice found at 11 ms that its lease was live."`,
   );
 });
 
@@ -86,7 +86,7 @@ test('a holder that relies on its lease after the lock is granted again breaks t
   expect(breach.rule).toBe('live-past-end');
   expect(breach.evidence).toEqual(['0 grant', '1 clock', '2 successor', '3 belief']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 4 ms. However alice found at 5 ms that its lease was live: \`lock\`'s clock was set 8 ms ahead at 2 ms."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 4 ms. However, alice found at 5 ms that its lease was live: \`lock\`'s clock was set 8 ms ahead at 2 ms."`,
   );
   const released = [granted, release(3, 'alice', 1), grant(4, 'bob', 2)];
   expect(verdictOn(claim, [...released, leaseTest(5, 'alice', 1, 10)]).kind).toBe('valid');

@@ -45,7 +45,7 @@ test('a breach of mutual exclusion under a quorum names the faults of the lock s
   ]);
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 pause', '4 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"bob entered \`db\` while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then bob entered under B at 4 ms. However A was live (alice counted on it until 10 ms): \`lock\`'s clock was set 8 ms ahead at 2 ms and alice was paused from 3 ms to 5 ms."`,
+    `"bob entered \`db\` while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then bob entered under B at 4 ms. However, A was live (alice counted on it until 10 ms): \`lock\`'s clock was set 8 ms ahead at 2 ms and alice was paused from 3 ms to 5 ms."`,
   );
 });
 

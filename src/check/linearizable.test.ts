@@ -49,7 +49,7 @@ test('a store that accepts the lower token is a register, but not a fenced regis
     '7 return',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"No order explains the answer to \`alice/1/write\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice's write of 1 to \`x\`, sent with token 1 at 20 ms, arrived at 21 ms, and its answer, \`accepted\`, is possible at no point between the call and its return."`,
+    `"No order explains the answer to \`alice/1/write\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However, alice's write of 1 to \`x\`, sent with token 1 at 20 ms, arrived at 21 ms, and its answer, \`accepted\`, is possible at no point between the call and its return."`,
   );
   expect(verdictOn('linearizable(register)', zombie(true)).kind).toBe('valid');
 });
@@ -118,7 +118,7 @@ test('a counter that counts both increments is linearizable, and one that lost o
   const breach = breachOf('linearizable(counter)', counted(1));
   expect(breach.rule).toBe('no-order');
   expect(breach.words).toMatchInlineSnapshot(
-    `"No order explains the answer to \`carol/3/read\`. Then nothing had been written. However carol called at 10 ms, and its answer, the value 1, is possible at no point between the call and its return."`,
+    `"No order explains the answer to \`carol/3/read\`. Then nothing had been written. However, carol called at 10 ms, and its answer, the value 1, is possible at no point between the call and its return."`,
   );
 });
 

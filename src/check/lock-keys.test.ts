@@ -64,7 +64,7 @@ test('a removal of another client’s key is shown with the takings of both keys
   expect(breach.evidence).toEqual(['0 own taking', '1 taking', '2 pause', '3 change']);
   expect(breach.words).toBe(
     'Lock `db` released by alice while bob held it. Then bob took `db` at 12 ms, until 22 ms. ' +
-      'However alice, who had it from 1 ms until 11 ms at most, removed it at 15 ms by `release`: ' +
+      'However, alice, who had it from 1 ms until 11 ms at most, removed it at 15 ms by `release`: ' +
       'alice was paused from 13 ms to 14 ms.',
   );
   const words = (...events: readonly KeyChange[]): string =>
@@ -82,7 +82,7 @@ test('a removal of another client’s key is shown with the takings of both keys
   const unseen = { ...removal, taking: '', meant: '' };
   expect(breachOf('owner-only-release', [unseen]).words).toBe(
     'Lock `db` released by alice while bob held it. Then bob had `db`. ' +
-      'However alice removed it at 15 ms by `release`.',
+      'However, alice removed it at 15 ms by `release`.',
   );
   // A fault before the client took its own key caused nothing; without one, any fault counts.
   const before = fault(0, 'pause', 'alice', { untilMs: 0.5 });
@@ -93,7 +93,7 @@ test('a removal of another client’s key is shown with the takings of both keys
   const endless = { ...theirs, untilUs: null };
   const kept = breachOf('owner-only-release', [{ ...mine, untilUs: null }, endless, removal]);
   expect(kept.words).toContain(
-    'Then bob took `db` at 12 ms. However alice, who had it from 1 ms, ',
+    'Then bob took `db` at 12 ms. However, alice, who had it from 1 ms, ',
   );
 });
 
@@ -114,7 +114,7 @@ test('a section may not remove the key of a later one by a call sent before that
   const breach = breachOf('owner-only-release', sentAt(5));
   expect(breach.evidence).toEqual(['2 taking', '3 change']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Lock \`db\` released by alice's section 1 while alice's section 2 held it. Then alice's section 2 took \`db\` at 12 ms, until 22 ms. However alice's section 1 removed it at 15 ms by \`release\`."`,
+    `"Lock \`db\` released by alice's section 1 while alice's section 2 held it. Then alice's section 2 took \`db\` at 12 ms, until 22 ms. However, alice's section 1 removed it at 15 ms by \`release\`."`,
   );
   expect(verdictOn('owner-only-release', sentAt(13)).kind).toBe('valid');
   // Nor may an earlier section remove its key while a later section of its client is inside.

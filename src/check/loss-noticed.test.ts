@@ -50,7 +50,7 @@ describe('a program that loses its lock', () => {
           "2 notice",
         ],
         "rule": "loss-unnoticed",
-        "words": "alice lost \`db\` and did not notice. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then \`lock\` no longer held A from 10 ms on. However alice counted on it until 21 ms.",
+        "words": "alice lost \`db\` and did not notice. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then \`lock\` no longer held A from 10 ms on. However, alice counted on it until 21 ms.",
       }
     `);
   });
@@ -205,7 +205,7 @@ test('an unnoticed loss lasts until the end of the run, and its faults are shown
   expect(breach.evidence).toEqual(['3 grant', '4 entry', '5 pause']);
   expect(breach.words).toBe(
     "alice lost `db` and did not notice. Let A be alice's grant 1 of `db` (from 20 ms, ttl 10 ms). " +
-      'Then `lock` no longer held A from 30 ms on. However alice counted on it until the end of the ' +
+      'Then `lock` no longer held A from 30 ms on. However, alice counted on it until the end of the ' +
       'run: alice was paused from 31 ms to 32 ms.',
   );
 });

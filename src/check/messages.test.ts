@@ -41,7 +41,7 @@ test('a paused store applies a write, which may have arrived earlier', () => {
   const held = [pause(4, 'store', 20), resume(20, 'store'), receive(20, REQUEST)];
   expect(storyOf(...held)).toContain(', sent with token 1 at 5 ms, was applied at 20 ms,');
   const ofAlice = [pause(4, 'alice', 5), receive(14, REQUEST)];
-  expect(storyOf(...ofAlice)).toContain(', to arrive at 14 ms and be applied at 20 ms,');
+  expect(storyOf(...ofAlice)).toContain('; it arrived at 14 ms and was applied at 20 ms,');
 });
 
 test('a read is served', () => {

@@ -39,7 +39,7 @@ test('a grant within the lease of another breaks the claim, and the clock step i
   expect(breach.rule).toBe('granted-while-live');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live (counted from the request, sent at 0 ms, it lasts until 10 ms): \`lock\`'s clock was set 20 ms ahead at 1 ms."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However, A was live (counted from the request, sent at 0 ms, it lasts until 10 ms): \`lock\`'s clock was set 20 ms ahead at 1 ms."`,
   );
 });
 
@@ -85,7 +85,7 @@ test('a release by another client does not end a grant', () => {
     '4 later grant',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request, sent at 11 ms, it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
+    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However, A was live (counted from the request, sent at 11 ms, it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
   );
 });
 
@@ -179,13 +179,13 @@ describe('two grants of one client', () => {
   test('are described by their sections, or as guards of one section', () => {
     const both = [...given('alice', 1, 0), ...given('alice', 2, 3)];
     expect(breachOf(claim, both).words).toMatchInlineSnapshot(
-      `"\`alice/2\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However A was live (alice counted on it until 10 ms): the lock let \`alice/2\` in while \`alice/1\` was inside, and no fault was needed."`,
+      `"\`alice/2\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However, A was live (alice counted on it until 10 ms): the lock let \`alice/2\` in while \`alice/1\` was inside, and no fault was needed."`,
     );
     const inOne = both.map((event) =>
       event.kind === 'enter' ? { ...event, section: 'alice/1' } : event,
     );
     expect(breachOf(claim, inOne).words).toMatchInlineSnapshot(
-      `"another guard of \`alice/1\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However A was live (alice counted on it until 10 ms): the lock let another guard of \`alice/1\` in while \`alice/1\` was inside, and no fault was needed."`,
+      `"another guard of \`alice/1\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However, A was live (alice counted on it until 10 ms): the lock let another guard of \`alice/1\` in while \`alice/1\` was inside, and no fault was needed."`,
     );
   });
 
@@ -222,7 +222,7 @@ test('a renew extends a grant from its own departure', () => {
   const breach = breachOf(claim, [...renewed, grant(14, 'bob', 2)]);
   expect(breach.evidence).toEqual(['0 earlier grant', '1 renewal', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However A was live (counted from the renew, sent at 5 ms, it lasts until 15 ms)."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However, A was live (counted from the renew, sent at 5 ms, it lasts until 15 ms)."`,
   );
 });
 
@@ -243,14 +243,14 @@ test('a renew that revives an expired grant beside its successor breaks the clai
   ]);
   expect(breach.rule).toBe('revived-while-live');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Expired grant of \`db\` revived while bob held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` granted B at 11 ms. However alice's renew was handled at 12 ms and A was live again."`,
+    `"Expired grant of \`db\` revived while bob held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` granted B at 11 ms. However, alice's renew was handled at 12 ms and A was live again."`,
   );
 });
 
 test('a grant without end is live until its release', () => {
   const endless = grant(0, 'alice', 1, { untilUs: null });
   expect(breachOf(claim, [endless, grant(1000, 'bob', 2)]).words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, no end) and B be bob's grant 2 (from 1 s). Then \`lock\` granted B at 1 s. However A was live (it has no end but its release)."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, no end) and B be bob's grant 2 (from 1 s). Then \`lock\` granted B at 1 s. However, A was live (it has no end but its release)."`,
   );
   expect(verdictOn(claim, [endless, release(9, 'alice', 1), grant(10, 'bob', 2)]).kind).toBe(
     'valid',
@@ -373,7 +373,7 @@ test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
 ])('an explanation says why the grant was live: %s', (why, given, since) => {
   const { words } = breachOf(claim, [given, ...since, grant(8, 'bob', 2)]);
   expect(words).toMatch(/^`db` granted to bob while alice held it\./);
-  expect(words).toContain(`However A was live (${why}).`);
+  expect(words).toContain(`However, A was live (${why}).`);
 });
 
 test('a lease that its server ends early is described as ended from then on', () => {
@@ -381,7 +381,7 @@ test('a lease that its server ends early is described as ended from then on', ()
     breachOf(claim, [grant(0, 'alice', 1, { untilUs }), grant(8, 'bob', 2)]).words;
   expect(words(8000)).toBe(
     "`db` granted to bob before alice's ttl was over. Let A be alice's grant 1 of `db` (from 0 ms, " +
-      "ttl 10 ms) and B be bob's grant 2 (from 8 ms). Then `lock` granted B at 8 ms. However " +
+      "ttl 10 ms) and B be bob's grant 2 (from 8 ms). Then `lock` granted B at 8 ms. However, " +
       '`lock` had ended A too early, at 8 ms (counted from the request, sent at 0 ms, it lasts until ' +
       '10 ms).',
   );

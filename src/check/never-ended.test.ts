@@ -70,7 +70,7 @@ test('the words name the wait, the call without an answer and the faults of the 
   const { evidence, words } = storyOf(traceWith(events, sections));
   expect(evidence).toEqual(['1 pause', '3 open call', '4 drop']);
   expect(words).toMatchInlineSnapshot(
-    `"alice's section 2 never ended; waiting since 12 ms at mutex.mjs:7. Then alice took its last step at 12 ms. However its section never ended, although its process was up and the world had healed: its call \`alice/2/acquire-2\`, sent at 12 ms, has no answer: alice was paused from 4 ms, before its acquire and alice's acquire (\`alice/2/acquire-2\`) was lost."`,
+    `"alice's section 2 never ended; waiting since 12 ms at mutex.mjs:7. Then alice took its last step at 12 ms. However, its section never ended, although its process was up and the world had healed: its call \`alice/2/acquire-2\`, sent at 12 ms, has no answer: alice was paused from 4 ms, before its acquire and alice's acquire (\`alice/2/acquire-2\`) was lost."`,
   );
 });
 
@@ -86,7 +86,7 @@ test('among several unended sections, the one that holds the lock is named', () 
   expect(storyOf(traceWith(events, sections)).words).toMatch(/^bob's section 1 never ended\./);
   const left = [...events.slice(0, 4), leave(5, 'bob', 1), HEALED];
   expect(storyOf(traceWith(left, sections)).words).toMatchInlineSnapshot(
-    `"alice's section 1 never ended. Then alice took its last step at 3 ms. However its section never ended, although its process was up and the world had healed: alice held \`db\` at 4 ms and its call \`alice/1/acquire\`, sent at 3 ms, has no answer."`,
+    `"alice's section 1 never ended. Then alice took its last step at 3 ms. However, its section never ended, although its process was up and the world had healed: alice held \`db\` at 4 ms and its call \`alice/1/acquire\`, sent at 3 ms, has no answer."`,
   );
 });
 
@@ -102,7 +102,7 @@ test('a section without events is named all the same', () => {
   const { evidence, words } = storyOf(traceWith([HEALED], [runOf('alice/1', OPEN)]));
   expect(evidence).toEqual(['0 healed']);
   expect(words).toMatchInlineSnapshot(
-    `"alice's section 1 never ended. However its section never ended, although its process was up and the world had healed."`,
+    `"alice's section 1 never ended. However, its section never ended, although its process was up and the world had healed."`,
   );
 });
 

@@ -55,7 +55,7 @@ test('two acknowledged increments of the same value lose one', () => {
     '8 overwriting write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms, and bob wrote 1 to \`x\` with token 2 at 16 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, between that read and that write, so that increment is gone."`,
+    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms, and bob wrote 1 to \`x\` with token 2 at 16 ms. However, alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, between that read and that write, so that increment is gone."`,
   );
 });
 
@@ -70,7 +70,7 @@ test('a counter that holds more than was ever added breaks the claim', () => {
   const breach = breachOf('no-lost-update', interleaved(4, true));
   expect(breach.rule).toBe('update-invented');
   expect(breach.words).toMatchInlineSnapshot(
-    `"More in \`store\` than was ever added. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms). Then bob wrote 5 to \`x\` with token 2 at 16 ms. However no subset of the attempted increments adds up to 5."`,
+    `"Value in \`store\` exceeds the sum of all increments. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms). Then bob wrote 5 to \`x\` with token 2 at 16 ms. However, no subset of the attempted increments adds up to 5."`,
   );
 });
 
@@ -98,7 +98,7 @@ test('an increment that is applied twice is reported as repeated', () => {
   const breach = breachOf('no-lost-update', repeated(true));
   expect(breach.rule).toBe('update-repeated');
   expect(breach.words).toMatchInlineSnapshot(
-    `"One increment applied twice in \`store\`. Then alice wrote 1 to \`x\` at 3 ms. However alice did not learn of it and did it again: alice wrote 2 to \`x\` at 12 ms."`,
+    `"One increment applied twice in \`store\`. Then alice wrote 1 to \`x\` at 3 ms. However, alice did not learn of it and did it again: alice wrote 2 to \`x\` at 12 ms."`,
   );
 });
 
@@ -321,7 +321,7 @@ test('an acknowledged increment is lost if its store ignored it in favor of a la
   ]);
   expect(breach.words).toBe(
     'Acknowledged increment ignored by `store`. Then bob read 1 from `x` at 5 ms, and carol wrote ' +
-      "1 to `x` at 2 ms. However bob's write of 2 to `x`, sent at 1 ms, arrived at 6 ms, after " +
+      "1 to `x` at 2 ms. However, bob's write of 2 to `x`, sent at 1 ms, arrived at 6 ms, after " +
       'a write with a later timestamp, and it was acknowledged: its increment is gone.',
   );
 });

@@ -39,7 +39,7 @@ test('no client may be denied a lock by a grant that its owner never learned of'
   expect(breach.rule).toBe('orphan-denies');
   expect(breach.evidence).toEqual(['1 grant', '2 drop', '3 unanswered', '4 denial']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` withheld from bob by a grant that alice never learned of. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then alice stopped waiting for the answer at 3 ms, and did not release A. However bob was denied \`db\` at 5 ms because of A: the reply to alice's acquire was lost."`,
+    `"\`db\` withheld from bob by a grant that alice never learned of. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then alice stopped waiting for the answer at 3 ms, and did not release A. However, bob was denied \`db\` at 5 ms because of A: the reply to alice's acquire was lost."`,
   );
 });
 
@@ -121,14 +121,14 @@ describe('on a server that keeps keys', () => {
     const shown = ['1 taking', '2 drop', '3 unanswered', '4 asked', '5 denial'];
     expect(breach.evidence).toEqual(shown);
     expect(breach.words).toMatchInlineSnapshot(
-      `"\`db\` withheld from its own client by a key that alice never learned of. Then alice took \`db\` at 1 ms, until 20 ms, and had no answer by 3 ms. However alice sent it again at 5 ms and was denied at 7 ms by its own key: the reply to alice's acquire (\`alice/1/acquire\`) was lost."`,
+      `"\`db\` withheld from its own client by a key that alice never learned of. Then alice took \`db\` at 1 ms, until 20 ms, and had no answer by 3 ms. However, alice sent it again at 5 ms and was denied at 7 ms by its own key: the reply to alice's acquire (\`alice/1/acquire\`) was lost."`,
     );
     const nextSection = [acquire(5, 'alice/2/acquire'), answer(7, 'alice/2/acquire', denied)];
     expect(breachOf('no-orphan', [...unheard, ...nextSection]).words).toContain(
-      'However alice asked again at 5 ms and was denied at 7 ms by its own key',
+      'However, alice asked again at 5 ms and was denied at 7 ms by its own key',
     );
     expect(breachOf('no-orphan', [...unheard, ...bobAsks]).words).toContain(
-      'However bob asked at 5 ms and was denied at 7 ms by the key of alice',
+      'However, bob asked at 5 ms and was denied at 7 ms by the key of alice',
     );
     // The server had denied it before its client learned of it.
     const handled = { from: 'bob', to: 'lock', message: 'bob/1/acquire/1/request', isCopy: false };

@@ -37,7 +37,7 @@ test('a late renewal that is denied exercises the claim, one that takes effect b
   const events = [...granted, renew(12, 'alice', 1)];
   expect(verdictOn(claim, events)).toMatchObject({ kind: 'invalid', rule: 'revived-lease' });
   expect(storyOf(events)).toBe(
-    "Lease of `db` brought back by a renewal after its end. Let A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms). Then A ended at 10 ms. However alice brought it back at 12 ms.",
+    "Lease of `db` brought back by a renewal after its end. Let A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms). Then A ended at 10 ms. However, alice brought it back at 12 ms.",
   );
 });
 
@@ -74,7 +74,7 @@ const again = (ms: number): TraceEvent =>
 test('a key that a section takes again after its expiry is a lease that was brought back', () => {
   expect(verdictOn(claim, [...inside, again(9)])).toMatchObject({ kind: 'valid' });
   expect(storyOf([...inside, again(12)])).toMatch(
-    /Then A ended at 10 ms\. However alice brought it back at 12 ms\./,
+    /Then A ended at 10 ms\. However, alice brought it back at 12 ms\./,
   );
 });
 

@@ -31,7 +31,7 @@ test('a write that is accepted after its client learned of the release breaks th
   expect(breach.rule).toBe('write-after-release');
   expect(breach.evidence).toEqual(['0 grant', '4 released', '5 late write']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write accepted by \`store\` after its lock was released. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice learned at 6 ms that A was released. However alice's write of 1 to \`x\`, sent with token 1 at 1 ms, arrived at 8 ms, and the store took it."`,
+    `"Write accepted by \`store\` after its lock was released. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice learned at 6 ms that A was released. However, alice's write of 1 to \`x\`, sent with token 1 at 1 ms, arrived at 8 ms, and the store accepted it."`,
   );
 });
 

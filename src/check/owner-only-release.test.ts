@@ -27,7 +27,7 @@ test('a late release that ends the grant of the successor breaks the claim', () 
   expect(breach.rule).toBe('foreign-release');
   expect(breach.evidence).toEqual(['0 grant meant', '1 delay', '2 grant touched', '3 release']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` released by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob was granted B at 11 ms. However alice's release under A was handled at 13 ms and ended B: alice's release came 4 ms late."`,
+    `"\`db\` released by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob was granted B at 11 ms. However, alice's release under A was handled at 13 ms and ended B: alice's release came 4 ms late."`,
   );
 });
 
@@ -35,7 +35,7 @@ test('a late renew that extends the grant of the successor breaks the claim', ()
   const breach = breachOf(claim, [...succeeded, renew(13, 'alice', 1, { extended: 2 })]);
   expect(breach.rule).toBe('foreign-renewal');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Lease of \`db\` extended by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob was granted B at 11 ms. However alice's renew under A was handled at 13 ms and extended B."`,
+    `"Lease of \`db\` extended by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob was granted B at 11 ms. However, alice's renew under A was handled at 13 ms and extended B."`,
   );
 });
 

@@ -124,12 +124,12 @@ describe('an access', () => {
     [`${came} and drop, arrived at 9 ms`, [call, transit('drop')]],
     [`${came}, arrived at 9 ms`, [call, transit('delay', 'bob/2/write/1/request')]],
     [
-      'alice, paused from 1 ms to 2 ms, then sent the write of 7 to `x` with token 1 ' +
-        'at 3 ms, to arrive at 9 ms',
+      'alice, paused from 1 ms to 2 ms, sent the write of 7 to `x` with token 1 ' +
+        'at 3 ms; it arrived at 9 ms',
       [pause(1, 'alice', 2), call],
     ],
     [
-      'alice, paused from 9 ms, then sent the write of 7 to `x` with token 1 at 9 ms',
+      'alice, paused from 9 ms, sent the write of 7 to `x` with token 1 at 9 ms',
       [fault(9, 'pause', 'alice')],
     ],
     [`${came}, arrived at 9 ms`, [pause(4, 'alice', 5), call]],

@@ -80,14 +80,14 @@ export function accessPhrase(shown: Contradiction, access: Write | Read): string
   return `${client} ${deedPhrase(shown, access)} at ${proseDuration(atUs)}`;
 }
 
-/** Describes a late access: `alice, paused from 3ms to 20ms, then sent the write of 1 to `x` …`. */
+/** Describes a late access: `alice, paused from 3ms to 20ms, sent the write of 1 to `x` …`. */
 export function latePhrase(shown: Contradiction, access: Write | Read): string {
   const { client, atUs, message } = access;
   const noun = nounOf(access);
   const withToken = tokenPhrase(shown, access);
   const sentAtUs = departureOf(shown.trace, access);
   const sentAt = proseDuration(sentAtUs);
-  const arrived = atUs === sentAtUs ? '' : `, to ${arrivalPhrase(shown, access, ['arrive', 'be'])}`;
+  const arrived = atUs === sentAtUs ? '' : `; it ${arrivalPhrase(shown, access)}`;
   const pause = shown.faults.find(
     (fault) =>
       fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
@@ -100,26 +100,21 @@ export function latePhrase(shown: Contradiction, access: Write | Read): string {
       const sent = `before its ${deed.phrase}, sent the ${noun}${withToken} at ${sentAt}`;
       return `${client}, ${paused}, ${sent}${arrived}`;
     }
-    return `${client}, ${paused}, then sent the ${noun}${withToken} at ${sentAt}${arrived}`;
+    return `${client}, ${paused}, sent the ${noun}${withToken} at ${sentAt}${arrived}`;
   }
   if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
   const transit = shown.faults.find(({ target }) => target === message);
   if (transit !== undefined) shown.mentioned.add(transit);
   const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
-  const arrival = arrivalPhrase(shown, access, ['arrived', 'was']);
-  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, ${arrival}`;
+  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, ${arrivalPhrase(shown, access)}`;
 }
 
 /** `arrived at 12 ms`, or `arrived at 12 ms and was applied at 20 ms` if the store took longer. */
-function arrivalPhrase(
-  { trace }: Contradiction,
-  access: Write | Read,
-  [arrive, be]: readonly ['arrived' | 'arrive', 'was' | 'be'],
-): string {
+function arrivalPhrase({ trace }: Contradiction, access: Write | Read): string {
   const arrivedUs = arrivalOf(trace, access);
-  const handled = `${be} ${access.kind === 'read' ? 'served' : 'applied'} ${at(access)}`;
+  const handled = `was ${access.kind === 'read' ? 'served' : 'applied'} ${at(access)}`;
   if (arrivedUs === null) return handled;
-  const arrived = `${arrive} at ${proseDuration(arrivedUs)}`;
+  const arrived = `arrived at ${proseDuration(arrivedUs)}`;
   return arrivedUs === access.atUs ? arrived : `${arrived} and ${handled}`;
 }
 

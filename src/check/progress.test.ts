@@ -43,7 +43,7 @@ test('a probe that is granted later than twice the ttl plus the slack breaks the
   expect(breach.rule).toBe('probe-granted-late');
   expect(breach.evidence).toEqual(['1 first try', '2 grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` is granted late to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001 ms, ttl 10 ms). Then probe requested \`db\` from 100 ms on. However it was granted it only at 121.001 ms."`,
+    `"\`db\` is granted late to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001 ms, ttl 10 ms). Then probe requested \`db\` from 100 ms on. However, it was granted it only at 121.001 ms."`,
   );
 });
 
@@ -148,7 +148,7 @@ test('a lock that a crashed holder keeps forever is never granted to the probe',
   expect(breach.rule).toBe('probe-not-granted');
   expect(breach.evidence).toEqual(['0 holder grant', '1 crash', '3 first try', '4 denial']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` is not granted to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0 ms, no end). Then probe requested \`db\` from 100 ms on. However it was never granted it, last denied at 130 ms, because A held it: alice crashed at 5 ms."`,
+    `"\`db\` is not granted to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0 ms, no end). Then probe requested \`db\` from 100 ms on. However, it was never granted it, last denied at 130 ms, because A held it: alice crashed at 5 ms."`,
   );
 });
 
@@ -165,7 +165,7 @@ test('a probe that is granted the lock and never sends its write breaks the clai
   expect(breach.rule).toBe('probe-did-not-write');
   expect(breach.evidence).toEqual(['2 first try', '3 grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write of its section."`,
+    `"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However, it never sent the write of its section."`,
   );
 });
 
@@ -190,7 +190,7 @@ test('a probe whose first write is refused breaks the claim', () => {
   ]);
   expect(breach.rule).toBe('probe-refused');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe held A, the latest grant of \`db\`. However the store refused the write that came at 103 ms with token 1, because alice wrote 1 to \`x\` with token 7 at 1 ms, which it accepted."`,
+    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe held A, the latest grant of \`db\`. However, the store refused the write that came at 103 ms with token 1, because alice wrote 1 to \`x\` with token 7 at 1 ms, which it accepted."`,
   );
 });
 
@@ -202,7 +202,7 @@ test('a probe whose first write is never handled breaks the claim', () => {
   ]);
   expect(breach.rule).toBe('probe-unheard');
   expect(breach.words).toMatchInlineSnapshot(
-    `"First write of probe never handled. Then probe sent \`probe/1/write\` at 102 ms, after healing. However no store handled it."`,
+    `"First write by probe never handled. Then probe sent \`probe/1/write\` at 102 ms, after healing. However, no store handled it."`,
   );
 });
 
@@ -215,7 +215,7 @@ test('a refused access of a rightful holder breaks the claim', () => {
   expect(breach.rule).toBe('holder-refused');
   expect(breach.evidence).toEqual(['0 grant', '1 earlier access', '2 refused access']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice held A, the latest grant of \`db\`. However the store refused the write that came at 2 ms with token 1, because alice wrote 1 to \`x\` with token 1 at 1 ms, which it accepted."`,
+    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice held A, the latest grant of \`db\`. However, the store refused the write that came at 2 ms with token 1, because alice wrote 1 to \`x\` with token 1 at 1 ms, which it accepted."`,
   );
 });
 

@@ -24,7 +24,7 @@ test('an accepted older write after a read invalidates the value that was read',
     '4 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However alice's write of 1 to \`x\` came with token 1 at 14 ms, and the store took it, which invalidated what bob had read: alice's write came 5 ms late."`,
+    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However, alice's write of 1 to \`x\` came with token 1 at 14 ms, and the store accepted it although bob had already read \`x\`: alice's write came 5 ms late."`,
   );
 });
 

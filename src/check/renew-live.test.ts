@@ -21,7 +21,7 @@ test('a renew that arrives after expiry and extends the successor breaks the cla
   expect(breach.rule).toBe('renewed-successor');
   expect(breach.evidence).toEqual(['0 grant meant', '1 grant touched', '2 renewal']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Lease of \`db\` extended by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob was granted B at 11 ms. However alice's renew under A was handled at 12 ms and extended B."`,
+    `"Lease of \`db\` extended by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob was granted B at 11 ms. However, alice's renew under A was handled at 12 ms and extended B."`,
   );
 });
 
@@ -34,7 +34,7 @@ test('a renew that arrives after a later release and revives the grant breaks th
   expect(breach.rule).toBe('undid-release');
   expect(breach.evidence).toEqual(['0 grant', '1 release', '2 renewal']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Release of \`db\` undone by a renew. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was released at 5 ms. However alice's renew, sent at 4 ms, was handled at 6 ms and extended A."`,
+    `"Release of \`db\` undone by a renew. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was released at 5 ms. However, alice's renew, sent at 4 ms, was handled at 6 ms and extended A."`,
   );
 });
 

@@ -64,14 +64,14 @@ describe('a memoized value', () => {
     const found = judge([alice, bob], { lock: 'none' });
     expect(found).toMatchObject({ kind: 'invalid', exercised: 2 });
     expect(found.words).toMatchInlineSnapshot(
-      `"\`x\` was computed by two clients at once. Then alice began to compute \`x\` at 4 ms. However bob began to compute \`x\` as well at 5 ms, while alice was still computing it."`,
+      `"\`x\` was computed by two clients at once. Then alice began to compute \`x\` at 4 ms. However, bob began to compute \`x\` as well at 5 ms, while alice was still computing it."`,
     );
   });
 
   test('that a client computes without the lock after a timeout is described so', () => {
     const hasty = clientOf('bob', [MEMOIZE], { ...late, attempts: 2 });
     expect(judge([alice, hasty]).words).toMatchInlineSnapshot(
-      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms). Then alice began to compute \`x\` under A at 6 ms. However bob, who did not get the lock in time, began without it to compute \`x\` as well at 11 ms, while alice was still computing it."`,
+      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms). Then alice began to compute \`x\` under A at 6 ms. However, bob, who did not get the lock in time, began to compute \`x\` as well at 11 ms, while alice was still computing it."`,
     );
   });
 
@@ -83,7 +83,7 @@ describe('a memoized value', () => {
     ];
     for (const [hasty, setup] of worlds) {
       const { words } = judge([alice, hasty], setup);
-      expect(words).toContain('However bob, who was denied the lock, began without it to compute');
+      expect(words).toContain('However, bob, who was denied the lock, began to compute');
       expect(words).not.toContain('in time');
     }
   });
@@ -92,7 +92,7 @@ describe('a memoized value', () => {
     const stall = { kind: 'pause', process: 'alice', forUs: 60 * MS, clocks: 'run' } as const;
     const faults = [{ ...stall, when: { kind: 'after', point: 'alice/1/computing' } } as const];
     expect(judge([alice, bob], { faults }).words).toMatchInlineSnapshot(
-      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms) and B be bob's grant 2 (from 44 ms). Then alice began to compute \`x\` under A at 6 ms. However bob began to compute \`x\` as well under B at 47 ms, while alice was still computing it: alice was paused from 6 ms to 66 ms, before its write."`,
+      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms) and B be bob's grant 2 (from 44 ms). Then alice began to compute \`x\` under A at 6 ms. However, bob began to compute \`x\` as well under B at 47 ms, while alice was still computing it: alice was paused from 6 ms to 66 ms, before its write."`,
     );
   });
 });
@@ -157,6 +157,6 @@ test('the computed key is the last one that its program read before the computat
   ]);
   expect(breach.words).toBe(
     '`y` was computed by two clients at once. Then alice began to compute `y` at 2 ms. ' +
-      'However bob began to compute `y` as well at 5 ms, while alice was still computing it.',
+      'However, bob began to compute `y` as well at 5 ms, while alice was still computing it.',
   );
 });

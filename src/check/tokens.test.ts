@@ -27,7 +27,7 @@ test('a counter that restarts gives a token twice', () => {
   expect(breach.rule).toBe('token-shared');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 crash', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token issued twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However its token is 1, the same as that of A, 1: \`lock\` crashed at 3 ms, and its tokens began again at 1."`,
+    `"Token issued twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However, its token is 1, the same as that of A, 1: \`lock\` crashed at 3 ms, and its tokens began again at 1."`,
   );
 });
 
@@ -35,7 +35,7 @@ test('a counter that restarts does not increase', () => {
   const breach = breachOf('tokens-increase', restarted);
   expect(breach.rule).toBe('token-not-higher');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token did not increase for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However its token is 1, not above that of A, 1: \`lock\` crashed at 3 ms, and its tokens began again at 1."`,
+    `"Token did not increase for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However, its token is 1, not above that of A, 1: \`lock\` crashed at 3 ms, and its tokens began again at 1."`,
   );
 });
 
@@ -59,7 +59,7 @@ test('a renew that changes the token is not stable, but a write with the new one
   expect(breach.rule).toBe('token-changed');
   expect(breach.evidence).toEqual(['0 grant', '1 renewal']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token of \`db\` changed by a renew. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However the renew at 5 ms gave it token 2."`,
+    `"Token of \`db\` changed by a renew. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However, the renew at 5 ms gave it token 2."`,
   );
   expect(verdictOn('token-bound', events).kind).toBe('valid');
 });
@@ -76,14 +76,14 @@ test('a write with the token of the successor is not bound to its grant', () => 
   expect(breach.rule).toBe('token-foreign');
   expect(breach.evidence).toEqual(['0 grant', '1 other grant', '3 write']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write of alice with a token of another grant. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` with token 2 at 14 ms, and that token belongs to B, not A."`,
+    `"Write by alice with another grant's token. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then A was given token 1 at 0 ms. However, alice wrote 1 to \`x\` with token 2 at 14 ms, and that token belongs to B, not A."`,
   );
 });
 
 test('a write without its token is not bound to its grant', () => {
   const breach = breachOf('token-bound', [...succeeded, write(14, 'alice', 1, 1, { token: 0 })]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write of alice with a token of another grant. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` without a token at 14 ms, and that token belongs to no grant."`,
+    `"Write by alice with another grant's token. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However, alice wrote 1 to \`x\` without a token at 14 ms, and that token belongs to no grant."`,
   );
 });
 

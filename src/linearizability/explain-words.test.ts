@@ -63,18 +63,18 @@ describe('a sentence', () => {
   it('names all operations of the core, and marks those that may not have happened', () => {
     expect(words({ required: [1, 5], optional: [2, 3] })).toBe(
       `${needs}, but no order of it and \`write(2)\` by b, perhaps \`write(9)\` by c and ` +
-        'perhaps `write(9)` by d allows this, because nothing else called or open in positions 0–20 brings ' +
-        'that about.',
+        'perhaps `write(9)` by d allows this, because nothing else called or open in positions 0–20 leads ' +
+        'to that.',
     );
     expect(words({ required: [1, 5], from: null })).toBe(
       `${needs}, but no order of it and \`write(2)\` by b allows this, because at first it is nothing ` +
-        'and nothing else called up to position 20 brings that about.',
+        'and nothing else called up to position 20 leads to that.',
     );
   });
   it('reports that other operations happen at most once if that matters', () => {
     expect(words({ required: [4, 5], areOthersFree: false })).toBe(
-      `${needs}, but \`read=1\` by e came before it, and nothing else called or open in ` +
-        'positions 0–20, each at most once, brings that about.',
+      `${needs}, but \`read=1\` by e came before it, and no combination of the other ` +
+        'calls made or open in positions 0–20 leads to that.',
     );
   });
   it('counts the operations of a large core', () => {
@@ -112,7 +112,7 @@ describe('a sentence', () => {
     if (verdict.kind !== 'invalid') expect.fail(verdict.kind);
     expect(explainInWords(bad, flag, explainHistory(bad, flag, verdict))).toBe(
       '`{"name":"look","up":false}` by b needs another state, but `{"name":"raise"}` by a came ' +
-        'before it, and nothing else called or open in positions 0–3 brings that about.',
+        'before it, and nothing else called or open in positions 0–3 leads to that.',
     );
   });
 });
@@ -183,11 +183,11 @@ describe('the premise about other operations', () => {
 
   it.each([
     ['returned before the core begins', 'sets 9.', beside(write(9), 0, 9)],
-    ['returned where the core begins', 'brings that about.', beside(write(9), 0, 10)],
-    ['never returned', 'brings that about.', beside(write(9), 0, null)],
-    ['was called where the bad operation returned', 'brings that about.', beside(write(9), 20, 30)],
+    ['returned where the core begins', 'leads to that.', beside(write(9), 0, 10)],
+    ['never returned', 'leads to that.', beside(write(9), 0, null)],
+    ['was called where the bad operation returned', 'leads to that.', beside(write(9), 20, 30)],
     ['was called after that', 'sets 9.', beside(write(9), 21, 30)],
-    ['is unknown', 'brings that about.', { ...beside(write(9), 0, 9), outcome: 'info' } as const],
+    ['is unknown', 'leads to that.', { ...beside(write(9), 0, 9), outcome: 'info' } as const],
     ['failed', 'sets 9.', { ...beside(write(9), 13, 14), outcome: 'fail' } as const],
     ['is of another object', 'sets 9.', beside({ ...write(9), key: 'y' }, 13, 14)],
     ['changes nothing', 'sets 9.', beside(read(9), 13, 14)],
@@ -213,8 +213,8 @@ describe('the premise about other operations', () => {
   it('assumes any initial value, unless it covers the history from its start', () => {
     const core = [by('c', read(9), 10, 11), bad];
     expect(premise({ core, from: null })).toBe('sets 9.');
-    expect(premise({ core })).toBe('brings that about.');
-    expect(premise({ core, from: null, model: casRegister(9) })).toBe('brings that about.');
+    expect(premise({ core })).toBe('leads to that.');
+    expect(premise({ core, from: null, model: casRegister(9) })).toBe('leads to that.');
   });
   it('names the values that other operations would need to provide it', () => {
     const elsewhere = 'makes it 9 or 3 from another value.';
@@ -233,30 +233,30 @@ describe('the premise about other operations', () => {
   it('names no values if others can provide it from further values', () => {
     const others = [beside(cas(3, 'matched'), 13, 14)];
     const core = [by('b', write(3), 10, 11), bad];
-    expect(premise({ others, core })).toBe('brings that about.');
-    expect(premise({ others: [...others, beside(write(3), 13, 14)] })).toBe('brings that about.');
+    expect(premise({ others, core })).toBe('leads to that.');
+    expect(premise({ others: [...others, beside(write(3), 13, 14)] })).toBe('leads to that.');
     const plain = casRegister();
     const step: typeof plain.step = (state, call) =>
       call.name === 'cas' ? [call.value] : plain.step(state, call);
-    expect(premise({ others, model: { ...plain, step } })).toBe('brings that about.');
+    expect(premise({ others, model: { ...plain, step } })).toBe('leads to that.');
   });
   it('reports that nothing changes the object if that is the contradiction', () => {
     const missed: CasRegisterCall = { name: 'cas', key, expected: 2, value: 5, answer: 'missed' };
     const core = [overwritten, by('f', missed, 12, 20)];
     expect(premise({ core })).toBe('changes it.');
     expect(premise({ core, model: casRegister(2) })).toBe('changes it.');
-    expect(premise({ core, others: [beside(write(7), 13, 14)] })).toBe('brings that about.');
-    expect(premise({ core: [overwritten, by('f', read(2), 12, 20)] })).toBe('brings that about.');
+    expect(premise({ core, others: [beside(write(7), 13, 14)] })).toBe('leads to that.');
+    expect(premise({ core: [overwritten, by('f', read(2), 12, 20)] })).toBe('leads to that.');
   });
   it('names no values if the model does not report what a call finds or leaves', () => {
     const { awaits: _awaits, ...blind } = casRegister();
     const growing = { ...casRegister(), approaches: () => true };
     const others = [beside(write(3), 13, 14)];
     for (const model of [blind, growing, { ...casRegister(), provides: () => undefined }]) {
-      expect(premise({ others, model })).toBe('brings that about.');
+      expect(premise({ others, model })).toBe('leads to that.');
     }
     const { describeValue: _describeValue, ...mute } = casRegister();
-    expect(premise({ others, model: mute })).toBe('brings that about.');
+    expect(premise({ others, model: mute })).toBe('leads to that.');
     expect(premise({ others })).toBe('sets 9.');
   });
 });

@@ -40,14 +40,14 @@ describe('the sentence about a map', () => {
     ];
     expect(sentenceOf(history, keyValue())).toBe(
       '`get(x)="A"` by 4 needs the value "A", but `get(x)="AB"` by 3 came before it, and nothing ' +
-        'else called or open in positions 3–6 brings that about.',
+        'else called or open in positions 3–6 leads to that.',
     );
   });
   it('reports that even if no operation could ever help', () => {
     const history = [first, operation('4', get('C'), 5, 6)];
     expect(sentenceOf(history, keyValue())).toBe(
       '`get(x)="C"` by 4 needs the value "C", but `put(x, "A")` by 1 came before it, and nothing ' +
-        'else called or open in positions 0–6 brings that about.',
+        'else called or open in positions 0–6 leads to that.',
     );
   });
 });

@@ -24,6 +24,9 @@ const inPositions = (from: number | null, to: number): string =>
 const mostNamed = 12;
 const maxConfigurations = 2_000;
 
+/** The premise if no property of the other operations is known to suffice. */
+const VAGUE = 'leads to that';
+
 /**
  * Returns the sentence. Names up to 12 operations of the core, or else gives their number.
  * `spanInWords` formats a span of positions, such as "in lines 8–13". A null `from` means the
@@ -44,9 +47,11 @@ export function explainInWords<State extends Json, Call extends CallData>(
   const from = isAlone ? null : core.from;
   const others = othersOf(history, model, { at, core: { ...core, from } });
   const premise = new Premise(history, model, { at, core: { ...core, from } }, others).inWords();
-  const span = `called ${from === null ? '' : 'or open '}${spanInWords(from, bad.return ?? 0)}`;
-  const often = core.areOthersFree ? '' : ', each at most once,';
-  const rest = `nothing else ${span}${often} ${premise}`;
+  const span = `${from === null ? '' : 'or open '}${spanInWords(from, bad.return ?? 0)}`;
+  // The other premises hold however often the other operations happen.
+  const isOnce = !core.areOthersFree && premise === VAGUE;
+  const calls = `no combination of the other calls ${from === null ? '' : 'made '}`;
+  const rest = `${isOnce ? calls : 'nothing else called '}${span} ${premise}`;
   const start = model.describeState?.(model.init) ?? `the state is ${JSON.stringify(model.init)}`;
   const first = from === null ? `at first ${start}` : '';
   const [only, ...more] = [...core.required, ...core.optional].filter((index) => index !== at);
@@ -141,10 +146,9 @@ class Premise {
   inWords(): string {
     const { model, others, bad } = this;
     const { describeValue: describe } = model;
-    const vague = 'brings that about';
-    if (model.awaits === undefined || model.approaches !== undefined) return vague;
+    if (model.awaits === undefined || model.approaches !== undefined) return VAGUE;
     const provided = others.map((call) => model.provides?.(call));
-    if (describe === undefined || provided.includes(undefined)) return vague;
+    if (describe === undefined || provided.includes(undefined)) return VAGUE;
     const missing = this.awaited.filter((state) => !has(provided, state));
     const needed = distinctStates(bad === undefined ? [] : [model.awaits(bad)]);
     const inWords = (states: readonly Json[]): string => listOf(states.map(describe), 'or');
@@ -156,7 +160,7 @@ class Premise {
       return `makes it ${inWords(states)} from another value`;
     }
     const isAlone = others.length === 0 && this.isContradictory(this.states, 'any');
-    return isAlone ? 'changes it' : vague;
+    return isAlone ? 'changes it' : VAGUE;
   }
 
   /**

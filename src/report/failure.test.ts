@@ -13,9 +13,9 @@ describe('renderFailure', () => {
         '✗ Stale write accepted by `unfenced`',
         '  fence-monotone of unfenced in zombie-writer, seed 17',
         "  Let A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then",
-        '  bob wrote with token 2 at 14 ms. However alice, paused from 3 ms to 20 ms, then sent her write',
-        '  with token 1 at 20 ms, and the store took it: it never compares tokens. A store that refuses',
-        '  tokens below the highest it has seen would have refused it.',
+        '  bob wrote with token 2 at 14 ms. However, alice, paused from 3 ms to 20 ms, sent her write with',
+        '  token 1 at 20 ms, and the store accepted it: it never compares tokens. A store that refuses tokens',
+        '  below the highest it has seen would have refused it.',
         '',
         '#  ms  lock           alice          bob            store',
         '1   1  grants token 1 to alice for 10 ms, until 11 ms',
@@ -165,6 +165,6 @@ describe('renderRepeat', () => {
     const explanation = { ...other.explanation, cure: 'A later test would have helped' };
     const text = renderRepeat({ ...other, explanation }, zombieFinding, plain);
     expect(text).toContain('A later test would have helped.');
-    expect(text).not.toContain('However alice');
+    expect(text).not.toContain('However, alice');
   });
 });

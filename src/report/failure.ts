@@ -126,7 +126,7 @@ export function storyOf(explanation: Explanation): readonly string[] {
   return [
     lead('Let', explanation.given),
     lead('Then', explanation.next),
-    lead('However', explanation.however),
+    lead('However,', explanation.however),
     sentence(explanation.cure),
   ].filter((line) => line !== '');
 }

@@ -57,7 +57,7 @@ describe('githubAnnotations', () => {
       'Stale write accepted by `unfenced`',
       expect.stringMatching(/^Let A be /),
       expect.stringMatching(/^Then bob/),
-      expect.stringMatching(/^However alice/),
+      expect.stringMatching(/^However, alice/),
       expect.stringMatching(/^A store that/),
       'again: npx --no-install fencepost run fixtures/zombie-writer.yaml --seed 17',
       'replay: npx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',

@@ -89,8 +89,8 @@ export const zombieFinding: Finding = {
       "A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms)",
     next: 'bob wrote with token 2 at 14 ms',
     however:
-      'alice, paused from 3 ms to 20 ms, then sent her write with token 1 at 20 ms, ' +
-      'and the store took it: it never compares tokens',
+      'alice, paused from 3 ms to 20 ms, sent her write with token 1 at 20 ms, ' +
+      'and the store accepted it: it never compares tokens',
     cure: 'A store that refuses tokens below the highest it has seen would have refused it',
   },
   verdict: {

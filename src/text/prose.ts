@@ -35,7 +35,8 @@ export function capitalized(text: string): string {
 /** Returns `clause` as a sentence that begins with `word`. Adds the word if it is missing. */
 export function lead(word: string, clause: string): string {
   if (clause === '') return '';
-  const begins = clause.toLowerCase().startsWith(`${word.toLowerCase()} `);
+  const [first = ''] = clause.split(/,? /);
+  const begins = first.toLowerCase() === word.toLowerCase().replace(',', '');
   return sentence(begins ? clause : `${word} ${clause}`);
 }
 

@@ -19,7 +19,7 @@ export interface SentenceRead {
   readonly from: number | null;
   readonly to: number;
   readonly areOthersFree: boolean;
-  /** `sets`, `makes`, `changes` or `brings`. */
+  /** `sets`, `makes`, `changes` or `leads`. */
   readonly verb: string;
   /** The states after the verb, in words. */
   readonly states: readonly string[];
@@ -27,13 +27,13 @@ export interface SentenceRead {
 
 const named = /(perhaps )?`([^`]+)` by ([^ ,]+)/g;
 const premise =
-  /nothing else called (?:or open in positions (\d+)–|up to position )(\d+)(, each at most once,)? (\w+) ?(.*)\.$/;
+  /(?:nothing else called|(no combination of the other calls)(?: made)?) (?:or open in positions (\d+)–|up to position )(\d+) (\w+) ?(.*)\.$/;
 
 /** Parses the sentence; throws if that fails. Each operation must have its own client. */
 export function readSentence(sentence: string, history: History): SentenceRead {
   const match = premise.exec(sentence);
   if (match === null) throw new Error(`no premise: ${sentence}`);
-  const [, from, to, once, verb = '', rest = ''] = match;
+  const [, once, from, to, verb = '', rest = ''] = match;
   const operations = [...sentence.matchAll(named)].map(([, perhaps, , client]) => {
     const index = history.findIndex((operation) => operation.client === client);
     if (index < 0) throw new Error(`no client is called ${client}: ${sentence}`);
@@ -62,7 +62,7 @@ export function refuteSentence<State extends Json, Call extends CallData>(
 ): string | null {
   const { at, required, optional, areOthersFree, from, to, verb } = read;
   if (history[at]?.return !== to) return 'the span does not end with the bad return';
-  if (verb === 'brings') {
+  if (verb === 'leads') {
     const core = { required, optional, areOthersFree, from, isMinimal: true };
     return fits(history, model, { at, core }) ? 'the operations fit into an order' : null;
   }

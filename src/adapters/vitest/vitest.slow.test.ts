@@ -75,8 +75,8 @@ describe('a run in forks', () => {
       "Error: ✗ Write accepted by \`own-lock\` after a later holder had read
         grant-order of own-lock, seed 0
         Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 18 ms) and B be alice's grant 2 (from 23 ms). Then
-        alice read 0 from \`x\` at 24 ms. However bob, paused from 4 ms to 24 ms, then sent the write of 1
-        to \`x\` at 24 ms, to arrive at 25 ms, and the store took it, which invalidated what alice had read.
+        alice read 0 from \`x\` at 24 ms. However, bob, paused from 4 ms to 24 ms, sent the write of 1
+        to \`x\` at 24 ms; it arrived at 25 ms, and the store accepted it although alice had already read \`x\`.
 
        #  ms  lock              alice             bob               store
        1   2  │                 │                 enters db for 18 ms, until 20 ms ← A, grant 1

@@ -33,7 +33,7 @@ function reportOf(
   return JSON.stringify({ summary: { scenarios: [{ systems }] } });
 }
 
-const TEXT = '✗ Stale write accepted\nLet A be … However bob, paused …\nreplay: npx';
+const TEXT = '✗ Stale write accepted\nLet A be … However, bob, paused …\nreplay: npx';
 
 function replayed(outcome: string, code: number, digest = DIGEST): CanaryEvidence['replay'] {
   return { code, out: JSON.stringify({ outcome, digest }), err: '' };
