@@ -52,7 +52,11 @@ describe('the reason why a store took a stale write is', () => {
     const back = (highest: number): readonly [TraceEvent, string] => {
       return [recovered(18, highest, {}), 'recovery'];
     };
-    asked(': the store came back at 18 ms and had forgotten token 2', staleWith({ highest: 1 }), back(1));
+    asked(
+      ': the store came back at 18 ms and had forgotten token 2',
+      staleWith({ highest: 1 }),
+      back(1),
+    );
     asked(' although it had already accepted token 2', staleWith({ highest: 1 }), back(2));
   });
 

@@ -231,8 +231,8 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
 }
 
 /**
- * Returns the faults that made the lock change holders too early. If no fault delayed a foreign
- * release, examines how its client had lost its own grant.
+ * Returns the faults that made the lock change holders too early. If no fault delayed a release
+ * by a non-owner, examines how that client had lost its grant.
  */
 function faultsOfHandover(
   indexed: TraceIndex,

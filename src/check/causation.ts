@@ -1,7 +1,7 @@
 /**
  * The causes of a breach as data. They are found by comparing the run with similar runs, its
- * neighbors. Each neighbor omits one event, moves a number to where the claim holds (beyond the
- * boundary), or applies a cure, such as another store. An event is a cause if the claim holds
+ * neighbors. Each neighbor omits one event, changes one number so that the claim holds, or
+ * applies a cure, such as another store. An event is a cause if the claim holds
  * without it. The turning point is the first difference from a neighbor without the breach.
  * `search/evidence/` chooses the runs; reports and JSON contain this result.
  */

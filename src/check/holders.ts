@@ -253,7 +253,7 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
 /**
  * Returns the first event at which a section may have acquired a lock whose server reports nothing.
  * This is the first request whose answer contained the token. A client repeats a request only if it
- * has no lock yet, so the result is not before a repeated last request.
+ * has no lock yet. So if the last request is a repeated one, the result is not earlier.
  */
 export function earliestRequest(
   grant: Indexed<Grant>,

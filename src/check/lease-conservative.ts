@@ -26,7 +26,7 @@ export const leaseConservative: Claim = defineClaim({
   name: 'lease-conservative',
   about: 'a holder never counts on its lease for longer than the service does',
   source: 'Gray and Cheriton, Leases (1989)',
-  hazard: 'entries and tests of a lease, live or ended, whose end at the server is known',
+  hazard: 'entries and lease tests for which the end of the lease at the server is known',
   rules: ['believes-longer', 'left-past-end', 'live-past-end', 'live-at-end'],
   judge: (indexed, terms) => {
     const excused = excusedFrom(indexed, terms);

@@ -61,7 +61,8 @@ export function linearizableTo(
   return defineClaim({
     name: model === null ? 'linearizable' : `linearizable(${model})`,
     ...texts,
-    hazard: 'calls that overlapped or whose version was gone; fenced: accesses under an old grant',
+    hazard:
+      'overlapping calls and writes refused for their version; if fenced, accesses under old grants',
     needsNoLock: true,
     rules: ['no-order'],
     judge: (indexed, terms) => judgeAgainst(model ?? terms.model, indexed, terms),
@@ -132,7 +133,7 @@ function checkCustom(
   }
 }
 
-/** Returns the initial contents of the keys at the operations' place, or null for the default. */
+/** Returns the initial contents of the keys in the operations' store, or null for the default. */
 export function firstRowOf(
   indexed: TraceIndex,
   [operation]: readonly StoreOperation[],

@@ -80,8 +80,8 @@ export function judgeKeys<Rule extends string>(
 
 /**
  * Returns true if a section changed the key of another section of the same client by mistake.
- * Either the command was sent before the other section took the key, or its own section had held
- * the key before and the other section is inside.
+ * This is true if the command was sent before the other section took the key. It is also true if
+ * the command's section held the key earlier and the other section has not left yet.
  */
 function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
   if (takerOf(change) === actorOf(change)) return false;

@@ -168,7 +168,7 @@ test('sections that wait for each other are a deadlock, which names who holds wh
   const { evidence, words } = storyOf(traceWith([...CROSSED, HEALED], PAIR));
   expect(evidence).toEqual(['0 held in circle', '1 held in circle', '2 denial', '3 denial']);
   expect(words).toBe(
-    'Deadlock over `a` and `b`: each waits for the other. Then alice has held `a` since 1 ms and waits for `b`; bob has held `b` since 2 ms and waits for `a`. However none of their sections ended, although the world had healed.',
+    'Deadlock over `a` and `b`: each waits for the other. Then alice has held `a` since 1 ms and waits for `b`; bob has held `b` since 2 ms and waits for `a`. However, none of their sections ended, although the world had healed.',
   );
   const itself = [took(1, 'alice', 'a'), wanted(3, 'alice', 'a', 'alice'), HEALED];
   expect(storyOf(traceWith(itself, PAIR.slice(0, 1))).words).toMatch(/^Deadlock over `a`: /);

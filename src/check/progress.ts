@@ -52,7 +52,7 @@ export const progress: Claim = defineClaim({
   name: 'progress',
   about: 'after healing, sections end, a new client gets the lock, and no holder is refused',
   source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
-  hazard: 'locks that a probe requested, accesses under a live latest grant, cycles of waiters',
+  hazard: 'locks that a probe requested, accesses by the current holder, cycles of waiting clients',
   needsNoLock: true,
   rules,
   judge: (indexed, terms) => {

@@ -77,7 +77,7 @@ export const shared: Readonly<
   },
   baseline: ['--baseline <file>', 'earlier report.json, to report what is new, known and fixed'],
   corpus: ['--corpus <folder>', 'folder of kept plans (default: `plans` beside each scenario)'],
-  noModules: ['--no-modules', 'refuse files that use modules, whose code would run'],
+  noModules: ['--no-modules', 'refuse files that use modules, so none of their code runs'],
   json: ['--json', 'print only JSON lines on stdout; the last is the summary'],
   quiet: ['-q, --quiet', 'print no progress'],
   verbose: ['-v, --verbose', 'print every claim in the overview'],

@@ -71,7 +71,7 @@ function subcommand(corpus: Command, usage: string, about: string, example: stri
   return withExample(corpus.command(usage).description(about), `corpus ${example}`)
     .option('--corpus <folder>', 'folder of kept plans (default: `plans` beside each scenario)')
     .option('--modules <folder>', 'folder of the scenarios, for the modules of the plans')
-    .option('--no-modules', 'refuse plans that use modules, whose code would run')
+    .option('--no-modules', 'refuse plans that use modules, so none of their code runs')
     .option('--json', 'print one JSON line per plan');
 }
 

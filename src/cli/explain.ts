@@ -100,7 +100,7 @@ function linesOf(entry: Entry, { width, colour }: Terminal): readonly string[] {
     `${paintFor(colour).bold(name)}: ${KINDS[kind]}`,
     ...wrap(about, columns).map((line) => `  ${line}`),
     ...labelled('tested by', hazard),
-    ...labelled('breaks by', rules.join(', ')),
+    ...labelled('rules', rules.join(', ')),
     ...labelled('source', source),
     ...fieldLines(fields, columns),
     ...(yaml.length === 0 ? [] : ['', ...yaml.map((line) => `    ${line}`), '']),

@@ -14,7 +14,7 @@ export function addMerge(command: Command, done: Done, version: string): void {
     .option(...shared.baseline)
     .option(...shared.json)
     .option('--modules <folder>', 'folder of the scenario, for its modules')
-    .option('--no-modules', 'refuse scenarios that use modules, whose code would run')
+    .option('--no-modules', 'refuse scenarios that use modules, so none of their code runs')
     .option(...shared.quiet)
     .option(...shared.verbose)
     .action(async (paths: string[], flags: MergeFlags) => {

@@ -24,8 +24,8 @@ export interface ExplainedState<State> {
   /** The operations that lead to this state, in order, except operations that change no state. */
   readonly order: readonly number[];
   /**
-   * An operation that shows why the last operation of `order` comes before the bad operation. The
-   * example returned before the call of the bad operation. If the last operation came after that
+   * An operation that shows why the last operation of `order` comes before the bad operation. It
+   * returned before the bad operation was called. If the last operation came after that
    * call, no order would satisfy the example. Set only if the last operation overlaps the bad one
    * and an example was found.
    */

@@ -28,15 +28,15 @@ describe('casesOf', () => {
   it('has the reason of each case, and the counterexample of a broken claim', () => {
     const cases = casesOf(sampleScenario);
     expect(cases[0]).toMatchObject({
-      message: 'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
+      message: 'fence-monotone should hold but broke on 12 of 1,000 seeds, first on 17',
       finding: { system: 'unfenced', claim: 'fence-monotone' },
       file: 'fixtures/zombie-writer.yaml',
       line: 3,
     });
     expect(cases.map(({ message }) => message).filter((message) => message !== '')).toEqual([
-      'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
+      'fence-monotone should hold but broke on 12 of 1,000 seeds, first on 17',
       'unknown on 200 seeds, first on 40: a limit was reached',
-      'grant-order should break and held on 1,000 seeds',
+      'grant-order should break but held on 1,000 seeds',
       'not exercised: drop never fired',
       'not exercised: drop never fired',
       'failed to run on 11 of 1,000 seeds',

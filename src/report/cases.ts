@@ -116,7 +116,7 @@ function judgeBreak(claim: string, system: SystemResult, scenario: ScenarioResul
   const trial = trialOfAll(systems);
   const counts = countsOf(claim, system);
   if (counts !== null && counts.broken > 0) return PASSED;
-  const held = `${claim} should break and held on ${countOf(system.seeds, trial)}`;
+  const held = `${claim} should break but held on ${countOf(system.seeds, trial)}`;
   if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
   if (range.from === range.to)
     return { outcome: 'open', message: `${held}; one ${trial} is not enough to judge this` };
@@ -136,7 +136,7 @@ function judgeHold(claim: string, system: SystemResult): Judged {
   if (counts !== null && counts.broken > 0) {
     const share = `${groupDigits(counts.broken)} of ${countOf(system.seeds, trial)}`;
     const first = counts.firstSeed ?? 0;
-    const message = `${claim} should hold and broke on ${share}, first on ${first}`;
+    const message = `${claim} should hold but broke on ${share}, first on ${first}`;
     return { outcome: 'broke', message };
   }
   if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };

@@ -53,7 +53,7 @@ describe('githubAnnotations', () => {
     const { message, properties } = parsed(first);
     expect(properties['title']).toBe('zombie-writer, unfenced: fence-monotone holds');
     expect(message.split('\n')).toMatchObject([
-      'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
+      'fence-monotone should hold but broke on 12 of 1,000 seeds, first on 17',
       'Stale write accepted by `unfenced`',
       expect.stringMatching(/^Let A be /),
       expect.stringMatching(/^Then bob/),

@@ -142,7 +142,7 @@ function failureSections(scenario: ReportedScenario): readonly string[] {
   });
 }
 
-/** Returns, for example, `✗ fenced: grant-order should hold and broke on 3 of 1,000 seeds`. */
+/** Returns, for example, `✗ fenced: grant-order should hold but broke on 3 of 1,000 seeds`. */
 function lineOf(test: Case): string {
   const title = test.system === '' ? test.name : `${test.system}: ${test.name}`;
   const line = `${isFailure(test) ? '✗' : '?'} **${markdownText(title)}**: ${markdownText(test.message)}`;

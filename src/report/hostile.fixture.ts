@@ -59,5 +59,5 @@ export const anyName: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),
 );
 
-/** Every hostile name as an example for a property of one name. */
+/** Every hostile name, as an example for a property with one argument. */
 export const hostileExamples: [string][] = hostileNames.map((name) => [name]);

@@ -185,7 +185,7 @@ export const scenarioFileSchema = closed('field', {
   ),
   swarm: optional(
     z.boolean(),
-    'Whether each seed enables a random subset of the kinds with a chance. Default true.',
+    'Whether each seed enables only a random subset of the fault kinds. Default true.',
   ),
   clocks: optional(
     closed('field', {
@@ -205,7 +205,7 @@ export const scenarioFileSchema = closed('field', {
     'Initial time of wall clocks. Default 2024-01-01 for asynchronous code, otherwise 0.',
   ),
   time: optional(duration, 'Time at which the world heals. Default long enough for the work.'),
-  slack: optional(duration, 'Time after 2 × ttl by which the probe must be granted the lock.'),
+  slack: optional(duration, 'Time, beyond 2 × ttl, within which the probe must get the lock.'),
   probe: optional(z.boolean(), 'Whether a new client writes at the end. Default true.'),
   maxEvents: optional(
     integer(1, CAPS.maxEvents),

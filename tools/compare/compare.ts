@@ -109,7 +109,7 @@ export async function compare(seeds: number): Promise<readonly string[]> {
   return [
     ...tables,
     ...hypotheses(cells),
-    `${seeds} seeds of each, the same for all; in brackets 95 %`,
+    `${seeds} seeds per kind, the same for all; 95 % confidence intervals in parentheses`,
   ];
 }
 
@@ -181,8 +181,8 @@ function speedLines(hypothesis: string, compared: Compared): readonly string[] {
       : '? undecided';
   return [
     `${ruling}: ${hypothesis}`,
-    `  throughput higher by ${meanText(done)} sections/s`,
-    `  slowest commit sooner by ${meanText(sooner)} ms`,
+    `  change in throughput: ${meanText(done)} sections/s`,
+    `  slowest commit earlier by: ${meanText(sooner)} ms`,
   ];
 }
 

@@ -1,8 +1,8 @@
 /**
  * Coordinates a fleet: puts each shard of a sweep on the queue as one job, polls the jobs every
  * second, and collects the results. Jobs are added again if they disappear, for example because
- * Redis lost its data, or have unexpected contents. Two coordinators may do this at once: a shard
- * is a pure function of its order, so duplicate results are equal.
+ * Redis lost its data, or have unexpected contents. Two coordinators may do this at once: a job
+ * fully determines the result of its shard, so duplicate results are equal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';

@@ -5,8 +5,8 @@
  *
  * Globals stay replaced throughout a test, because replacing them for each run takes as long as a
  * run. Jest and two of vitest's pools run test files in `node:vm` contexts, in which builtin
- * modules cannot be replaced. There, a test without functions is run in the main context, by a
- * second instance of this module. The two instances have different classes, so they exchange plain
+ * modules cannot be replaced. There, a test whose options contain no functions runs in the
+ * main context, in a second instance of this module. The two instances have different classes, so they exchange plain
  * data: options go in, and JSON text comes back.
  *
  * Read on in this order: `options.ts` (with `scenario-fields.ts`) defines the options of a test,

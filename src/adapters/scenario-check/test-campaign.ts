@@ -209,7 +209,7 @@ class TestSweep {
     );
   }
 
-  /** True if more seeds add nothing: every claim that should break broke, and none should hold. */
+  /** True if all expected breaks have occurred and no claim is expected to hold. */
   private get isSettled(): boolean {
     if (this.mostSeeds === 0) return false;
     return this.run.systems.every((system) => {

@@ -306,7 +306,7 @@ inTurn(
     project.remove();
     expect(failed(ran)).toEqual(['each process has its own owner id']);
     expect(messages(ran).get('each process has its own owner id')).toMatch(
-      /Stale write accepted by `own-lock`.*the store took\s+it/s,
+      /Stale write accepted by `own-lock`.*the store accepted\s+it/s,
     );
   },
   90_000,

@@ -170,7 +170,7 @@ function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Chec
 function checkCure({ seeds }: CanaryEvidence, found: System | undefined): Check {
   const { broken = 0, exercised = 0 } = found?.claims[CLAIM] ?? {};
   const isSeen = found?.met === true && found.seeds === seeds && broken === 0 && exercised > 0;
-  const seen = `fenced, its cure, held on ${seeds} seeds, exercised on ${exercised}`;
+  const seen = `fenced, the cure, held ${CLAIM} on ${seeds} seeds (exercised on ${exercised})`;
   const missed = `fenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
   return judge('cure', isSeen, seen, `${missed}, and counts as ${verdictOf(found)}`);
 }
@@ -195,7 +195,7 @@ function checkReports({ run, pages }: CanaryEvidence): Check {
   const isDrawn = pages.some((page) => page.includes('<svg') && page.includes('Stale write'));
   const lacks = missing.map((word) => `text without "${word}"`);
   if (!isDrawn) lacks.push('no page');
-  const seen = 'described in words and as a page';
+  const seen = 'the failure is described in text and on a page';
   return judge('report', lacks.length === 0, seen, `not reported: ${lacks.join(', ')}`);
 }
 

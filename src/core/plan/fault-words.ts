@@ -76,7 +76,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
     past: ({ amount }) => `was executed again ${amount} later`,
   },
   partition: {
-    about: 'No message passes. A word (clients) isolates each separately, a list all together.',
+    about: 'No message passes. `clients` isolates each client; a list is isolated as a group.',
     now: () => 'are cut off from each other',
     past: ({ span }) => `were cut off ${span}`,
   },

@@ -183,9 +183,9 @@ const PASSING: unique symbol = Symbol('passing');
  *     for (const name of commands) Commander.prototype[name] = commandOf(name);
  *
  * By default, V8 copies the list of all properties when a property is added. Adding 574 methods
- * took 12 ms (Node 20.20 and 24), but 0.1 ms with a hash table. Every realm repeats this. Only the
- * time and the source text of a function around the class differ, and V8 restores the fast form
- * when methods are looked up.
+ * took 12 ms (Node 20.20 and 24), but 0.1 ms with a hash table. Every realm repeats this. Apart
+ * from the time, only the source text of a function around the class changes. V8 restores the fast
+ * form when methods are looked up.
  */
 export function reserveSlots(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;

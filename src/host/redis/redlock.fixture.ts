@@ -32,8 +32,8 @@ const PACE = { retryCount: 10, retryDelay: 30, retryJitter: 10 };
 const COMMAND_TIMEOUT_MS = 50;
 const TTL_US = 2_000_000;
 /**
- * Delay between the clients' starts. The starts differ because a client of version 5 that lost a
- * vote keeps the nodes that it won for a long time.
+ * Delay between the clients' starts. The starts differ because a client of version 5 releases
+ * the nodes of a lost vote only after a long time.
  */
 const APART_US = 20_000;
 

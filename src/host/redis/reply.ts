@@ -74,7 +74,7 @@ export function errorOf(error: string): RedisError {
   return { error };
 }
 
-/** Returns a word as errors repeat it: up to its first NUL, without line breaks. */
+/** Returns a word as error messages quote it: up to its first NUL, without line breaks. */
 export function repeated(word: string): string {
   return word.replace(/\0[\s\S]*$/, '').replace(/[\r\n]/g, ' ');
 }

@@ -1,4 +1,4 @@
-/** Shared by the fast paths: operations by return, and the first failure of a history. */
+/** Helpers of the fast paths: order operations by return, and find the first failure. */
 import type { History } from '../model.ts';
 
 /** Returns the indices of the answered operations, in the order of their returns. */

@@ -13,7 +13,10 @@ export function storyList({ given, next, however, cure }: Explanation): Markup {
   const parts = Object.entries(clauses).map(([name, clause]): Child => {
     if (clause === '') return [];
     // The leading word is in a separate column.
-    const rest = name === 'Cure' ? sentence(clause) : lead(name, clause).slice(name.length).replace(/^,? /, '');
+    const rest =
+      name === 'Cure'
+        ? sentence(clause)
+        : lead(name, clause).slice(name.length).replace(/^,? /, '');
     const definition = element('dd', {}, sentenceMarkup(rest));
     return element('div', { class: name.toLowerCase() }, element('dt', {}, name), definition);
   });

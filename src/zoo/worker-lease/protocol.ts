@@ -55,8 +55,7 @@ const ofCaches = optionsFor(
 const ofMemcached = optionsFor(
   { vacant: ['add', 'set'] },
   {
-    vacant:
-      'whether a first lease is stored only if none exists, or, as in early versions, over any',
+    vacant: 'storing a first lease: only if none exists, or, as in early versions, replacing any',
   },
 );
 
