@@ -62,7 +62,7 @@ export function linearizableTo(
     name: model === null ? 'linearizable' : `linearizable(${model})`,
     ...texts,
     hazard:
-      'overlapping calls and writes refused for their version; if fenced, accesses under old grants',
+      'overlapping calls, version conflicts; only accesses under old grants for fenced models',
     needsNoLock: true,
     rules: ['no-order'],
     judge: (indexed, terms) => judgeAgainst(model ?? terms.model, indexed, terms),

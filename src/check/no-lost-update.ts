@@ -50,8 +50,7 @@ export const noLostUpdate: Claim = defineClaim({
   name: 'no-lost-update',
   about: 'the final value contains each acknowledged update exactly once',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
-  hazard:
-    'repeated updates, and updates during which another section used the value or requested the lock',
+  hazard: 'repeated updates; updates while another section used the value or requested the lock',
   needsNoLock: true,
   rules: ['update-lost', 'update-repeated', 'update-invented', 'lost-in-recovery'],
   judge: (indexed, { addsItself = false }) => {
