@@ -5,9 +5,9 @@
  *
  * Globals stay replaced throughout a test, because replacing them for each run takes as long as a
  * run. Jest and two of vitest's pools run test files in `node:vm` contexts, in which builtin
- * modules cannot be replaced. There, a test whose options contain no functions runs in the
- * main context, in a second instance of this module. The two instances have different classes, so they exchange plain
- * data: options go in, and JSON text comes back.
+ * modules cannot be replaced. There, a test whose options contain no functions runs in the main
+ * context, in a second instance of this module. The two instances have different classes, so they
+ * exchange plain data: options go in, and JSON text comes back.
  *
  * Read on in this order: `options.ts` (with `scenario-fields.ts`) defines the options of a test,
  * `subject.ts` builds its scenario, `test-campaign.ts` runs its seeds, `kept-plans.ts` judges its
