@@ -1,4 +1,4 @@
-/** A claim `own` that blames a breach on a fault and a write, by the processes with faults. */
+/** A claim `own` that names a fault and a write as the causes of its breach. */
 import { builtIn, type Catalogue, extend } from './catalogue.ts';
 import type { Trace } from './core/history/trace.ts';
 import { defineSystem } from './define-system.ts';

@@ -114,7 +114,11 @@ export function expectNoGuess(count: number): void {
     const { model: _, ...unnamed } = options;
     const read = readHistory(text, unnamed);
     const line = text.slice(0, text.indexOf(literal)).split('\n').length;
-    if (read.kind !== 'malformed' || read.line !== line || !read.what.includes(`is a ${kind}: `)) {
+    if (
+      read.kind !== 'malformed' ||
+      read.line !== line ||
+      !read.what.includes(`is a ${kind}, so`)
+    ) {
       expect.fail(`seed ${seed}: ${JSON.stringify(read)}\n${text}`);
     }
   }

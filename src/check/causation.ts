@@ -92,14 +92,13 @@ export type TurningPoint = NonNullable<Causation['turn']>;
 export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;
 
-/** Maximum number of orders of calls to report: the last ones. */
+/** Number of orders of calls to report, counted from the last. */
 const MOST_ORDERS = 2;
 
 /**
- * Returns the causes to report. A fault, an expiry or the first wrong change of a key is reported
- * always. Renewals, messages, timers and orders are part of any run, so they are reported only if
- * neither a fault nor a wrong change is a cause; the release of a client's own key only without all
- * others.
+ * Returns the causes to report. Faults, expiries and the first wrong change of a key are always
+ * reported. Other kinds occur in any run: they are reported only if no fault and no wrong change is
+ * a cause. A client's release of its own key is reported only if nothing else is a cause.
  */
 export function reportedCauses(
   trace: Trace,

@@ -129,8 +129,8 @@ export function sectionUnder({ trace }: TraceIndex, { event, enteredAt }: GrantL
 }
 
 /**
- * Returns the verbs of calls that may be acquires. Scripts mark no acquires, so any of their calls
- * that can read lock state may acquire a lock.
+ * Returns the verbs of calls that may be acquires. In scripts no call is marked as one, so
+ * each call that can read lock state counts.
  */
 function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']['verb']> {
   for (const { invoke } of operations.values()) {

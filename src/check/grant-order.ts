@@ -37,7 +37,7 @@ export const grantOrder: Claim = defineClaim({
   name: 'grant-order',
   about: 'replaying the applied accesses, one holder after another, reproduces every read',
   source: 'sequential turns, as a critical section promises (Lamport, 1974)',
-  hazard: 'accesses under a superseded grant; acquires while a grant without an end was held',
+  hazard: 'accesses under a superseded grant; acquires while a grant that never expires was held',
   rules: [
     'stale-write',
     'write-after-read',
@@ -93,7 +93,7 @@ function judgeable({ keys }: PlaceLog): Findings<never> {
   });
 }
 
-/** Counts the acquires that were handled while a grant without an end was held. */
+/** Counts the acquires that were handled while a grant that never expires was held. */
 function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
   let contested = 0;
   for (const { event, latest, index } of lock.entries) {

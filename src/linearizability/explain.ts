@@ -24,10 +24,9 @@ export interface ExplainedState<State> {
   /** The operations that lead to this state, in order, except operations that change no state. */
   readonly order: readonly number[];
   /**
-   * An operation that shows why the last operation of `order` comes before the bad operation. It
-   * returned before the bad operation was called. If the last operation came after that
-   * call, no order would satisfy the example. Set only if the last operation overlaps the bad one
-   * and an example was found.
+   * An operation that shows why the last operation of `order` must come before the bad operation.
+   * This example returned before the bad operation was called. Set only if the last operation
+   * overlaps the bad one and an example was found.
    */
   readonly example?: number;
 }
@@ -58,9 +57,9 @@ const none = -1;
 
 /**
  * Returns the reasons for `verdict`, which `checkHistory` returned for `history`, `model` and
- * `options`. Separate from the verdict, because the reasons cost many times as much. Both together
- * stay within `maxConfigurations`, or exceed it by up to a fifth if the verdict left less than a
- * fifth. Throws a `RangeError` for an invalid option.
+ * `options`. Separate from the verdict, because the reasons cost many times as much. Verdict and
+ * reasons together visit at most `maxConfigurations` configurations; the reasons may always use a
+ * fifth of this number. Throws a `RangeError` for an invalid option.
  */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,

@@ -19,8 +19,8 @@
  *   visits one of them.
  *
  * `lastAwait` is the last return of a call that awaits a state. `supplyBefore` is the last return
- * at which a call that provides the state opens. A text may also grow into the awaited text, so a
- * call supplies any state that its result `approaches`.
+ * at which a call that provides the state opens. A state may grow, such as a text by appends; then
+ * a call also provides each state that its result `approaches`.
  */
 import { addTo } from '../core/kernel/entries.ts';
 import { Integers } from './integers.ts';
@@ -45,8 +45,8 @@ export class LookAhead {
   private readonly criticals: Criticals | null;
   private readonly horizon: number;
   /**
-   * By state, if states grow: some call distinguishes the state before `knownUntil`, and no call
-   * does from `unknownFrom` on.
+   * For each state, if states grow. Some call before `knownUntil` distinguishes the state; no call
+   * from `unknownFrom` on does.
    */
   private readonly knownUntil: Integers = new Integers();
   private readonly unknownFrom: Integers = new Integers();
@@ -91,7 +91,7 @@ export class LookAhead {
     return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
   }
 
-  /** Returns one state for all states that the calls left at `next` treat like `state`. */
+  /** Returns the representative of all states that the calls from `next` on cannot distinguish. */
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;
     if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
@@ -192,8 +192,8 @@ class Awaits {
   /** By state, the last return of a call that awaits it, or none. */
   readonly lastAwait: Integers = new Integers();
   /**
-   * By operation, if it needs a state: the last opening of a possible supplier up to the
-   * operation's return, or none.
+   * For each operation that needs a state: the last call before its return that can provide this
+   * state, or none.
    */
   readonly supplyBefore: Integers = new Integers();
   /** Number of returns before the first infeasible one, or `horizon`. */

@@ -80,7 +80,7 @@ const pointPlace = line('point', {
   name: text,
   kind: z.enum(['operation', 'mark', 'timer']),
   section: count.nullable().describe('its number; null for a timer outside sections'),
-  word: text.nullable().describe('word for it in drawn faults, such as `before: write`'),
+  word: text.nullable().describe('the name that selects it in a fault, as in `before: write`'),
   atUs: count.nullable().describe('when a run without faults first passed it; null if it did not'),
   server: text.nullable().describe('the server that receives the operation'),
   about: text,
@@ -95,7 +95,7 @@ const list = z
     stores: z.array(word),
     claims: z.array(word),
   })
-  .describe('and every other kind of word in scenarios');
+  .describe('a list for each kind of name in scenarios, also of kinds that are not listed here');
 
 /** An entry in the line that `explain`, or `list` with a kind, writes. */
 const entry = z.looseObject({
@@ -182,7 +182,7 @@ const doctor = line('doctor', {
   exit,
   canary: z
     .enum(['seen', 'not seen', 'not run'])
-    .describe('seen: the known failure was reported, and its cure was not'),
+    .describe('seen: the known failure was found, and its fixed twin passed'),
   checks: z.array(doctorCheck),
 });
 

@@ -254,6 +254,7 @@ function changed(
   if (text === after) return false;
   const change = changeAtomically(file, text, after);
   if (change.kind === 'done') return true;
-  const why = change.kind === 'changed' ? 'another process changed it' : `${change.by} reserves it`;
+  const why =
+    change.kind === 'changed' ? 'another process changed it' : `${change.by} holds its lock file`;
   throw new TestRefused([`${typedPath(file)}: not changed: ${why}`]);
 }

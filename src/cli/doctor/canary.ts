@@ -170,7 +170,7 @@ function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Chec
 function checkCure({ seeds }: CanaryEvidence, found: System | undefined): Check {
   const { broken = 0, exercised = 0 } = found?.claims[CLAIM] ?? {};
   const isSeen = found?.met === true && found.seeds === seeds && broken === 0 && exercised > 0;
-  const seen = `fenced, the cure, held ${CLAIM} on ${seeds} seeds (exercised on ${exercised})`;
+  const seen = `${CLAIM} held on ${seeds} seeds with the cure, fenced (exercised on ${exercised})`;
   const missed = `fenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
   return judge('cure', isSeen, seen, `${missed}, and counts as ${verdictOf(found)}`);
 }

@@ -92,7 +92,7 @@ export interface SeedFailure {
 /** Maximum number of seeds of one kind to list. The others are only counted. */
 export const KEPT_SEEDS = 10;
 
-/** Maximum number of seeds to list that broke a claim. They show what other systems avoided. */
+/** Maximum number of seeds to list on which a claim broke. */
 export const KEPT_BROKEN = 50;
 
 export const NO_COUNTS: SweepCounts = {
