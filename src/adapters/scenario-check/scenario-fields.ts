@@ -167,7 +167,7 @@ export interface WorkloadFields {
  * The fields of each kind of fault. Processes are `clients`, `stores`, `locks`, one name, or a
  * list. `chance` is the probability that the fault fires; by default, it always does. A fault fires
  * at a time (`at`) or at a point: `before: write` (in a drawn section) or `after: alice/1/write`.
- * By default, it fires at any point of a drawn section, or at any time in the first third of the run.
+ * By default, it fires at any point of a drawn section, or at any time in the first third of a run.
  */
 export interface FaultFields {
   readonly pause: FaultPlaceFields & {
