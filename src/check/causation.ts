@@ -92,7 +92,7 @@ export type TurningPoint = NonNullable<Causation['turn']>;
 export type Neighbour = Causation['neighbours'][number];
 export type ProvenCure = NonNullable<Causation['cure']>;
 
-/** Number of orders of calls to report, counted from the last. */
+/** Maximum number of causes of kind `order` to report. Only the last ones are reported. */
 const MOST_ORDERS = 2;
 
 /**

@@ -85,7 +85,7 @@ describe('run', () => {
     const block = out.slice(out.indexOf('✗'), out.indexOf('keep:')).split('\n');
     expect(block.length).toBeLessThanOrEqual(25);
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
-    expect(block.join(' ')).toMatch(/Let A be .* Then .* However /s);
+    expect(block.join(' ')).toMatch(/Let A be .* Then .* However, /s);
   });
 
   test('ends with 1 if a claim holds that should break', async () => {

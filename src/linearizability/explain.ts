@@ -103,7 +103,7 @@ export function explainHistory<State extends Json, Call extends CallData>(
   };
 }
 
-/** Returns the configurations that the verdict left, but at least a fifth of the limit. */
+/** Returns what remains of `maxConfigurations` after the verdict, but at least a fifth of it. */
 export function allowanceAfter(
   { configurations }: { readonly configurations: number },
   { maxConfigurations = defaultMaxConfigurations }: CheckOptions,

@@ -1,6 +1,6 @@
 /**
- * Looks ahead of the search, for models that define which states calls await and provide. This
- * saves configurations in two ways, without losing an order:
+ * Looks ahead of the search, for models that define the states that a call awaits, and those that
+ * it provides. This saves configurations in two ways, without losing an order:
  *
  * - States that no remaining call distinguishes count as one.
  * - A configuration is abandoned if a call needs a state that no remaining call can bring about.
@@ -19,8 +19,8 @@
  *   visits one of them.
  *
  * `lastAwait` is the last return of a call that awaits a state. `supplyBefore` is the last return
- * at which a call that provides the state opens. A state may grow, such as a text by appends; then
- * a call also provides each state that its result `approaches`.
+ * at which a call that provides the state opens. In a model of appends, a call also provides each
+ * state that its result `approaches`.
  */
 import { addTo } from '../core/kernel/entries.ts';
 import { Integers } from './integers.ts';
@@ -45,8 +45,8 @@ export class LookAhead {
   private readonly criticals: Criticals | null;
   private readonly horizon: number;
   /**
-   * For each state, if states grow. Some call before `knownUntil` distinguishes the state; no call
-   * from `unknownFrom` on does.
+   * For each state of a model of appends: some call before `knownUntil` distinguishes the state,
+   * and no call from `unknownFrom` on does.
    */
   private readonly knownUntil: Integers = new Integers();
   private readonly unknownFrom: Integers = new Integers();
@@ -346,8 +346,8 @@ const mostCriticals = 8;
 const mostLookedAt = 32;
 
 /**
- * By return, the few most urgent states to check. A call that needs such a state opens later, and
- * all calls that may supply the state in time have already opened.
+ * The few most urgent states to check at each return. A call that needs such a state opens later,
+ * and all calls that may supply the state in time have already opened.
  */
 class Criticals {
   private readonly starts: Integers = new Integers();

@@ -136,7 +136,7 @@ async function judgeReplay(
   return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
 }
 
-/** Prints the changes with which a plan reproduced, or writes them to its file on request. */
+/** Prints the changes that a plan needed to reproduce, or writes them to its file on request. */
 function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
   if (changes.length === 0) return;
   const name = typedPath(kept.file);

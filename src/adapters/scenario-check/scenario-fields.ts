@@ -166,8 +166,8 @@ export interface WorkloadFields {
 /**
  * The fields of each kind of fault. Processes are `clients`, `stores`, `locks`, one name, or a
  * list. `chance` is the probability that the fault fires; by default, it always does. A fault fires
- * at a time (`at`) or at a point: `before: write` (in a drawn section) or `after: alice/1/write`.
- * By default, it fires at any point of a drawn section, or at any time in the first third of a run.
+ * at a time (`at`) or at a point: `before: write` (in a random section) or `after: alice/1/write`.
+ * By default, it fires at a point of a random section, or at any time in the first third of a run.
  */
 export interface FaultFields {
   readonly pause: FaultPlaceFields & {
@@ -223,7 +223,7 @@ export interface FaultPlaceFields {
   readonly chance?: Odds;
 }
 
-/** The message that a fault affects: `write` (in a drawn section) or `alice/1/write/1/request`. */
+/** The message that a fault affects: `write` (in a random section) or `alice/1/write/1/request`. */
 export interface MessageFields {
   readonly message?: string;
   readonly leg?: 'request' | 'reply';

@@ -52,7 +52,7 @@ export function seedOf(system: string, seed: number): Piece {
   return { what: `seed ${seed} of ${system}`, setting: `FENCEPOST_SEED=${seed}` };
 }
 
-/** Runs `work`, labeled with the test and the piece. */
+/** Runs `work`. If it hangs, the message names the test and what it was doing. */
 export function namedInTest<T>(
   place: TestPlace,
   { what, setting }: Piece,

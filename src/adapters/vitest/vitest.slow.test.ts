@@ -75,8 +75,9 @@ describe('a run in forks', () => {
       "Error: ✗ Write accepted by \`own-lock\` after a later holder had read
         grant-order of own-lock, seed 0
         Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 18 ms) and B be alice's grant 2 (from 23 ms). Then
-        alice read 0 from \`x\` at 24 ms. However, bob, paused from 4 ms to 24 ms, sent the write of 1
-        to \`x\` at 24 ms; it arrived at 25 ms, and the store accepted it although alice had already read \`x\`.
+        alice read 0 from \`x\` at 24 ms. However, bob, paused from 4 ms to 24 ms, sent the write of 1 to
+        \`x\` at 24 ms; it arrived at 25 ms, and the store accepted it although alice had already read \`x\`:
+        the lease of bob's \`set\` had expired at 22 ms.
 
        #  ms  lock              alice             bob               store
        1   2  │                 │                 enters db for 18 ms, until 20 ms ← A, grant 1
@@ -84,16 +85,16 @@ describe('a run in forks', () => {
        3   3  │                 │                 │                 ✓ serves x = 0 to bob
        4   4  │                 │                 own clock: lease is live ← lease test
        5   4  │                 │                 paused for 20 ms, until 24 ms ← pause
-          22  bob's lease of db expires           │                 │
           22  gets alice's \`set\` ← turning point  │                 │
-       6  23  │                 enters db for 18 ms, until 41 ms ← B, grant 2
-       7  23  │                 believes it holds db until 41 ms    │
-       8  24  │                 │                 ▶ resumes         │
+       6  22  alice takes \`db\` until 43 ms ← expiry                 │
+       7  23  │                 enters db for 18 ms, until 41 ms ← B, grant 2
+       8  23  │                 believes it holds db until 41 ms    │
+       9  24  │                 │                 ▶ resumes         │
           24  │                 │                 sends write x = 1 → store
-       9  24  │                 │                 │                 ✓ serves x = 0 to alice ← later read
-      10  25  │                 │                 │                 ✓ accepts bob's x = 1 ← stale write
+      10  24  │                 │                 │                 ✓ serves x = 0 to alice ← later read
+      11  25  │                 │                 │                 ✓ accepts bob's x = 1 ← stale write
 
-      shrunk 43 → 14 events, 1 fault → 1; breaks with any pause of bob over 19 ms
+      shrunk 43 → 15 events, 1 fault → 1; breaks with any pause of bob over 19 ms
       seed:   FENCEPOST_SEED=0 npx vitest run lock.test.ts -t 'two clients never lose an update'
       keep:   FENCEPOST_UPDATE=1 npx vitest run lock.test.ts -t 'two clients never lose an update'
           at <folder>/lock.test.ts:5:1"

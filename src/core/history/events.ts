@@ -361,7 +361,7 @@ export type TraceEvent =
       readonly highest: number;
       readonly values: Readonly<Record<string, number>>;
       /**
-       * Present if no fault caused this event: a key already has this version at its first access.
+       * The version that a key has at its first access. If present, no fault caused this event.
        */
       readonly begins?: { readonly key: string; readonly version: number };
     }

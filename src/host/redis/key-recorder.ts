@@ -185,9 +185,9 @@ export class KeyRecorder {
   }
 
   /**
-   * Returns true if the holder keeps the key: after a command that changes only the expiry, or
-   * after the holder's own write, if that is in the section that took the key, leaves the value
-   * unchanged, or changes a hash.
+   * Returns true if the holder keeps the key. A command that changes only the expiry keeps it. So
+   * does a write by the holder, if the same section took the key, the value is unchanged, or the
+   * value is a hash.
    */
   private isKept({ client, message }: Holding, before: Entry | null, after: Entry): boolean {
     const { actor } = this;

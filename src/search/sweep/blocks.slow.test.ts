@@ -157,8 +157,8 @@ test('the same seeds fail for every chunk size, and one seed at a time', async (
 
 test.each([
   ['Object.freeze on Array', 'Object.freeze(Array);'],
-  ['Object.seal of util', "Object.seal(require('node:util'));"],
-  ['Reflect.preventExtensions of Math', 'Reflect.preventExtensions(Math);'],
+  ['Object.seal on util', "Object.seal(require('node:util'));"],
+  ['Reflect.preventExtensions on Math', 'Reflect.preventExtensions(Math);'],
 ])('a change that cannot be undone is refused at its call: %s', async (name, statement) => {
   const found = await countsOf(await loaded(statement));
   for (const { error } of found.failures) {
