@@ -110,7 +110,7 @@ describe('Try it yourself', () => {
     const { plan } = zombie;
     const system = { ...plan.system, store: 'versioned-sql' };
     for (const [name, other, why] of [
-      ['modules', { ...plan, use: { './a.mjs': 'sha256:0' } }, 'modules of its own'],
+      ['modules', { ...plan, use: { './a.mjs': 'sha256:0' } }, 'the plan needs modules'],
       ['sql', { ...plan, system }, 'needs an SQL engine'],
       ['another', { ...plan, clients: [] }, 'not built in'],
     ] as const) {
