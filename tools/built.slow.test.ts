@@ -64,5 +64,5 @@ test('each lock mutant is found by its claim, and one that is not found is repor
 test('strategies are compared on the requested number of seeds', () => {
   const tables = outputOf(process.execPath, 'tools/built/compare.js', '2');
   expect(tables.match(/runs with a wrong update +\d of 2/g)).toHaveLength(6);
-  expect(tables).toContain('2 seeds of each');
+  expect(tables).toContain('2 seeds per kind');
 });

@@ -130,7 +130,7 @@ export interface Outcome {
 
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await isSo()); tries += 1) {
-    if (tries > 3_000) throw new Error(`timed out after a minute: ${what}`);
+    if (tries > 3_000) throw new Error(`timed out after a minute, waiting until ${what}`);
     await sleep(20);
   }
 }
