@@ -256,7 +256,7 @@ export const mutants: readonly Mutant[] = [
     faults: [pauseBefore('renew', '1/3')],
   }),
   row('renew-creates-key', {
-    change: 'a renew stores the key anew, also if it has expired',
+    change: 'a renew stores the key again, also if it has expired',
     caughtBy: 'no-revival',
     base: { ...REDIS, options: { renew: 'compare' } },
     mutant: { options: { renew: 'set' } },
