@@ -111,6 +111,22 @@ test.each([
   expect(broken === null ? 0 : await requireProven(broken)).toBeGreaterThan(0);
 });
 
+test.each([
+  'plans/kubernetes-release-observed-mutual-exclusion.yaml',
+  'plans/standby-lease-standby-mutual-exclusion.yaml',
+  'plans/idle-lease-memcached-tokens-increase.yaml',
+])('in %s, the expiry of the first lease can be postponed', async (file) => {
+  const broken = await brokenIn(file);
+  if (broken === null) throw new Error(`${file} does not break its claim`);
+  const { events } = broken.result.trace;
+  const grant = events.find(({ kind }) => kind === 'grant');
+  if (grant?.kind !== 'grant') throw new Error(`${file} has no grant`);
+  const without = await runWithout(broken, [
+    { kind: 'expiry postponed', message: grant.message, of: 'lease' },
+  ]);
+  expect(JSON.stringify(without.trace.events)).not.toBe(JSON.stringify(events));
+});
+
 const MESSAGE = 'zoe/1/write/1/request';
 
 /** One intervention of each kind, about a client that no plan has. */

@@ -80,13 +80,10 @@ beforeAll(async () => {
 });
 
 describe('a scenario of fixtures/', () => {
-  test.each(scenarios)(
-    '%s is named like its file and begins with two lines of comment',
-    (name) => {
-      expect(scenarioOf(name).name).toBe(name);
-      expect(textOf(`${name}.yaml`)).toMatch(/^# .+\n# .+\nname: /);
-    },
-  );
+  test.each(scenarios)('%s is named like its file and begins with two lines of comment', (name) => {
+    expect(scenarioOf(name).name).toBe(name);
+    expect(textOf(`${name}.yaml`)).toMatch(/^# .+\n# .+\nname: /);
+  });
 
   test.each(some(scenarios))(
     '%s meets every expectation and breaks only listed claims',
